@@ -101,8 +101,8 @@ showcase: $(DEV) ## Renew docs/playground.html, the lecture and README's picture
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
 
-results-page: $(INSTALLED) ## Renew docs/results.md from finished runs: make FOLDERS="experiments/demo ..." results-page
-	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $$FOLDERS
+results-page: $(INSTALLED) ## Keep finished runs' packages in results/packages, and renew docs/results.md: make FOLDERS="experiments/demo" results-page
+	$(BIN)/python -m workflow.results_page $$FOLDERS
 
 release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="experiments/demo ..." release
 	$(BIN)/python -m workflow.release release $$FOLDERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,21 @@ _DIGITS = 6
 _PathsOfSides = Sequence[tuple[str | Path, str | Path]]
 
 
-def multi_bleu(effective_order: bool = False) -> BLEU:
+def multi_bleu() -> BLEU:
     """Return sacrebleu's metric with the choices of Moses' multi-bleu.perl: given tokens, cased, without smoothing.
 
     The paper's scores are computed in this way (Sutskever et al., 2014, Sec. 3.6). sacrebleu also splits at white
     space beyond ASCII (no-break spaces). Tokens never contain it, so only untokenized text may have another score.
-    `effective_order` changes only the score of a single sentence, never its counts.
     """
-    return BLEU(
-        tokenize="none", lowercase=False, smooth_method="none", force=True, effective_order=effective_order
-    )
+    return BLEU(tokenize="none", lowercase=False, smooth_method="none", force=True)
+
+
+@cache
+def signature() -> str:
+    """Return sacrebleu's signature of these scores, which are against one reference."""
+    metric = multi_bleu()
+    metric.corpus_score([""], [[""]])  # by which it learns how many references there are
+    return str(metric.get_signature().format())
 
 
 @dataclass(frozen=True)
@@ -93,10 +98,17 @@ def total(counts: Iterable[BleuCounts]) -> BleuCounts:
     return reduce(BleuCounts.__add__, counts)
 
 
-def sentence_counts(hypothesis: str, reference: str, metric: BLEU) -> BleuCounts:
-    """Return the counts of one sentence."""
-    score = metric.sentence_score(hypothesis, [reference])
+@lru_cache(maxsize=2**16)
+def sentence_counts(hypothesis: str, reference: str) -> BleuCounts:
+    """Return the counts of one sentence. Scores, intervals and figures share them, so they are made once."""
+    score = _counting().sentence_score(hypothesis, [reference])
     return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
+
+
+@cache
+def _counting() -> BLEU:
+    # as `multi_bleu`; the order changes the score of a sentence alone, of which sacrebleu would warn, never its counts
+    return BLEU(tokenize="none", smooth_method="none", force=True, effective_order=True)
 
 
 @dataclass(frozen=True)
@@ -110,6 +122,11 @@ class Scored:
     def hypothesis(self) -> str:
         """The generated words as one string, for multi-bleu."""
         return " ".join(self.record.target)
+
+    @property
+    def counts(self) -> BleuCounts:
+        """The counts for BLEU."""
+        return sentence_counts(self.hypothesis, self.reference)
 
 
 def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
@@ -149,13 +166,11 @@ def _pairs(test: _PathsOfSides) -> list[tuple[str, str]]:
 
 
 def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) -> dict[str, Any]:
-    bleu_all, signature = _corpus_bleu(everything)
-    bleu_no_unk, _ = _corpus_bleu(no_unk)
     return {
         "model": model,
-        "bleu_all": bleu_all,
-        "bleu_no_unk": bleu_no_unk,
-        "signature": signature,
+        "bleu_all": _corpus_bleu(everything),
+        "bleu_no_unk": _corpus_bleu(no_unk),
+        "signature": signature() if everything else "",
         "sentences_all": len(everything),
         "sentences_no_unk": len(no_unk),
         "unfinished_all": sum(not item.record.finished for item in everything),
@@ -186,13 +201,9 @@ def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
     return matched
 
 
-def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
-    """Return corpus BLEU and its signature; the score is None if there are no sentences."""
-    if not items:
-        return None, ""
-    metric = multi_bleu()
-    result = metric.corpus_score([item.hypothesis for item in items], [[item.reference for item in items]])
-    return round(result.score, _DIGITS), metric.get_signature().format()
+def _corpus_bleu(items: Sequence[Scored]) -> float | None:
+    """Return corpus BLEU; None if there are no sentences."""
+    return total(item.counts for item in items).bleu if items else None
 
 
 def _sentence(item: Scored) -> dict[str, Any]:
@@ -201,5 +212,5 @@ def _sentence(item: Scored) -> dict[str, Any]:
         "source_length": len(item.record.source),
         "reference_length": len(words(item.reference)),
         "source_unknown": item.record.source_unknown,
-        **sentence_counts(item.hypothesis, item.reference, multi_bleu(effective_order=True)).as_dict(),
+        **item.counts.as_dict(),
     }

@@ -120,7 +120,8 @@ def _compared(
 ) -> dict[str, Any]:
     if not texts.lines:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    metrics: dict[str, BLEU | CHRF] = {"sacrebleu": BLEU(), "chrf": CHRF()}
+    # given the references at once, they count these once for all systems
+    metrics: dict[str, BLEU | CHRF] = {"sacrebleu": BLEU(references=[raw]), "chrf": CHRF(references=[raw])}
     sampled = {name: _sampled(runs, tokens, bootstrap) for name, runs in texts.hypotheses.items()}
     systems = {}
     for name, runs in texts.hypotheses.items():
@@ -131,8 +132,8 @@ def _compared(
             **_scores("bleu", sampled[name].runs),
             "low": _rounded(low),
             "high": _rounded(high),
-            **_scores("sacrebleu", [_corpus_score(metrics["sacrebleu"], run, raw) for run in detokenized]),
-            **_scores("chrf", [_corpus_score(metrics["chrf"], run, raw) for run in detokenized]),
+            **_scores("sacrebleu", [_corpus_score(metrics["sacrebleu"], run) for run in detokenized]),
+            **_scores("chrf", [_corpus_score(metrics["chrf"], run) for run in detokenized]),
             **({"runs": len(runs)} if len(runs) > 1 else {}),
         }
     pairs = [
@@ -149,18 +150,17 @@ def _compared(
         "sentences": len(texts.lines),
         "systems": systems,
         "pairs": pairs,
-        "signatures": {"bleu": _signature(tokens, bootstrap), **signatures},
+        "signatures": {"bleu": _signature(bootstrap), **signatures},
     }
 
 
 def _sampled(runs: Sequence[Sequence[str]], references: Sequence[str], bootstrap: Bootstrap) -> SampledBleu:
-    metric = multi_bleu(effective_order=True)
-    counts = [[sentence_counts(*pair, metric) for pair in zip(run, references, strict=True)] for run in runs]
+    counts = [[*map(sentence_counts, run, references)] for run in runs]
     return SampledBleu(counts, bootstrap)
 
 
-def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    return float(metric.corpus_score(hypotheses, [references]).score)
+def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str]) -> float:
+    return float(metric.corpus_score(hypotheses, None).score)
 
 
 def _scores(name: str, values: Sequence[float]) -> dict[str, float | None]:
@@ -173,10 +173,10 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
-def _signature(references: Sequence[str], bootstrap: Bootstrap) -> str:
+def _signature(bootstrap: Bootstrap) -> str:
     """Return the signature of sacrebleu's paired bootstrap for these scores."""
     metric = multi_bleu()
-    metric.corpus_score(references, [references])  # by which it learns how many references there are
+    metric.corpus_score([""], [[""]])  # by which it learns how many references there are
     signature = metric.get_signature()
     if bootstrap.samples:
         signature.update("seed", bootstrap.sacrebleu_seed)

@@ -21,7 +21,7 @@ from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
 SETS = ("test", "dev")
-_DROPPED = ("n_best",)
+_DROPPED = ("n_best", "tokens", "word_log_probabilities")
 _FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/")
 _FILES = ("config.json", "corpora.json")
 
@@ -120,7 +120,7 @@ def keep_attention(source: Path, target: Path) -> None:
 
 
 def keep_translations(source: Path, target: Path, attention: bool = False) -> None:
-    """Copy translations and the record of their making, without n-best lists, and with attention if it is wanted.
+    """Copy translations and the record of their making: no n-best lists and tokens, and attention only if it is wanted.
 
     Raises a `UserError` where that is missing or of other translations.
     """

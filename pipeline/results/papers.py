@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nmt.errors import UserError, naming
+from nmt.errors import naming
 from nmt.settings.checks import validated
 from nmt.settings.text import SentenceLength
 from pipeline.config.yaml_text import parse
@@ -161,39 +161,16 @@ class ReportedData(_Entry):
     selected_corpora: dict[str, int] = {}
 
 
-class Finding(_Entry):
-    """A finding of a paper as a number that a run has, too: a difference of two systems, or a property of one.
-
-    says: the finding in words. of: a system, and the one that it is compared with unless the measure is of one system.
-    measure: BLEU of all sentences (all), of those without unknown words (no_unk), or of those longer than the training
-    text (long); perplexity; of one system the share of its BLEU that remains on the long sentences (share), or its gain
-    without unknown words (unknown). reported: the paper's words if no table has the number.
-    """
-
-    says: str
-    of: Annotated[list[str], Field(min_length=1, max_length=2)]
-    measure: Literal["all", "no_unk", "long", "share", "unknown", "perplexity"] = "all"
-    reported: str = ""
-
-    @model_validator(mode="after")
-    def _of_as_many(self) -> Finding:
-        if (len(self.of) == 1) != (self.measure in ("share", "unknown")):
-            raise ValueError(f"{self.says}: {len(self.of)} systems, which `{self.measure}` is not of")
-        return self
-
-
 class Paper(_Entry):
     """A paper's tables, figures and words of training text. Models have their ids in `config.yaml`.
 
-    name: the name in notes. openings: beginnings of the example sentences of Figure 3, in the paper's order. findings:
-    in the order of docs/results.md.
+    name: the name in notes. openings: beginnings of the example sentences of Figure 3, in the paper's order.
     """
 
     name: str
     tables: dict[Name, Table]
     figures: list[Name] = []
     openings: list[str] = []
-    findings: list[Finding] = []
     data: ReportedData = ReportedData()
 
 
@@ -207,21 +184,3 @@ def read_paper(path: Path) -> Paper:
     with naming(path, "correct it"):
         values = parse(path.read_text(encoding="utf-8"))
     return validated(Paper, values, str(path))
-
-
-TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable, PerplexityTable)
-
-
-def read_table(path: Path, name: str, kind: type[TableKind], reported: bool = True) -> tuple[str, TableKind]:
-    """Return the paper's name and one of its tables, without the reported numbers where they are not wanted.
-
-    Raises a `UserError` if it has no such table of this kind.
-    """
-    paper = read_paper(path)
-    tables = {name: table for name, table in paper.tables.items() if isinstance(table, kind)}
-    if name not in tables:
-        raise UserError(
-            f"{path}: has no table {name} of this kind; expected {' or '.join(tables) or 'another file'}"
-        )
-    table = tables[name]
-    return paper.name, table if reported else table.model_copy(update={"reported": {}})

@@ -325,10 +325,11 @@ def other_than_ours(config: Config, results: Path) -> str | None:
     """
     theirs = flatten(snapshot.published(config))
     ours = {path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
-    name = results.resolve().parent.name
+    folder = results.resolve()
+    named = [ours[name] for name in (folder.parent.name, folder.name) if name in ours]
     found = [
         (path, differing)
-        for path in ([ours[name]] if name in ours else [REPOSITORY, *ours.values()])
+        for path in (named or [REPOSITORY, *ours.values()])
         if (differing := _differing(path, theirs)) is not None
     ]
     if not found:

@@ -12,7 +12,7 @@ import pytest
 
 from nmt.evaluation.translations import Record
 from pipeline.results.example_sentences import papers_own
-from pipeline.results.papers import ScoreTable, SentenceTable, TrainingTable, read_paper, read_table
+from pipeline.results.papers import ScoreTable, SentenceTable, TrainingTable, read_paper
 from tests.messages import refused
 from tests.running import MIRROR, NO_MIRROR
 from tests.table_inputs import PAPER
@@ -44,9 +44,15 @@ def test_paper_holds_all_numbers_of_both_tables() -> None:
     }
 
 
+def score_table(paper: str, table: str) -> ScoreTable:
+    found = read_paper(PAPER.with_name(f"{paper}.yaml")).tables[table]
+    assert isinstance(found, ScoreTable)
+    return found
+
+
 def scores(paper: str, table: str) -> dict[str, tuple[float, ...]]:
     """The reported rows of a table, in the order of its columns."""
-    _, found = read_table(PAPER.with_name(f"{paper}.yaml"), table, ScoreTable)
+    found = score_table(paper, table)
     return {
         system: tuple(row.value(name) for name in found.columns if name in row.scores)
         for system, row in found.reported.items()
@@ -70,7 +76,7 @@ def test_cho_2014b_holds_every_cell_of_table_1() -> None:
 
 
 def test_a_score_is_shown_as_the_paper_gives_it() -> None:
-    _, found = read_table(PAPER.with_name("sutskever2014.yaml"), "sutskever2014_table2", ScoreTable)
+    found = score_table("sutskever2014", "sutskever2014_table2")
     shown = {name: row.shown("test") for name, row in found.reported.items()}
     assert (shown["oracle"], shown["wmt14-best"], shown["moses"]) == ("~45", "37.0", "33.30")
     assert found.reported["oracle"].shown("dev") == ""

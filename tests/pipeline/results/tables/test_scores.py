@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.results.papers import ScoreTable, read_table
+from pipeline.results.papers import ScoreTable, read_paper
 from pipeline.results.tables.scores import columns_of
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
@@ -125,7 +125,9 @@ def test_tex_compiles(reported: Path) -> None:
 
 
 def test_csv_is_plain(reported: Path) -> None:
-    columns = columns_of(read_table(PAPER, "table1", ScoreTable)[1])
+    table1 = read_paper(PAPER).tables["table1"]
+    assert isinstance(table1, ScoreTable)
+    columns = columns_of(table1)
     table = read_plain(reported / "table1.csv", columns, {"model", "optimizer", "signature", "id"})
     assert table["reported_all"].max() == 33.30 and table["updates"].max() == 1238
 
