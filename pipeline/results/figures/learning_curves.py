@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.plots.style import COLORS, DASHES, drawing
 from nmt.training.history import records
@@ -42,28 +41,17 @@ class Curves:
     training: Points
 
 
-def read_curves(summaries: Sequence[Path], histories: Sequence[Path]) -> list[Curves]:
+def read_curves(files: Sequence[tuple[Path, Path]]) -> list[Curves]:
     """The curves of runs, each given by its summary and history; in the order given.
 
     A run that continues another's starts where that one's curves end: its own history begins after that.
-    Raises a `UserError` for another number of histories than summaries, or a file that is neither.
     """
-    if len(summaries) != len(histories):
-        raise UserError(
-            f"--summary is given {len(summaries)} times, --history {len(histories)} times; give both of each run"
-        )
-    pairs = zip(summaries, histories, strict=True)
-    own = [_read(summary, history) for summary, history in pairs]
+    own = [_read(read_json(summary), list(records(history))) for summary, history in files]
     by_run = {(curves.model, curves.seed): curves for curves in own}
     return [_joined(curves, by_run.get((curves.continue_from or "", curves.seed))) for curves in own]
 
 
-def _read(summary_path: Path, history_path: Path) -> Curves:
-    summary = read_json(summary_path)
-    missing = [key for key in ("model", "family", "seed", "continue_from") if key not in summary]
-    if missing:
-        raise UserError(f"{summary_path}: key {missing[0]!r} is missing; make the file again")
-    lines = list(records(history_path))
+def _read(summary: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Curves:
     return Curves(
         summary["model"],
         summary["family"],

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.evaluation.bleu_curves import Rows, by_length
+from nmt.evaluation.bleu_curves import by_length
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import Report
-from pipeline.results.figures.bleu_curves import FEWEST, Scores, with_enough_sentences
+from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 
 # the paper's lines: source solid, reference dotted, both dashed
 _SIDES: dict[SentenceLength, tuple[str, str]] = {
@@ -33,46 +32,29 @@ def length_curves(scores: Scores, settings: Report) -> Figure:
     columns = min(len(scores), _COLUMNS)
     rows = math.ceil(len(scores) / columns)
     width, height = _PANEL
+    window, longest = settings.figure2_window, settings.figure2_max_words
     with drawing():
         figure = Figure(figsize=(max(width * columns, 4.2), height * rows + 0.4), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
-        highest = max(
-            _draw(panel, system, found["by_sentence"], settings)
-            for panel, (system, found) in zip(panels, scores.items(), strict=False)
-        )
-        _frame(list(panels), len(scores), columns, highest, settings)
-        note = f"Windows of {settings.figure2_window} lengths with {FEWEST} sentences or more"
+        highest = 1.0
+        for place, (system, score) in enumerate(scores.items()):
+            axes = panels[place]
+            for color, (side, (name, line)) in zip(COLORS, _SIDES.items(), strict=False):
+                points = by_length(score["by_sentence"], window, longest, side)
+                known = draw_curve(axes, points, color, linestyle=line, linewidth=1.8, label=name)
+                highest = max([highest, *(bleu for _, bleu in known)])
+            axes.set_title(settings.label(system), fontsize=10)
+            axes.grid(color="0.85", linewidth=0.6)
+            if place % columns == 0:
+                axes.set_ylabel("BLEU score")
+            if place + columns >= len(scores):
+                axes.set_xlabel("Sentence length")
+                axes.tick_params(labelbottom=True)
+        for axes in panels[len(scores) :]:
+            axes.remove()
+        panels[0].set_xlim(0, longest + 0.5)
+        panels[0].set_ylim(0, min(100, 10 * math.ceil(highest / 10)))
+        panels[0].legend(fontsize=8, handlelength=2.6, framealpha=0.9)
+        note = f"Windows of {window} lengths with {FEWEST} sentences or more"
         figure.suptitle(note, fontsize=8, color="0.35")
     return figure
-
-
-def _draw(axes: Axes, system: str, rows: Rows, settings: Report) -> float:
-    """Draw the curves of a system; return the highest point."""
-    highest = 0.0
-    for color, (side, (label, line)) in zip(COLORS, _SIDES.items(), strict=False):
-        found = by_length(rows, settings.figure2_window, settings.figure2_max_words, side)
-        points = [with_enough_sentences(point) for point in found]
-        values = [math.nan if point.bleu is None else point.bleu for point in points]
-        axes.plot(
-            [point.place for point in points], values, color=color, linestyle=line, linewidth=1.8, label=label
-        )
-        highest = max([highest, *(value for value in values if not math.isnan(value))])
-    axes.set_title(settings.label(system), fontsize=10)
-    return highest
-
-
-def _frame(panels: list[Axes], used: int, columns: int, highest: float, settings: Report) -> None:
-    top = min(100, 10 * math.ceil(max(highest, 1) / 10))
-    for place, axes in enumerate(panels):
-        if place >= used:
-            axes.remove()
-            continue
-        axes.set_xlim(0, settings.figure2_max_words + 0.5)
-        axes.set_ylim(0, top)
-        axes.grid(color="0.85", linewidth=0.6)
-        if place % columns == 0:
-            axes.set_ylabel("BLEU score")
-        if place + columns >= used:
-            axes.set_xlabel("Sentence length")
-            axes.tick_params(labelbottom=True)
-    panels[0].legend(fontsize=8, handlelength=2.6, framealpha=0.9)

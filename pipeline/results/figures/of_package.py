@@ -64,8 +64,9 @@ def _score_groups(inputs: Inputs) -> Figure:
 
 
 def _learning_curves(inputs: Inputs) -> Figure:
-    files = ([inputs.package.of_run(run, name) for run in inputs.runs] for name in (SUMMARY, HISTORY))
-    return draw_learning_curves(read_curves(*files), inputs.settings)
+    of_run = inputs.package.of_run
+    files = [(of_run(run, SUMMARY), of_run(run, HISTORY)) for run in inputs.runs]
+    return draw_learning_curves(read_curves(files), inputs.settings)
 
 
 _DRAWN: dict[str, Callable[[Inputs], Figure]] = {

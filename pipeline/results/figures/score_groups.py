@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.errors import UserError
 from nmt.evaluation.bleu_curves import Group, Rows, groups
 from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, drawing
@@ -27,14 +26,7 @@ def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: R
         scores: the sentences of each system, of the same lines, by id in the order of the legend.
         ranks: of each line; empty lines count nothing.
         settings: number of groups, labels, bootstrap.
-
-    Raises:
-        UserError: systems or ranks of another number of sentences.
     """
-    for system, rows in scores.items():
-        if len(rows) != len(ranks):
-            text = f"{system} has scores of {len(rows)} sentences, the text has {len(ranks)} lines"
-            raise UserError(f"{text}; expected those of one test set")
     with drawing():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)

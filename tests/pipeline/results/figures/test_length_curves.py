@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.results.figures.length_curves import length_curves
-from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, score, scores
+from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, scores
 
 
 def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
@@ -25,11 +25,3 @@ def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
         shifted = dict(zip(reference.get_xdata(), reference.get_ydata(), strict=True))
         assert all(shifted[place + 5] == value for place, value in zip(places[:-5], values, strict=False))
         assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
-
-
-def test_a_point_needs_as_many_sentences_as_in_figure_2() -> None:
-    few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
-    (panel,) = length_curves({"rnnsearch-50": few}, REPORT).get_axes()
-    source = panel.lines[0]
-    known = np.asarray(source.get_xdata())[np.isfinite(np.asarray(source.get_ydata(), float))]
-    assert max(known) == 35, "the last window with sentences of 30 words"

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts
 from nmt.evaluation.bleu_curves import groups
 from pipeline.config.artifacts import Report
@@ -54,8 +53,3 @@ def test_ticks_carry_lengths_and_ranks() -> None:
     assert [text.get_text() for text in left.get_legend().get_texts()] == ["LSTM", "Baseline"]
     assert list(left.lines[0].get_ydata()) == pytest.approx([20.5, 22.5])
     assert list(right.lines[1].get_ydata()) == pytest.approx([22.0, 21.0])
-
-
-def test_text_of_another_length_is_refused() -> None:
-    with pytest.raises(UserError):
-        score_groups({"lstm": [sentence(9, 2)] * 9}, [1.0], Report.model_validate(report_settings(LABELS)))
