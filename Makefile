@@ -6,20 +6,18 @@
 
 PYTHON ?=
 CORES ?= all
-PIP_OPTIONS ?=
 TORCH ?=
 EXPERIMENT ?=
 SOURCE ?=
 TARGET ?=
 LANGUAGES ?=
 UNITS ?=
-EXAMPLES ?= 1000
 FOLDERS ?= experiments/demo
 OPTIONS ?=
 
 # Programs get the values through the environment, so that neither make nor the shell runs anything in them. Only OPTIONS
 # is a part of a shell's command line.
-VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES UNITS EXAMPLES FOLDERS PIP_OPTIONS
+VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES UNITS FOLDERS
 $(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
 export $(VALUES)
 
@@ -35,7 +33,7 @@ DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,7 +103,7 @@ results-page: $(INSTALLED) ## Keep finished runs' packages in results/packages, 
 	$(BIN)/python -m workflow.results_page $$FOLDERS
 
 release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="experiments/demo ..." release
-	$(BIN)/python -m workflow.release release $$FOLDERS
+	bash workflow/release.sh $$FOLDERS
 
 test: $(DEV) ## Test each part, and a small run from nothing to its results
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
@@ -121,8 +119,8 @@ docs: $(DEV) ## Build the site with a gallery of finished experiments: site/page
 	@sh workflow/setup.sh --group dev --group docs
 	$(BIN)/python workflow/site.py experiments/*
 
-fuzz: $(DEV) ## Test with random and damaged input: make EXAMPLES=10000 fuzz
-	OMP_NUM_THREADS=1 FUZZ_EXAMPLES="$$EXAMPLES" $(BIN)/python -m pytest -m fuzz \
+fuzz: $(DEV) ## Test with random and damaged input: FUZZ_EXAMPLES=10000 make fuzz
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
 test-fresh: $(DEV) ## Test README's commands and the container recipe on minimal systems (root, debootstrap, an hour)
@@ -147,22 +145,19 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/snakemake --lint --directory experiments/demo
 
 bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye and the machine's rate
-	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)
+	$(BIN)/python -m benchmarks.training $(OPTIONS)
 
 gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about five minutes
-	$(BIN)/python -m benchmarks.gpu_check --pip-options="$$PIP_OPTIONS" $(OPTIONS)
+	$(BIN)/python -m benchmarks.gpu_check $(OPTIONS)
 
 bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian's int8 at beam 1, 5 and 10
-	$(BIN)/python -m benchmarks.decoding --pip-options="$$PIP_OPTIONS" $(OPTIONS)
+	$(BIN)/python -m benchmarks.decoding $(OPTIONS)
 
 format: $(DEV) ## Format code and rules; write the schema
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
-
-pins: $(DEV) ## Renew uv.lock after a change of pyproject.toml: make OPTIONS=--upgrade pins
-	.uv/uv lock $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
 	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -26,12 +26,6 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
 SHOWN = {"report.html": "Results", "playground.html": "Playground"}
 """Pages of an experiment, with their names."""
-PICTURES = {
-    "figure2.png": "BLEU against sentence length",
-    "figure3.png": "What a model with attention looks at",
-}
-"""Figures of an experiment, with their descriptions."""
-SITE_FILES = ROOT / "workflow" / "site_files"
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
@@ -39,70 +33,47 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     """Build the site, and return the exit status of mkdocs, which is not 0 if a link leads nowhere."""
     source = site / "source"
     shutil.rmtree(source, ignore_errors=True)
-    address = repository_address()
-    copy_pages(source, address)
-    shutil.copytree(SITE_FILES, source / "site_files")
-    write_gallery([ROOT / name for name in experiments], source)
-    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    settings["nav"] += [{"Library": write_library(source)}]
-    settings["plugins"][-1]["mkdocstrings"]["handlers"]["python"]["paths"] = [str(ROOT)]
-    settings |= {
-        "docs_dir": str(source),
-        "site_dir": str(site / "pages"),
-        "repo_url": address,
-    }
-    (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "-f",
-        str(site / "mkdocs.yml"),
-    ]  # with -q, mkdocs does not fail on warnings
-    # mkdocs 1.6 is pinned, so its warning about version 2 says nothing.
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    return subprocess.run(command, check=False, env=environment).returncode
-
-
-def repository_address() -> str | None:
-    """Return the repository's address, from pyproject.toml or from the machine that builds the site, or None."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
+    address = project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
+    copy_pages(source, address)
+    shutil.copytree(ROOT / "workflow" / "site_files", source / "site_files")
+    write_gallery([ROOT / name / "results" for name in experiments], source / "gallery")
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    settings["nav"] += [{"Library": write_library(source / "library")}]
+    settings["plugins"][-1]["mkdocstrings"]["handlers"]["python"]["paths"] = [str(ROOT)]
+    settings |= {"docs_dir": str(source), "site_dir": str(site / "pages"), "repo_url": address}
+    (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    # with -q, mkdocs does not fail on warnings; 1.6 is pinned, so its warning about version 2 says nothing
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
+    return subprocess.run(command, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
 
 
 def copy_pages(folder: Path, address: str | None = None) -> None:
     """Copy the pages and every file that one of them links to, with the address of `git clone` if there is one."""
-    pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
-    for page in pages:
-        for link in LINK.findall(page.read_text(encoding="utf-8")):
+    for page in [page for pattern in PAGES for page in ROOT.glob(pattern)]:
+        text = page.read_text(encoding="utf-8")
+        for link in LINK.findall(text):
             file = (page.parent / link).resolve()
-            if file.is_file() and file not in pages:
+            if file.is_file() and file.suffix not in (".md", ".ipynb"):
                 copy = folder / file.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, copy)
         copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        text = notebook_page(page, copy) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
-        text = text.replace(".ipynb)", ".md)").replace(
-            "git clone REPOSITORY", f"git clone {address or 'REPOSITORY'}"
+        text = notebook_page(text, copy) if page.suffix == ".ipynb" else text.replace(".ipynb)", ".md)")
+        copy.write_text(
+            text.replace("clone REPOSITORY", f"clone {address or 'REPOSITORY'}"), encoding="utf-8"
         )
-        copy.write_text(text, encoding="utf-8")
 
 
-def notebook_page(notebook: Path, page: Path) -> str:
+def notebook_page(notebook: str, page: Path) -> str:
     """Return a notebook in Markdown, its pictures beside `page`."""
     parts = []
-    for number, cell in enumerate(json.loads(notebook.read_text(encoding="utf-8"))["cells"]):
+    for number, cell in enumerate(json.loads(notebook)["cells"]):
         source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown":
-            parts.append(source)
-            continue
-        parts.append(f"```python\n{source}\n```")
-        for place, output in enumerate(cell["outputs"]):
-            text = "".join(output.get("text", ""))
-            if text:
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for place, output in enumerate(cell.get("outputs", [])):
+            if text := "".join(output.get("text", "")):
                 parts.append(f"```text\n{text}```")
             if picture := output.get("data", {}).get("image/png"):
                 name = f"{page.stem}-{number}-{place}.png"
@@ -111,53 +82,35 @@ def notebook_page(notebook: Path, page: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write_gallery(experiments: Sequence[Path], folder: Path) -> None:
-    """Write a page with the pictures and pages of each finished experiment, and copy these files."""
-    lines = ["# Gallery", "", "What runs of the project have made. These pages need no server.", ""]
-    for results in (experiment / "results" for experiment in experiments):
-        lines += _entry(results, folder / "gallery" / results.parent.name)
-    if not (folder / "gallery").is_dir():
-        (folder / "gallery").mkdir(parents=True)
-        lines += ["None is finished here: `make demo`, then `make docs`."]
-    (folder / "gallery" / "index.md").write_text("\n".join(lines), encoding="utf-8")
-
-
-def _entry(results: Path, copies: Path) -> list[str]:
-    """Return an experiment's part of the gallery, and copy its files beside the page."""
-    name, finding = results.parent.name, results / "finding.txt"
-    pages, pictures = (
-        {file: text for file, text in files.items() if (results / file).is_file()}
-        for files in (SHOWN, PICTURES)
-    )
-    if not pages:
-        return []
-    copies.mkdir(parents=True)
-    for file in (*pages, *pictures):
-        shutil.copyfile(results / file, copies / file)
-    lines = [f"## {name}", "", finding.read_text(encoding="utf-8") if finding.is_file() else "", ""]
-    lines += [" · ".join(f"[{text}]({name}/{file})" for file, text in pages.items()), ""]
-    for file, text in pictures.items():
-        lines += [f"[![{text}]({name}/{file})]({name}/{next(iter(pages))})", ""]
-    return lines
+def write_gallery(results: Sequence[Path], folder: Path) -> None:
+    """Write a page with the finding, the pages and Figure 2 of each finished experiment, and copy these files."""
+    folder.mkdir(parents=True)
+    lines = ["# Gallery", "", "Pages of finished experiments (`make demo`). They need no server.", ""]
+    for place in [place for place in results if (place / "report.html").is_file()]:
+        name, finding, figure = place.parent.name, place / "finding.txt", place / "figure2.png"
+        pages = [page for page in SHOWN if (place / page).is_file()]
+        (folder / name).mkdir()
+        for file in [*pages, *[figure.name] * figure.is_file()]:
+            shutil.copyfile(place / file, folder / name / file)
+        lines += [f"## {name}", "", finding.read_text(encoding="utf-8") if finding.is_file() else "", ""]
+        lines += [" · ".join(f"[{SHOWN[page]}]({name}/{page})" for page in pages), ""]
+        if figure.is_file():
+            lines += [f"![BLEU against sentence length]({name}/figure2.png)", ""]
+    (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:
     """Write a page per package of the library and of the pipeline. Return their places in the navigation."""
-    (folder / "library").mkdir()
-    entries = []
-    for package in [*sorted((ROOT / "nmt").iterdir()), *sorted((ROOT / "pipeline").iterdir())]:
-        modules = sorted(package.rglob("*.py")) if package.is_dir() else [package]
-        names = [
-            ".".join(module.relative_to(ROOT).with_suffix("").parts)
-            for module in modules
-            if module.stem[0] != "_"
-        ]
-        if package.stem[0] != "_" and names and package.suffix in ("", ".py"):
-            name = f"{package.parent.name}.{package.stem}"
-            page = f"# {name}\n\n" + "".join(f"::: {module}\n\n" for module in names)
-            (folder / "library" / f"{name}.md").write_text(page, encoding="utf-8")
-            entries.append({name: f"library/{name}.md"})
-    return entries
+    folder.mkdir()
+    modules: dict[str, list[str]] = {}
+    for module in [path for top in ("nmt", "pipeline") for path in sorted((ROOT / top).rglob("*.py"))]:
+        parts = module.relative_to(ROOT).with_suffix("").parts
+        if len(parts) > 1 and not module.stem.startswith("_"):
+            modules.setdefault(".".join(parts[:2]), []).append(".".join(parts))
+    for name, members in modules.items():
+        page = f"# {name}\n\n" + "".join(f"::: {module}\n\n" for module in members)
+        (folder / f"{name}.md").write_text(page, encoding="utf-8")
+    return [{name: f"library/{name}.md"} for name in modules]
 
 
 if __name__ == "__main__":

@@ -72,12 +72,6 @@ def test_an_experiment_and_cores_reach_the_run_as_they_are(checkout: Path, value
     assert words == ["workflow/run.py", "--cores", value, value]
 
 
-def test_pip_s_options_reach_a_benchmark_as_they_are(checkout: Path) -> None:
-    (checkout / ".venv" / "installed-dev").touch()
-    value = '`touch X`";touch X;$(shell touch X)'
-    assert f"--pip-options={value}" in called(checkout, "bench-training", f"PIP_OPTIONS={value}")
-
-
 def test_without_an_experiment_it_is_the_demo_that_runs(checkout: Path) -> None:
     assert called(checkout, "run")[-1] == "experiments/demo"
 

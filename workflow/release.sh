@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Put all that a version publishes into the new folder release/: the package, and of each finished experiment its models,
+# results and playground; SHA256SUMS names every file. Nothing is trained. `make release` calls this.
+#
+# Usage: bash workflow/release.sh EXPERIMENT...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir release
+.uv/uv build --quiet --no-create-gitignore --out-dir release
+.uv/uv tool run --quiet twine@6.2.0 check --strict release/*
+for experiment; do
+    name=$(basename "$experiment")
+    snakemake=(.venv/bin/snakemake --directory "$experiment" --cores 1)
+    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" --dry-run releases | grep -q "^rule train"; then
+        echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
+        exit 2
+    fi
+    "${snakemake[@]}" --quiet all -- releases
+    for archive in "$experiment"/releases/*.tar.zst; do
+        cp "$archive" "release/$name-$(basename "$archive")"
+    done
+    .venv/bin/python -m zipfile --create "release/$name-results.zip" "$experiment/results"
+    [ ! -f "$experiment/results/playground.html" ] || cp "$experiment/results/playground.html" "release/$name-playground.html"
+done
+cd release
+sha256sum -- * > SHA256SUMS
+ls -l
