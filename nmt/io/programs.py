@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,3 +59,14 @@ def last_line(said: str) -> str:
     """Return the last line of a program's output that is not empty, shortened."""
     lines = [line.strip() for line in said.split("\n") if line.strip()]
     return (lines or ["it said nothing"])[-1][-_SHOWN:]
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of a tar archive of source code below a folder.
+
+    Raises:
+        tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
+    """
+    with tarfile.open(archive) as packed:
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)

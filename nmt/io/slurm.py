@@ -1,4 +1,4 @@
-"""Information from Slurm on its partitions, its configuration and the current job. It is empty without an answer."""
+"""The time that Slurm leaves to a job. Without an answer there is none."""
 
 from __future__ import annotations
 
@@ -8,49 +8,11 @@ import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
 
 PATIENCE = 15
 """Time limit for an answer of the scheduler, in seconds."""
 
 UNLIMITED = ("infinite", "UNLIMITED")
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """Equal nodes of a partition. seconds: the partition's time limit; gpus: whether the nodes have any."""
-
-    seconds: float
-    gpus: bool
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """A cluster's partitions with their nodes. default: the partition of jobs that name none; None if there is none."""
-
-    nodes: dict[str, list[Nodes]]
-    default: str | None = None
-
-
-def partitions() -> Partitions:
-    """Return the partitions of this cluster."""
-    nodes: dict[str, list[Nodes]] = {}
-    default = None
-    for line in _ask("sinfo", "--noheader", "--exact", "--format=%P %l %G").splitlines():
-        if not line.strip():
-            continue
-        marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
-        name = marked.rstrip("*")
-        default = name if marked.endswith("*") else default
-        equal = Nodes(seconds(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
-        nodes.setdefault(name, []).append(equal)
-    return Partitions(nodes, default)
-
-
-def configuration() -> dict[str, str]:
-    """Return the cluster's configuration by the names in slurm.conf, with values in Slurm's format (`300 sec`)."""
-    lines = (line.partition("=") for line in _ask("scontrol", "show", "config").splitlines())
-    return {name.strip(): value.strip() for name, equals, value in lines if equals}
 
 
 def seconds_left() -> float | None:
@@ -61,7 +23,7 @@ def seconds_left() -> float | None:
     end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
     if re.fullmatch("[0-9]{1,12}", end):
         return int(end) - time.time()
-    return seconds(_ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
+    return seconds(ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
 
 
 def seconds_to_work(stated_minutes: float) -> float:
@@ -92,7 +54,7 @@ def seconds(duration: str) -> float | None:
     return 86400.0 * days + 3600 * hours + 60 * minutes + rest
 
 
-def _ask(program: str, *options: str) -> str:
+def ask(program: str, *options: str) -> str:
     """Return the output of a program of Slurm, empty if it is not installed, fails or does not answer in time."""
     if not shutil.which(program):
         return ""

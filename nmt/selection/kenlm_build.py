@@ -11,10 +11,9 @@ import tempfile
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.archives import unpack
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.programs import call, run
+from nmt.io.programs import call, run, unpack
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"

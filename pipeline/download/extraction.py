@@ -18,10 +18,10 @@ from typing import IO, Any, cast
 
 from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, printable
-from nmt.io.archives import visit_members
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.formats import Segment, opened_text
 from nmt.io.text_files import LONGEST_LINE, too_long
+from pipeline.download.archives import visit_members
 
 _CHUNK = 1 << 17
 

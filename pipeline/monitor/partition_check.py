@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nmt.io.slurm import Nodes, Partitions, configuration, partitions
 from nmt.settings.checks import nearest
 from pipeline.monitor.jobs import Job
+from pipeline.monitor.slurm import Nodes, Partitions, configuration, partitions
 
 FORGOTTEN_AFTER = 240
 """Seconds for which a scheduler must remember a finished job. The executor asks at least every 180 seconds."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from nmt.evaluation.bleu_curves import Rows, sides_of
 from nmt.evaluation.seeds import mean
 from pipeline.config.artifacts import Report
+from pipeline.results.bleu_curves import Rows, sides_of
 from pipeline.results.run_results import Runs
 
 LEAST = 20

@@ -10,7 +10,6 @@ from typing import Any
 
 from nmt.data.detokenization import Detokenizer
 from nmt.evaluation.bleu import score, score_given
-from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.evaluation.seeds import Row
 from nmt.evaluation.translations import Record, read_translations
 from nmt.io.files import read_json
@@ -22,6 +21,7 @@ from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import System, systems_in_use
+from pipeline.results.comparison import EvaluatedText, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import Paper, ReportedData, read_paper

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.slurm import Nodes, Partitions, configuration, partitions
 from pipeline.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
+from pipeline.monitor.slurm import Nodes, Partitions, configuration, partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 

@@ -6,10 +6,10 @@ import math
 
 from matplotlib.figure import Figure
 
-from nmt.evaluation.bleu_curves import by_length
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import Report
+from pipeline.results.bleu_curves import by_length
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 
 # the paper's lines: source solid, reference dotted, both dashed

@@ -25,7 +25,6 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         "data tokenize --language en --settings {} source source",
         "data tokenize --language en --settings lists source lists",
         "data vocabulary --words 9 source lists --output lists",
-        "data generate --settings {} --split train --output-source a --output-target b --counts ./b",
     ],
 )
 def test_an_output_is_neither_an_input_nor_another_output(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.bleu import BleuCounts
-from nmt.evaluation.bleu_curves import groups
 from pipeline.config.artifacts import Report
+from pipeline.results.bleu_curves import groups
 from pipeline.results.figures.score_groups import score_groups
 from tests.report_settings import report_settings
 

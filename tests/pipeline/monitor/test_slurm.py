@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.slurm import partitions, seconds, seconds_left, seconds_to_work
+from nmt.io.slurm import seconds, seconds_left, seconds_to_work
+from pipeline.monitor.slurm import partitions
 
 
 @pytest.mark.parametrize(

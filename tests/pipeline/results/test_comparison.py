@@ -18,16 +18,15 @@ from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
 from nmt.evaluation.bleu import sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, interval
-from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.settings.text import Tokenization
 from pipeline.config.artifacts import Report
+from pipeline.results.comparison import EvaluatedText, compare
 from pipeline.results.papers import Column, ReportedScores, ScoreTable
 from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.significance import COLUMNS, significance
 from pipeline.results.tables.writer import as_tex
 from tests.bitexts import write_text
 from tests.latex import assert_compiles
-from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import MIRROR
@@ -153,12 +152,6 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew(
     assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
 
 
-def test_the_seed_alone_decides(translations: Translations, evaluated_text: EvaluatedText) -> None:
-    first, again, other = (compare(translations, {}, evaluated_text, 100, seed) for seed in (0, 0, 1))
-    assert first == again
-    assert first["all"]["systems"]["good"]["low"] != other["all"]["systems"]["good"]["low"]
-
-
 def test_scores_of_several_seeds_are_means(translations: Translations, evaluated_text: EvaluatedText) -> None:
     """And so are the interval, the difference and p: never those of the first run."""
     alone = compare(translations, {}, evaluated_text, 200, 1)["all"]
@@ -182,14 +175,6 @@ def test_scores_of_several_seeds_are_means(translations: Translations, evaluated
     table = score_table(TABLE, "They", Measured({"test": scores}, summaries(scores), both), settings("model"))
     assert " ± " in table.shown.iloc[0, -1] and " ± " in table.shown.iloc[0, -2]
     assert table.frame["low_all"][0] == f"{system['low']:.2f}"
-
-
-def test_runs_of_other_sentences_are_refused(
-    translations: Translations, evaluated_text: EvaluatedText
-) -> None:
-    runs = {"good": [*translations["good"], [*reversed(translations["bad"][0])]]}
-    with refused():
-        compare(runs, {}, evaluated_text, 10, 1)
 
 
 def text_of(folder: Path, tokens: list[str], raw: list[str], detokenize: Detokenizer) -> EvaluatedText:
@@ -259,14 +244,6 @@ def test_no_sentence_without_unknown_words(
     found = compare({"good": [[translations["good"][0][0], nothing]]}, {}, evaluated_text, 10, 1)
     assert found["no_unk"] == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
     significance(found, settings("good"))
-
-
-def test_what_does_not_belong_together_is_refused(
-    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
-) -> None:
-    (tmp_path / "short").write_text("un\n", encoding="utf-8")
-    with refused():
-        compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, evaluated_text, 10, 1)
 
 
 def settings(*models: str) -> Report:

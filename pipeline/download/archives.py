@@ -1,6 +1,6 @@
 """The members of tar and zip archives as streams.
 
-The first bytes of an archive determine its type, not its name. Only `unpack` writes to the disk.
+The first bytes of an archive determine its type, not its name. Nothing is written to the disk.
 """
 
 from __future__ import annotations
@@ -90,14 +90,3 @@ def _visit_tar(archive: Path, raw: Any, members: Collection[str], visit: Visit) 
     while stream.read(_CHUNK):
         pass
     return names
-
-
-def unpack(archive: Path, folder: Path) -> None:
-    """Write the files of a tar archive of source code below a folder.
-
-    Raises:
-        tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
-    """
-    with tarfile.open(archive) as packed:
-        packed.extraction_filter = getattr(tarfile, "data_filter", None)
-        packed.extractall(folder)
