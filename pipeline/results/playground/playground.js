@@ -122,12 +122,11 @@ class Playground {
     const on = (id, event, action) => element(id).addEventListener(event, action);
     on("source", "input", again);
     on("source", "keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
+      if (event.key !== "Enter") return;
       event.preventDefault();
       this.stop();
       this.translate();
     });
-    document.addEventListener("selectionchange", () => { if (this.line !== this.seen) again(); });
     on("form", "submit", (event) => { event.preventDefault(); this.stop(); this.translate(); });
     on("beam", "input", () => { element("width").textContent = element("beam").value; again(); });
     on("allowed", "change", again);
@@ -177,19 +176,7 @@ class Playground {
 
   // The sentence --------------------------------------------------------------------------------------------------------------
 
-  /** The lines of the field, and which of them the cursor is in: that is the sentence. */
-  get lines() {
-    const area = element("source");
-    const lines = area.value.split("\n");
-    let at = area.value.slice(0, area.selectionStart).split("\n").length - 1;
-    while (at && !lines[at].trim()) at -= 1;  // what is pasted often ends in an empty line
-    return [lines, at];
-  }
-
-  get line() {
-    const [lines, at] = this.lines;
-    return lines[at];
-  }
+  get line() { return element("source").value.replace(/\s*\n\s*/g, " "); }
 
   /** Text that gives these tokens again: words apart where the language would join them. */
   written(tokens) {
@@ -211,12 +198,7 @@ class Playground {
   }
 
   set(tokens) {
-    const area = element("source");
-    const [lines, at] = this.lines;
-    lines[at] = this.written(tokens);
-    area.value = lines.join("\n");
-    area.selectionEnd = lines.slice(0, at + 1).join("\n").length;
-    area.selectionStart = area.selectionEnd;
+    element("source").value = this.written(tokens);
     this.read();
   }
 
@@ -290,13 +272,10 @@ class Playground {
 
   read() {
     const { line, tokens } = this;
-    const [lines, at] = this.lines;
-    this.seen = line;
     document.body.dataset.stale = line !== this.translated;
     this.showReference(this.reference(tokens));
     const unknown = [...new Set(tokens.filter((token) => !this.translator.known.source.has(token)))];
     const told = [`${plural(tokens.length, "word")} with punctuation.`];
-    if (lines.length > 1) told.unshift(`Line ${at + 1} of ${lines.length}, the one with the cursor:`);
     const named = unknown.slice(0, 5).map((token) => `“${shortened(token)}”`);
     if (unknown.length > 5) named.push(`${unknown.length - 5} more`);
     if (unknown.length) told.push(`Unknown, read as ${UNKNOWN}: ${named.join(", ")}.`);
@@ -338,19 +317,10 @@ class Playground {
     const wanted = element("search").value.toLowerCase();
     const found = this.translator.vocabulary.source.filter((known) => unescaped(known).toLowerCase().includes(wanted));
     const more = found.length > SHOWN_WORDS ? [`and ${grouped(found.length - SHOWN_WORDS)} more`] : [];
-    element("words").replaceChildren(...found.slice(0, SHOWN_WORDS).map((known) => this.button(known, () => this.insert(known))), ...more);
-  }
-
-  insert(token) {
-    const area = element("source");
-    const before = area.value.slice(0, area.selectionStart).replace(/ +$/, "");
-    const after = area.value.slice(area.selectionEnd).replace(/^ +/, "");
-    const gap = (text) => (text && !text.endsWith("\n") ? " " : "");
-    const now = `${before}${gap(before)}${unescaped(token)}`;
-    area.value = `${now}${after && !after.startsWith("\n") ? " " : ""}${after}`;
-    area.selectionEnd = now.length;
-    area.selectionStart = area.selectionEnd;
-    area.dispatchEvent(new Event("input"));
+    element("words").replaceChildren(...found.slice(0, SHOWN_WORDS).map((known) => this.button(known, () => {
+      element("source").value = `${element("source").value.trimEnd()} ${unescaped(known)}`.trimStart();
+      element("source").dispatchEvent(new Event("input"));
+    })), ...more);
   }
 
   // Translation -----------------------------------------------------------------------------------------------------------------
