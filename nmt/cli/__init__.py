@@ -55,7 +55,6 @@ DESCRIPTIONS = {
     "data": "Prepare text: download, generate and tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
     "test-set": "Translate and score test sets, and rescore n-best lists.",
-    "figure": "Draw figures.",
     "page": "Write the playground.",
 }
 """The description of each group."""

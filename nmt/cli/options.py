@@ -116,13 +116,6 @@ def vocabularies(command: Command) -> Command:
     return command
 
 
-def figure_outputs(command: Command) -> Command:
-    """Add the options that name both files of a figure."""
-    for form in ("png", "pdf"):
-        command = file_option(f"--output-{form}", f"The figure as .{form}.")(command)
-    return command
-
-
 def options_of(
     schema: type[BaseModel], keyword: str, *keys: str, **defaults: Any
 ) -> Callable[[Command], Command]:

@@ -41,7 +41,7 @@ AHEAD = 500
     "--output-tsv",
     type=FILE,
     help="File for the place of each sentence in the plane of the first two principal components (PCA) of its panel."
-    " An empty line of the text begins a new panel. `nmt figure vectors` draws the file.",
+    " An empty line of the text begins a new panel.",
 )
 @tokenized_option
 @batch_size_option("Sentences")

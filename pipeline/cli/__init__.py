@@ -12,7 +12,6 @@ COMMANDS = {
         "data download": "pipeline.cli.download:download",
         "data extract": "pipeline.cli.download:extract",
         "data generate": "pipeline.cli.synthetic:generate",
-        "figure vectors": "pipeline.cli.figures:sentence_vectors",
         "page playground": "pipeline.cli.pages:playground",
     },
 }

@@ -68,10 +68,6 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stderr.endswith("empty: no sentence in it, so there are no vectors\n")
     assert [panel.sentences for panel in read_panels(tsv)] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
-    pdf, png = tmp_path / "plane.pdf", tmp_path / "plane.png"
-    result = nmt("figure", "vectors", "--coordinates", tsv, "--output-pdf", pdf, "--output-png", png)
-    assert result.returncode == 0, result.stderr
-    assert pdf.read_bytes().startswith(b"%PDF") and png.stat().st_size > 1000
 
 
 def test_a_model_that_aligns_has_none(tmp_path: Path) -> None:
