@@ -19,10 +19,10 @@ apt-get update
 apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
 nmt selection kenlm --jobs "$(nproc)" --output /opt/kenlm
 
-# The commit and its address stand in config.yaml alone; what the programs need stays.
+# The commit and its address stand in workflow/defaults.yaml alone; what the programs need stays.
 if [ "${MOSES:-}" = yes ]; then
     apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
-    url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' config.yaml)
+    url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' workflow/defaults.yaml)
     curl --fail --location --output /tmp/moses.tar.gz "$url"
     nmt moses programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
     rm /tmp/moses.tar.gz

@@ -9,8 +9,11 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
+EXTENDS_PAPER = f"extends: {ROOT / 'experiments' / 'paper'}\n"
+"""First line of an experiment that differs from the paper."""
+
 
 def paper(folder: Path, overlay: str = "", **pairs: Any) -> Config:
     """The paper's settings with an experiment's own in a folder, and with single keys as on the command line."""
-    (folder / "config.yaml").write_text(overlay, encoding="utf-8")
-    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
+    (folder / "config.yaml").write_text(EXTENDS_PAPER + overlay, encoding="utf-8")
+    return load(find_layers(folder, pairs=pairs))

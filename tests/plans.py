@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from pipeline.config.experiment import final_stage, shards_of
 from pipeline.config.layers import find_layers, load
+from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, scheduled, snakemake
 
 FEW_SHARDS = "corpora={europarl-v7: {shards: 1}, un-2000: {shards: 1}, giga-fren: {shards: 1}}"
@@ -95,7 +96,7 @@ class Plan:
 
 def stand_ins(other: Path, experiment: Path) -> None:
     """Empty files for the prepared text of another experiment."""
-    config = load(find_layers(ROOT / "config.yaml", experiment))
+    config = load(find_layers(experiment))
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
     files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/corpora.json"]
@@ -115,10 +116,10 @@ def lay_out(folder: Path, asked: Asked) -> Path:
         copy = folder / file.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, copy)
-    experiment = folder / "experiments" / (asked.experiment or "paper")
-    experiment.mkdir(exist_ok=True)
+    experiment = folder / "experiments" / (asked.experiment or "like the paper")
     if not asked.experiment:
-        (experiment / "config.yaml").write_text(asked.settings, encoding="utf-8")
+        experiment.mkdir()
+        (experiment / "config.yaml").write_text(EXTENDS_PAPER + asked.settings, encoding="utf-8")
         (experiment / "moses.nbest.gz").touch()
     text = (experiment / "config.yaml").read_text(encoding="utf-8")
     if other := re.search(r"^data_from: (\S+)", text, flags=re.MULTILINE):

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
+PAPER = ROOT / "experiments" / "paper"
 MIRROR = Path(os.environ.get("NMT_TEST_MIRROR", ROOT / "no mirror"))
 """A folder with real archives under their official paths; tests that need them skip without."""
 NO_MIRROR = "NMT_TEST_MIRROR names no folder with real archives"
@@ -47,7 +48,8 @@ decoding: {beam: 2, n_best: 1, widest_beam: 4}
 
 def snakemake_command(directory: Path, *options: str) -> list[str]:
     """Snakemake on the project's Snakefile, with `directory` as the experiment: without settings, the paper's."""
-    (directory / "config.yaml").touch()
+    if not (directory / "config.yaml").exists():
+        (directory / "config.yaml").write_text(f"extends: {PAPER}\n", encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     return [*command, "--directory", str(directory), *options]
 
@@ -132,7 +134,8 @@ def make_demo(folder: Path) -> Path:
     """An experiment's folder with the demo's settings and the tiny overlay beside them; returns the overlay."""
     folder.mkdir(parents=True, exist_ok=True)
     demo = ROOT / "experiments" / "demo" / "config.yaml"
-    (folder / "config.yaml").write_text(demo.read_text(encoding="utf-8"), encoding="utf-8")
+    text = demo.read_text(encoding="utf-8").replace("extends: ../paper", f"extends: {PAPER}")
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
     overlay = folder / "tiny.yaml"
     overlay.write_text(f"{TINY}playground: {{models: []}}\n", encoding="utf-8")
     return overlay

@@ -39,7 +39,7 @@ class Search:
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # no sentence ends
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
-        self.decoding = yaml.safe_load(project.CONFIG.read_text(encoding="utf-8"))["decoding"]
+        self.decoding = yaml.safe_load(project.DEFAULTS.read_text(encoding="utf-8"))["decoding"]
 
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:

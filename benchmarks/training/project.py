@@ -20,7 +20,7 @@ from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.settings.training import Training
 from nmt.training.update import Updater
 
-CONFIG = ROOT / "config.yaml"
+DEFAULTS = ROOT / "workflow" / "defaults.yaml"
 SUTSKEVERS = {"optimizer": "sgd", "learning_rate": 0.7, "decay_from_epoch": 1, "cost": "mean", "clip_norm": 5}
 """Settings for training a deep LSTM. Its learning rate falls early, so that checks include this."""
 
@@ -29,7 +29,7 @@ def settings(
     family: FamilyName, units: int, sizes: Sizes, machine: Machine
 ) -> tuple[AnyArchitecture, Training]:
     """Return the paper's settings of a family with the contest's sizes. `units` multiplies hidden and maxout units."""
-    paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    paper: dict[str, Any] = yaml.safe_load(DEFAULTS.read_text(encoding="utf-8"))
     shared = paper["architecture"] | {
         "hidden_units": units * sizes.hidden,
         "embedding_size": sizes.embedding,

@@ -22,13 +22,12 @@ def status(folder: Path) -> None:
     The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
     are those of the last run (logs/jobs.json), before the first run those of config.yaml.
     """
-    from pipeline.config.checkout import REPOSITORY
     from pipeline.config.layers import find_layers, load
     from pipeline.monitor.jobs import FILE, read
     from pipeline.monitor.status import shown
 
     listed = folder / FILE
-    config = read(listed).config if listed.exists() else load(find_layers(REPOSITORY / "config.yaml", folder))
+    config = read(listed).config if listed.exists() else load(find_layers(folder))
     click.echo(shown(config, folder))
 
 

@@ -1,4 +1,4 @@
-"""Settings in layers: the root's `config.yaml`, extended experiments, the experiment's own, the command line.
+"""Settings in layers: the defaults, extended experiments, the experiment's own `config.yaml`, the command line.
 
 Later layers win. Mappings are merged key by key; lists and single values are replaced; nothing can be removed. The
 merged settings are checked by `Config`, then for contradictions (`pipeline.config.consistency`). Each check reports
@@ -20,9 +20,14 @@ from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.settings.checks import KeyPath, Problem, problems, shortened, shown
 from nmt.settings.families import FAMILIES, GatedArchitecture
+from pipeline.config.checkout import REPOSITORY
 from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parsed_or_text
+
+DEFAULTS = REPOSITORY / "workflow" / "defaults.yaml"
+CONFIG_FILE = "config.yaml"
+"""An experiment's settings, in its folder."""
 
 SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
 """Blocks at the top of the settings with the defaults for each entry of a catalogue."""
@@ -118,64 +123,69 @@ def read_layer(path: Path) -> Layer:
 
 
 def find_layers(
-    root: Path, directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
+    directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
 ) -> list[Layer]:
-    """Return the layers of a run, weakest first.
+    """Return the layers of a run, weakest first: the defaults, the experiment, what the command line adds.
 
     Args:
-        root: the paper's `config.yaml`.
-        directory: the experiment's folder with its own `config.yaml`, unless it is the root's.
-        files: overlays from the command line, in order.
-        pairs: keys and values from the command line.
+        directory: the experiment's folder with its `config.yaml`.
+        files: of `--configfile`, in order.
+        pairs: of `--config`.
 
     Raises:
-        ConfigError: a file cannot be read, or the folder has none (a mistyped name would be the paper's run).
+        ConfigError: a file cannot be read, or the folder has none.
     """
-    if {"{", "}"} & set(str(root.absolute())):
+    if {"{", "}"} & set(str(REPOSITORY)):
         problem = "braces in the repository's path, which are Snakemake's wildcards: rename the folder"
-        raise ConfigError([f"{root.absolute().parent}: {problem}"])
-    own = directory / "config.yaml"
-    if not os.path.lexists(own):
-        hint = "expected an experiment's settings; an empty file stands for the paper's"
-        raise ConfigError([f"{directory.resolve()}: no config.yaml here: {hint}"])
-    layers = [read_layer(root), *_with_extended(own, root), *map(read_layer, files)]
+        raise ConfigError([f"{REPOSITORY}: {problem}"])
+    if not os.path.lexists(directory / CONFIG_FILE):
+        raise ConfigError(
+            [f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings"]
+        )
+    layers = [read_layer(DEFAULTS), *_extended_by(read_layer(directory / CONFIG_FILE), directory)]
+    layers += map(read_layer, files)
     if pairs:
         layers.append(Layer.of("--config", directory.resolve(), _reread(pairs)))
     for layer in layers:
         if EXTENDS in layer.values:
-            raise ConfigError([f"{layer.name}: {EXTENDS}: only an experiment's own config.yaml can say this"])
+            raise ConfigError(
+                [f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can say this"]
+            )
     return layers
 
 
-def module_layers(root: Path, directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
-    """Return the layers of a run that another workflow imports: the paper's `config.yaml`, then the module statement.
+def module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
+    """Return the layers of a run that another workflow imports: the defaults, then the module statement.
 
     Args:
-        root: the paper's `config.yaml`.
         directory: where the other workflow runs; paths start there.
         settings: its `config:`, of the form of an experiment's `config.yaml`.
     """
-    return [read_layer(root), Layer.of("config of the module", directory.resolve(), settings)]
+    own = Layer.of("config of the module", directory.resolve(), settings)
+    return [read_layer(DEFAULTS), *_extended_by(own, directory)]
 
 
-def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
-    """Return the layers of the experiments that this one extends, then its own; none for the root."""
-    if own.exists() and own.samefile(root):
-        return []
-    layer = read_layer(own)
+def _extended_by(layer: Layer, folder: Path, chain: Sequence[Path] = ()) -> list[Layer]:
+    """Return the layers of the experiments that a layer extends, then its own.
+
+    Args:
+        layer: that of an experiment.
+        folder: where it lies.
+        chain: folders of the experiments that extend this one.
+    """
     if EXTENDS not in layer.values:
         return [layer]
-    values = dict(layer.values)
-    folder = values.pop(EXTENDS)
-    where = f"{layer.name}: {EXTENDS}: found {shown(folder)}"
-    if not isinstance(folder, str):
+    named, chain = layer.values[EXTENDS], [*chain, folder.resolve()]
+    where = f"{layer.name}: {EXTENDS}: found {shown(named)}"
+    if not isinstance(named, str):
         raise ConfigError([f"{where}, expected an experiment's folder"])
-    extended, chain = own.resolve().parent / folder / "config.yaml", [*extending, own.resolve()]
-    if not extended.is_file():
-        raise ConfigError([f"{where}, where there is no config.yaml"])
-    if extended.resolve() in chain:
+    other = folder.resolve() / named
+    if not (other / CONFIG_FILE).is_file():
+        raise ConfigError([f"{where}, where there is no {CONFIG_FILE}"])
+    if other.resolve() in chain:
         raise ConfigError([f"{where}, which extends this one in turn"])
-    return [*_with_extended(extended, root, chain), Layer(layer.name, values)]
+    own = Layer(layer.name, {key: value for key, value in layer.values.items() if key != EXTENDS})
+    return [*_extended_by(read_layer(other / CONFIG_FILE), other, chain), own]
 
 
 def refuse_unreadable(files: Iterable[Path]) -> None:
@@ -270,11 +280,14 @@ def _repeats_shared(path: KeyPath, layers: Sequence[Layer]) -> bool:
 
 
 def _line(problem: Problem, layers: Sequence[Layer]) -> str:
-    """Return a problem with the last layer that says its key, or else the nearest key above it."""
+    """Return a problem with the last layer that says its key, or else the nearest key above it.
+
+    What is missing is not looked for in the first layer, the defaults.
+    """
     places = (problem.path[:end] for end in range(len(problem.path), 0, -1))
-    saying = (layer.name for path in places for layer in reversed(layers) if _says(layer.values, path))
-    where = "; say it here or in the root config.yaml" if problem.text == "missing" else ""
-    return shortened(f"{next(saying, layers[0].name)}: {problem}{where}", LONGEST_LINE)
+    asked = layers[:0:-1] if problem.text == "missing" else layers[::-1]
+    saying = (layer.name for path in places for layer in asked if _says(layer.values, path))
+    return shortened(f"{next(saying, layers[-1].name)}: {problem}", LONGEST_LINE)
 
 
 def _says(values: Any, path: KeyPath) -> bool:

@@ -1,8 +1,4 @@
-"""What `config.yaml` may say: the one typed source of the schema.
-
-Every class refuses unknown keys, so that a typo is an error. The comments in `config.yaml` say what the keys mean in
-the paper; the classes only have types and limits.
-"""
+"""What `config.yaml` may say: keys, types and limits. Unknown keys are refused, so that a typo is an error."""
 
 from __future__ import annotations
 

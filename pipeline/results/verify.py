@@ -248,7 +248,7 @@ def _test_text(
 ) -> bool:
     """Make the test text again from its source and compare it. Return whether the source is at hand."""
     name = config.use.test[0]
-    ours = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
+    ours = load(find_layers(REPOSITORY))
     corpus = ours.corpora.get(name) or config.corpora[name]
     languages = (config.languages.source, config.languages.target)
     raw, words, tokens = (
@@ -329,7 +329,7 @@ def other_than_ours(config: Config, results: Path) -> str | None:
     named = [ours[name] for name in (folder.parent.name, folder.name) if name in ours]
     found = [
         (path, differing)
-        for path in (named or [REPOSITORY, *ours.values()])
+        for path in (named or ours.values())
         if (differing := _differing(path, theirs)) is not None
     ]
     if not found:
@@ -343,7 +343,7 @@ def other_than_ours(config: Config, results: Path) -> str | None:
 def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
     """Return a description of each differing key; None where the experiment's own settings cannot be read."""
     try:
-        own = flatten(snapshot.published(load(find_layers(REPOSITORY / "config.yaml", experiment))))
+        own = flatten(snapshot.published(load(find_layers(experiment))))
     except ConfigError:
         return None
     keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))

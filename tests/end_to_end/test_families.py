@@ -25,7 +25,6 @@ from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, training_times
 from tests.bitexts import write_bitext
-from tests.running import ROOT
 from tests.small_models import small_architecture
 from tests.training_settings import decoding, training
 from tests.translators import text_settings
@@ -55,7 +54,7 @@ def config(tmp_path: Path, family: FamilyName) -> Config:
         "resources": {"updates_per_hour": {family: 1000}},
     }
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
-    return load(find_layers(ROOT / "config.yaml", tmp_path))
+    return load(find_layers(tmp_path))
 
 
 def nmt(*arguments: object) -> None:

@@ -52,7 +52,7 @@ class Experiment:
 
     @property
     def config(self) -> Config:
-        return load(find_layers(ROOT / "config.yaml", self.folder, [self.overlay]))
+        return load(find_layers(self.folder, [self.overlay]))
 
     def started(self) -> None:
         """The settings that a run would note at its start."""

@@ -15,6 +15,7 @@ from nmt.settings.training import ModelRun
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.monitor.jobs import list_jobs
+from tests.experiments import EXTENDS_PAPER
 from tests.plans import EXPERIMENTS, FEW_SHARDS, Plans, stand_ins
 from tests.running import ROOT, scheduled, snakemake
 
@@ -113,7 +114,7 @@ def test_a_command_does_not_grow_with_the_number_of_shards(plans: Plans) -> None
 
 
 def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").touch()
+    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
     jobs = list_jobs(tmp_path, pairs=["moses={enabled: true}", FEW_SHARDS]).jobs
     here, sent = ({job.rule for job in jobs if job.local == local} for local in (True, False))
     assert {"download", "kenlm_programs", "moses_programs"} <= here
@@ -197,7 +198,7 @@ def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) 
     mine = tmp_path / "experiments" / "cho2014b"
     shutil.copytree(ROOT / "experiments" / "cho2014b", mine)
     stand_ins(tmp_path, mine)
-    config = load(find_layers(ROOT / "config.yaml", mine))
+    config = load(find_layers(mine))
     finished(tmp_path, run_settings(config, runs_of(config, ["rnnencdec-30"])["rnnencdec-30"]))
     output = snakemake(mine, "-n").stdout
     (job,) = scheduled(output, "train")
@@ -225,9 +226,7 @@ def finished(other: Path, run: ModelRun) -> None:
     [("ablations", "demo"), ("ablations-europarl", "europarl"), ("cho2014b-demo", "demo")],
 )
 def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
-    mine, its = (
-        load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
-    )
+    mine, its = (load(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))
     text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
     assert mine.model_dump(include=text) == its.model_dump(include=text)
     roles = {"train", "dev", "test"}

@@ -32,6 +32,7 @@ def importer(folder: Path, **settings: object) -> list[str]:
     """A workflow in a folder that imports this one with the demo's settings, and the command that runs it."""
     (folder / "config").mkdir()
     values = {**yaml.safe_load(DEMO.read_text(encoding="utf-8")), **yaml.safe_load(TINY), **settings}
+    values["extends"] = str(ROOT / "experiments" / "paper")
     text = yaml.safe_dump({"translation": values, "own": 3})
     (folder / "config" / "mine.yaml").write_text(text, encoding="utf-8")
     (folder / "Snakefile").write_text(IMPORTER, encoding="utf-8")

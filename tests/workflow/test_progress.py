@@ -27,7 +27,7 @@ def job(rule: str, log: str, output: str, inputs: tuple[str, ...] = (), **wildca
 
 def listed() -> JobList:
     """Two texts to clean, then two models to train, translate and score."""
-    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "demo"))
+    config = load(find_layers(ROOT / "experiments" / "demo"))
     found = [job("clean", f"logs/clean/{part}.log", f"data/{part}") for part in ("train", "dev")]
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"

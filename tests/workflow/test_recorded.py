@@ -12,7 +12,7 @@ from pipeline.config.runs import runs_of
 from tests.running import ROOT
 from workflow.recorded import as_recorded, of_text, of_training
 
-CONFIG = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "demo"))
+CONFIG = load(find_layers(ROOT / "experiments" / "demo"))
 TRAINING = job_settings.training_settings(CONFIG, runs_of(CONFIG, ["rnnsearch-50"])["rnnsearch-50"])
 TEXT = job_settings.data_settings(CONFIG)
 RECORDED = [repr(TRAINING), repr(TEXT), "''", "7", "'no JSON'", "'[]'", "not Python", "None"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io import locks
+from tests.experiments import EXTENDS_PAPER
 from tests.messages import check
 from tests.running import ROOT, make_demo, programs_but
 from workflow import run
@@ -91,7 +92,7 @@ def test_a_call_that_computes_nothing_shows_no_results(option: str) -> None:
 def planned(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """A dry-run of the paper in the folder `own`."""
     (folder / "own").mkdir()
-    (folder / "own" / "config.yaml").touch()
+    (folder / "own" / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
     command = [sys.executable, "workflow/run.py", str(folder / "own"), "-n", "-q", "rules"]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 

@@ -42,13 +42,12 @@ def refuse(problems):
 try:
     CONFIG = load(
         find_layers(
-            ROOT / "config.yaml",
             Path.cwd(),
             engine.of(workflow, "config files"),
             engine.of(workflow, "config"),
         )
         if Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile"
-        else module_layers(ROOT / "config.yaml", Path.cwd(), config)
+        else module_layers(Path.cwd(), config)
     )
 except ConfigError as error:
     refuse(error.problems)

@@ -17,7 +17,7 @@ FOLDER = ROOT / "experiments" / "cho2014b"
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load(find_layers(ROOT / "config.yaml", FOLDER))
+    return load(find_layers(FOLDER))
 
 
 def grconv(config: Config) -> GrConvArchitecture:
@@ -38,7 +38,7 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
     assert (training.batch_size, training.clip_norm, training.learning_rate) == (80, 1.0, 1.0)
     assert config.decoding.beam == 10 and config.decoding.n_best == 10
     assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
-    layers = find_layers(ROOT / "config.yaml", FOLDER, [FOLDER / "moses.yaml"])
+    layers = find_layers(FOLDER, [FOLDER / "moses.yaml"])
     assert load(layers).moses.lm_order == 4
 
 
@@ -53,9 +53,7 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
 def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
     experiment: str, other: str, model: str
 ) -> None:
-    configs = [
-        load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
-    ]
+    configs = [load(find_layers(ROOT / "experiments" / name)) for name in (experiment, other)]
     mine, theirs = (run_settings(each, runs_of(each, [model])[model]) for each in configs)
     assert mine == theirs
 

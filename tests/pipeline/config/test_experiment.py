@@ -79,7 +79,7 @@ def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None
     assert experiment.playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.playground_models(paper(tmp_path, playground={"models": asked})) == asked
-    other = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
+    other = load(find_layers(ROOT / "experiments" / "cho2014b"))
     assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.playground_models(other)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pipeline.config.experiment import missing_files
 from pipeline.config.layers import ConfigError, find_layers, load, refuse_unreadable
 from pipeline.config.yaml_text import parse, parsed_or_text
+from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, snakemake
 
 SYSTEM = "{use: {systems: [two]}, systems: {two: {label: Two, ENTRY}}}"
@@ -120,16 +121,17 @@ def test_a_fault_is_a_line_with_file_and_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, key: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("config.yaml").write_text(text, encoding="utf-8")
+    Path("over.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as error:
-        load(find_layers(ROOT / "config.yaml", Path()))
+        load(find_layers(ROOT, [Path("over.yaml")]))
     for line in error.value.problems:
         assert line.isprintable() and len(line) < 1100
-    assert any(line.startswith(f"config.yaml: {key}") for line in error.value.problems), error.value.problems
+    assert any(line.startswith(f"over.yaml: {key}") for line in error.value.problems), error.value.problems
 
 
 def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("{training: {updats: 5}, vocabulary: {words: 0}}", encoding="utf-8")
+    text = f"{EXTENDS_PAPER}training: {{updats: 5}}\nvocabulary: {{words: 0}}\n"
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("decoding: {beam: 0}\n", encoding="utf-8")
     result = snakemake(tmp_path, "-n", "--configfile", str(overlay), "--config", "seed=soon")
@@ -146,15 +148,15 @@ def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> No
 @pytest.mark.parametrize("value", ["[1", "@0.1", "1:30", "{" * 300, "{a: {b", "1" * 5000, float("inf")])
 def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
     with pytest.raises(ConfigError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
-        load(find_layers(ROOT / "config.yaml", ROOT, pairs={"training": {"learning_rate": value}}))
+        load(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
 
 
 def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("own", "other"):
         (tmp_path / name).mkdir()
-    with pytest.raises(ConfigError, match="no config"):
-        find_layers(ROOT / "config.yaml", Path("own"))
+    with pytest.raises(ConfigError, match=r"no config\.yaml here"):
+        find_layers(Path("own"))
     for text, other in (
         ("extends: ../other", None),
         ("extends: [../other]", ""),
@@ -164,14 +166,14 @@ def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch:
         if other is not None:
             Path("other/config.yaml").write_text(other, encoding="utf-8")
         with pytest.raises(ConfigError, match=r"^(own|other)/config\.yaml: extends: found "):
-            find_layers(ROOT / "config.yaml", Path("own"))
+            find_layers(Path("own"))
     Path("own/config.yaml").write_text("", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"^--config: extends: "):
-        find_layers(ROOT / "config.yaml", Path("own"), pairs={"extends": "../other"})
+        find_layers(Path("own"), pairs={"extends": "../other"})
     Path("own/config.yaml").unlink()
     Path("own/config.yaml").mkdir()
     with pytest.raises(ConfigError, match=r"^own/config\.yaml: "):
-        find_layers(ROOT / "config.yaml", Path("own"))
+        find_layers(Path("own"))
 
 
 GIVEN = """
@@ -185,8 +187,8 @@ use: {rescored: [r]}
 def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
     named = []
     for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
-        (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
-        named += missing_files(load(find_layers(ROOT / "config.yaml", tmp_path)))
+        (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
+        named += missing_files(load(find_layers(tmp_path)))
     keys = ("artifacts.gold_alignments", "n_best_lists.m", "artifacts.moses_translations", "moses.lm_text")
     for key, name, line in zip(
         keys, ("nowhere.align", "nowhere.gz", "nowhere.txt", "nowhere.gz"), named, strict=True
@@ -195,7 +197,7 @@ def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
 
 
 def test_text_of_an_experiment_that_is_not_there_is_named(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("data_from: ../nowhere\n", encoding="utf-8")
+    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../nowhere\n", encoding="utf-8")
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 2 and "error: data_from: ../nowhere has no data/" in result.stdout
 

@@ -13,8 +13,8 @@ from pipeline.config.finished_models import in_danger, shared_models
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
+from tests.experiments import EXTENDS_PAPER
 from tests.messages import check
-from tests.running import ROOT
 
 META = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
 DATA = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
@@ -23,8 +23,8 @@ DATA = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_v
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "config.yaml").write_text("data_from: ../other\n", encoding="utf-8")
-    config = load(find_layers(ROOT / "config.yaml", tmp_path / "mine"))
+    (tmp_path / "mine" / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../other\n", encoding="utf-8")
+    config = load(find_layers(tmp_path / "mine"))
     return config.model_copy(update={"data_from": "../other"})
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +10,13 @@ import torch
 
 from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
-from pipeline.config.layers import find_layers, load, read_layer
+from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
 FOLDER = ROOT / "experiments" / "groundhog"
-GROUNDHOG = load(find_layers(ROOT / "config.yaml", FOLDER))
-PAPER = load([read_layer(ROOT / "config.yaml")])
+GROUNDHOG = load(find_layers(FOLDER))
+PAPER = load(find_layers(ROOT))
 
 
 def value(config: Config, key: str) -> Any:
@@ -105,29 +102,6 @@ def test_the_selection_keeps_the_words_that_the_paper_counts() -> None:
     assert whole >= {"news-commentary-v9", "commoncrawl", "news-test2008", "newstest2011"}
     assert sum(kept.values()) + 5_500_000 + 90_000_000 == pytest.approx(348_000_000, rel=0.001)
     assert GROUNDHOG.selection.target_words > 100_000_000, "the budget of the others leaves them whole"
-
-
-def leaves(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every key that a layer says, with its value."""
-    if not isinstance(values, dict):
-        yield path, values
-        return
-    for key, inner in values.items():
-        yield from leaves(inner, (*path, key))
-
-
-def test_nothing_is_said_that_the_paper_says_already() -> None:
-    for path, said in leaves(read_layer(FOLDER / "config.yaml").values):
-        assert value(PAPER, "/".join(path)) != said, ".".join(path)
-
-
-def test_every_difference_is_commented() -> None:
-    lines = (FOLDER / "config.yaml").read_text(encoding="utf-8").split("\n")
-    differences = [key for path, _ in leaves(read_layer(FOLDER / "config.yaml").values) for key in path[-1:]]
-    for above, line in pairwise(lines):
-        key = re.match(r" *([a-z0-9_-]+):", line)
-        if key and key[1] in differences:
-            assert above.lstrip().startswith("#"), f"no comment above: {line}"
 
 
 def test_what_the_papers_run_downloaded_is_taken_from_there() -> None:

@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config.layers import ConfigError, Layer, find_layers, load, merged, read_layer
+from pipeline.config.layers import ConfigError, Layer, find_layers, load, merged
 from pipeline.config.schema import Config
+from tests.experiments import EXTENDS_PAPER
 from tests.hostile import JUNK
 from tests.running import ROOT
-
-PAPER = ROOT / "config.yaml"
 
 TREES = st.recursive(
     st.integers() | st.lists(st.integers(), max_size=2),
@@ -30,7 +29,7 @@ def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
 
 
 def paper_with(values: dict[str, Any]) -> Config:
-    return load([read_layer(PAPER), layer(values, "over.yaml")])
+    return load([*find_layers(ROOT), layer(values, "over.yaml")])
 
 
 @given(MAPPINGS, MAPPINGS)
@@ -48,7 +47,7 @@ def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[st
 
 
 def test_the_paper_is_what_the_paper_says() -> None:
-    config = load([read_layer(PAPER)])
+    config = load(find_layers(ROOT))
     updates = {name: config.models[name].training.updates for name in config.use.models}
     assert updates == {
         "rnnencdec-30": 846_000,
@@ -98,7 +97,7 @@ def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None
 @pytest.mark.fuzz
 @given(st.data())
 def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
-    values = merged([read_layer(PAPER)])
+    values = merged(find_layers(ROOT))
     place: Any = values
     while isinstance(place, dict) and place:
         parent, key = place, data.draw(st.sampled_from(sorted(place)))
@@ -114,13 +113,13 @@ def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -
 
 def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:
     own = tmp_path / "config.yaml"
-    own.write_text("seed: 2\n", encoding="utf-8")
+    own.write_text(EXTENDS_PAPER + "seed: 2\n", encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("seed: 3\n", encoding="utf-8")
-    assert load(find_layers(PAPER, ROOT)).seed == 1
-    assert load(find_layers(PAPER, tmp_path)).seed == 2
-    assert load(find_layers(PAPER, tmp_path, [overlay])).seed == 3
-    assert load(find_layers(PAPER, tmp_path, [overlay], {"seed": 4})).seed == 4
+    assert load(find_layers(ROOT)).seed == 1
+    assert load(find_layers(tmp_path)).seed == 2
+    assert load(find_layers(tmp_path, [overlay])).seed == 3
+    assert load(find_layers(tmp_path, [overlay], {"seed": 4})).seed == 4
 
 
 def experiment(folder: Path, text: str) -> Path:
@@ -132,20 +131,20 @@ def experiment(folder: Path, text: str) -> Path:
 def test_what_an_experiment_extends_lies_between_the_root_and_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    experiment(tmp_path / "first", "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
+    experiment(tmp_path / "first", EXTENDS_PAPER + "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
     experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
     third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
     monkeypatch.chdir(third)
-    config = load(find_layers(PAPER, third))
+    config = load(find_layers(third))
     assert (config.seed, config.training.batch_size, config.training.rho) == (3, 8, 0.95)
     assert config.mirrors == ["../first/mirror"]
     experiment(tmp_path / "first", "sead: 2\n")
     with pytest.raises(ConfigError, match=r"first/config\.yaml: sead: "):
-        load(find_layers(PAPER, third))
+        load(find_layers(third))
 
 
 def test_values_of_the_command_line_are_read_as_yaml() -> None:
-    config = load(find_layers(PAPER, ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
+    config = load(find_layers(ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
     assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
 
 
@@ -153,14 +152,15 @@ def test_folders_start_at_the_file_that_says_them(tmp_path: Path, monkeypatch: p
     experiment = tmp_path / "experiment"
     experiment.mkdir()
     (experiment / "config.yaml").write_text(
-        "data_from: ../other\nmirrors: [../mirror, /mirror, 'https://a.org/b']\n", encoding="utf-8"
+        EXTENDS_PAPER + "data_from: ../other\nmirrors: [../mirror, /mirror, 'https://a.org/b']\n",
+        encoding="utf-8",
     )
     monkeypatch.chdir(experiment)
-    config = load(find_layers(PAPER, experiment))
+    config = load(find_layers(experiment))
     assert config.data_from == "../other"
     assert config.mirrors == ["../mirror", "/mirror", "https://a.org/b"]
     monkeypatch.chdir(tmp_path)
-    config = load(find_layers(PAPER, experiment))
+    config = load(find_layers(experiment))
     assert config.data_from == "other"
     assert config.mirrors[0] == "mirror"
     assert os.path.isabs(config.mirrors[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.experiment import archives_in_use, corpora_in_use
-from pipeline.config.layers import load, read_layer
+from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import published, read
 from tests.messages import refused
@@ -23,7 +23,7 @@ def kept(values: object, folder: Path) -> Config:
 
 
 def test_settings_that_an_earlier_version_wrote_are_read(tmp_path: Path) -> None:
-    values = published(load([read_layer(ROOT / "config.yaml")]))
+    values = published(load(find_layers(ROOT)))
     now = kept(values, tmp_path)
     values["selection"] |= {"cut": "budget", "held_out": ["newstest2011"], "held_out_shares": [0.5]}
     values["artifacts"]["readings"] = {"rnnsearch-50": ["rnnsearch-30"]}
@@ -48,7 +48,7 @@ def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> Non
 
 
 def test_whatever_the_results_are_made_from_is_named() -> None:
-    config = load([read_layer(ROOT / "config.yaml")])
+    config = load(find_layers(ROOT))
     use = config.use.model_copy(update={"models": ["rnnsearch-50-star"]})
     artifacts = config.artifacts.model_copy(update={"ablations": {"rnnsearch-30": ["rnnencdec-30"]}})
     values = published(config.model_copy(update={"use": use, "artifacts": artifacts}))
@@ -59,7 +59,7 @@ def test_whatever_the_results_are_made_from_is_named() -> None:
 
 
 def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
-    demo = load([read_layer(path / "config.yaml") for path in (ROOT, ROOT / "experiments" / "demo")])
+    demo = load(find_layers(ROOT / "experiments" / "demo"))
     values = published(demo)
     assert not {"mirrors", "resources"} & set(values)
     assert sorted(values["corpora"]) == ["demo-dev", "demo-test", "demo-train"] and not values["archives"]

@@ -13,8 +13,7 @@ from pipeline.config.systems import systems_in_use
 from tests.running import ROOT
 
 PAPER, SMALL, DEMO = (
-    load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name))
-    for name in ("sutskever2014", "sutskever2014-demo", "demo")
+    load(find_layers(ROOT / "experiments" / name)) for name in ("sutskever2014", "sutskever2014-demo", "demo")
 )
 FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
 

@@ -29,7 +29,7 @@ with (Path(__file__).with_name("trained_models.tsv")).open(encoding="utf-8") as 
 
 @cache
 def config_of(experiment: str) -> Config:
-    return load(find_layers(ROOT / "config.yaml", ROOT / experiment))
+    return load(find_layers(ROOT / experiment))
 
 
 def digest(values: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from nmt.errors import UserError
 from pipeline.config.layers import find_layers, load
 from pipeline.monitor.jobs import Job, JobList, list_jobs, read
+from tests.experiments import EXTENDS_PAPER
 from tests.messages import refused
 from tests.running import ROOT, slurm_of
 
@@ -31,7 +32,7 @@ JOBS = (
 
 
 def listed() -> JobList:
-    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), JOBS)
+    return JobList(load(find_layers(ROOT)), JOBS)
 
 
 def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_where_snakemake_ends_in_a_traceback_its_last_line_is_told(
         pytest.skip("Slurm is installed here")
     programs = slurm_of(tmp_path, "batch* 1:00 100000 (null)")
     (programs / "squeue").unlink()  # without it Snakemake's executor for Slurm cannot be imported
-    (tmp_path / "config.yaml").touch()
+    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     with pytest.raises(UserError, match=r"Snakemake says: .*'squeue'") as caught:
         list_jobs(tmp_path)

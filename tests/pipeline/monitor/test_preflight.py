@@ -16,7 +16,7 @@ from pipeline.monitor.forecast import ASSUMED, MEASURED, longest_chain, training
 from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import Work, forecast, missing
 from pipeline.monitor.time_limits import expected_rate
-from tests.experiments import paper
+from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import run, slurm_of
 
 NOTHING = Work(frozenset(), (), ())
@@ -97,7 +97,7 @@ def sinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("sinfo")
 def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").touch()
+    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
     command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--partition", "cpu"]
     command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
     slow = [*command, "--config", "resources={gpu_teraflops: 1}", "--gpu-partition", "gpu"]

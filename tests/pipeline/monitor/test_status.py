@@ -30,7 +30,7 @@ def look(config: Config, folder: Path, run: str = RUN) -> Training:
 
 
 def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    config = load(find_layers(ROOT))
     assert look(config, tmp_path).state == "waiting"
     with hold(tmp_path / "state" / RUN, "refuse"):
         assert look(config, tmp_path).state == "running"
@@ -45,7 +45,7 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
 
 
 def test_a_run_on_another_node(tmp_path: Path) -> None:
-    config, lock = load(find_layers(ROOT / "config.yaml", ROOT)), tmp_path / "state" / RUN / "lock"
+    config, lock = load(find_layers(ROOT)), tmp_path / "state" / RUN / "lock"
     claim = {"host": "node7.cluster", "machine": "another boot", "process": 4321}
     write(tmp_path, f"state/{RUN}/lock", json.dumps(claim))
     found = look(config, tmp_path)
@@ -55,7 +55,7 @@ def test_a_run_on_another_node(tmp_path: Path) -> None:
 
 
 def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    config = load(find_layers(ROOT))
     write(tmp_path, "logs/translate/a.progress.json", '{"count": 50, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/translate/b.progress.json", '{"count": 200, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/score/c.progress.json", '{"error": "no such file"}')
@@ -68,7 +68,7 @@ def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
 def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_too_many(
     tmp_path: Path,
 ) -> None:
-    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "sutskever2014"))
+    config = load(find_layers(ROOT / "experiments" / "sutskever2014"))
     run = "lstm-forward"
     assert look(config, tmp_path, run).updates == 720_000
     # 12 million pairs: 93,750 updates an epoch

@@ -34,7 +34,7 @@ def test_slices_are_enough_for_half_the_rate(updates: int, hours: float, slices:
 
 
 def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    config = load(find_layers(ROOT))
     run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
     expected = expected_rate(config, "rnnsearch-50-star")
     assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, expected, 120)
@@ -56,7 +56,7 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     [("rnnsearch-50", 0.55e12), ("rnnencdec-50", 0.36e12)],
 )
 def test_operations_of_an_update_are_those_that_were_counted(model: str, counted: float) -> None:
-    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    config = load(find_layers(ROOT))
     assert operations(config, model, 27) == pytest.approx(counted, rel=0.25)
 
 
@@ -66,19 +66,15 @@ def test_operations_of_an_update_are_those_that_were_counted(model: str, counted
 )
 def test_before_a_rate_is_known_it_is_what_an_h100_took(model: str, milliseconds: float) -> None:
     card, slower = (
-        load(find_layers(ROOT / "config.yaml", ROOT, pairs={"resources": {"gpu_teraflops": speed}}))
-        for speed in (67, 8)
+        load(find_layers(ROOT, pairs={"resources": {"gpu_teraflops": speed}})) for speed in (67, 8)
     )
     assert 3.6e6 / expected_rate(card, model) == pytest.approx(milliseconds, rel=0.02)
     assert expected_rate(card, model) == pytest.approx(67 / 8 * expected_rate(slower, model))
     stated = {"resources": {"updates_per_hour": {"rnnsearch": 1000, "rnnencdec": 1000}}}
-    assert expected_rate(load(find_layers(ROOT / "config.yaml", ROOT, pairs=stated)), model) == 1000
+    assert expected_rate(load(find_layers(ROOT, pairs=stated)), model) == 1000
 
 
 def test_a_training_job_is_sent_again_for_each_time_slice() -> None:
-    few, many = (
-        load(find_layers(ROOT / "config.yaml", ROOT, pairs={"resources": {"train_hours": hours}}))
-        for hours in (120, 4)
-    )
+    few, many = (load(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 4))
     runs = runs_of(few, list(few.models)).values()
     assert few.resources.train_attempts < training_retries(few, runs) < training_retries(many, runs)

@@ -15,7 +15,7 @@ from pipeline.own_text.settings import Proposal, new_experiment, settings
 from pipeline.own_text.text import PARTS, Given, Statistics
 from tests.messages import check, refused
 from tests.pipeline.own_text.test_text import lines, text
-from tests.running import ROOT, snakemake
+from tests.running import snakemake
 
 
 def statistics(pairs: int, length: int = 20, words: int = 9000) -> Statistics:
@@ -30,7 +30,7 @@ def proposed(folder: Path, text: Statistics) -> Config:
     given = {"train": Given(Path("a.de"), Path("a.es"))}
     folder.mkdir(exist_ok=True)
     (folder / "config.yaml").write_text(settings(given, languages, files, text, Proposal.of(text), False))
-    return load(find_layers(ROOT / "config.yaml", folder))
+    return load(find_layers(folder))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     with refused():
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
-    config = load(find_layers(ROOT / "config.yaml", folder))
+    config = load(find_layers(folder))
     assert disk_bytes(config, folder, [], [])["text"] > sum(
         file.stat().st_size for file in (folder / "text").iterdir()
     )
@@ -101,13 +101,13 @@ def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path
     _, _, advice = new_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
     general, cut, unknown = advice
     assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
-    assert load(find_layers(ROOT / "config.yaml", tmp_path / "own")).languages.source == "da"
+    assert load(find_layers(tmp_path / "own")).languages.source == "da"
 
 
 def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
     given = {"train": text(tmp_path, lines())}
     _, _, advice = new_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, units=500)
-    config = load(find_layers(ROOT / "config.yaml", tmp_path / "own"))
+    config = load(find_layers(tmp_path / "own"))
     assert not advice and config.vocabulary.sizes == (500, 500)
     assert config.vocabulary.subwords and not config.tokenization.escape
 

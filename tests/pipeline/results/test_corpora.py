@@ -90,7 +90,7 @@ def test_the_figure_has_a_row_per_corpus_and_the_papers_marks(data: Path) -> Non
 
 def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
     paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
-    config = (ROOT / "config.yaml").read_text(encoding="utf-8")
+    config = (ROOT / "workflow" / "defaults.yaml").read_text(encoding="utf-8")
     assert all(f"\n  {corpus}:" in config for corpus in paper.corpora)
     assert sum(paper.corpora.values()) == paper.total
     assert paper.selected_corpora.keys() == paper.corpora.keys()

@@ -38,7 +38,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def written(folder: Path) -> Path:
-    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "multi30k"))
+    config = load(find_layers(ROOT / "experiments" / "multi30k"))
     parts = ReplicationPackage(folder)
     write_json(parts.configuration, snapshot.published(config))
     for run in runs_of(config, config.use.models):

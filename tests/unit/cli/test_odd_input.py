@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
 from nmt.io.formats import zstd
-from pipeline.config.layers import read_layer
+from pipeline.config.layers import find_layers, merged
 from tests.hostile import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
 
 OTHERS = {"data download", "selection kenlm", "preflight", "status", "verify"}
 """Those that start Snakemake, a compiler or connections; tests of their own give them odd input."""
-PAPER = read_layer(ROOT / "config.yaml").values
+PAPER = merged(find_layers(ROOT))
 FILES = {
     "empty": b"",
     "text": "the old book\nle ’ vieux\u2028livre \x1b[31m\n".encode(),

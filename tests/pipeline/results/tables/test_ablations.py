@@ -14,10 +14,10 @@ from pipeline.config.artifacts import Report
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.results.tables.ablations import COLUMNS, ablations
+from tests.experiments import EXTENDS_PAPER
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import ROOT
 from tests.table_inputs import rows_of, write_forms
 from tests.training_settings import model_run
 
@@ -184,8 +184,10 @@ artifacts:
 
 
 def loaded(folder: Path, ablations: str, models: str = MODELS) -> Config:
-    (folder / "config.yaml").write_text(models + f"  ablations: {ablations}\n", encoding="utf-8")
-    return load(find_layers(ROOT / "config.yaml", folder))
+    (folder / "config.yaml").write_text(
+        EXTENDS_PAPER + models + f"  ablations: {ablations}\n", encoding="utf-8"
+    )
+    return load(find_layers(folder))
 
 
 def test_ablations_that_make_sense_are_accepted(tmp_path: Path) -> None:
