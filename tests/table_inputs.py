@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.build import as_wanted
 from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
 from pipeline.results.run_results import by_run, read_row
@@ -113,7 +113,7 @@ def write_table(
     dev_scores: Iterable[Path] = (),
 ) -> Path:
     """Write a paper's table of scores or of training in its three forms; returns their folder."""
-    wanted = Report.model_validate_json(settings)
+    wanted = ReportSettings.model_validate_json(settings)
     read = read_paper(paper)
     table = as_wanted(read.tables[name], wanted)
     trained = by_run(read_row(path, ("model", "seed")) for path in summaries)

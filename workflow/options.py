@@ -22,11 +22,6 @@ def repeated(name: str, values: Iterable[object]) -> str:
     return " ".join(option(name, value) for value in values)
 
 
-def paired(name: str, keys: Iterable[object], values: Iterable[object]) -> str:
-    """Return `--name KEY VALUE` for each pair."""
-    return " ".join(option(name, *pair) for pair in zip(keys, values, strict=True))
-
-
 def known(values: Iterable[tuple[str, Any]]) -> str:
     """Return `--name VALUE` for each value that is not None."""
     return " ".join(option(name, value) for name, value in values if value is not None)

@@ -11,7 +11,6 @@ COMMANDS = {
     "Steps of the workflow, in groups (nmt GROUP --help)": {
         "data download": "pipeline.cli.download:download",
         "data extract": "pipeline.cli.download:extract",
-        "data generate": "pipeline.cli.synthetic:generate",
         "page playground": "pipeline.cli.pages:playground",
     },
 }

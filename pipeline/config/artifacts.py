@@ -75,7 +75,7 @@ class Artifacts(Settings):
         return words
 
 
-class Report(Artifacts):
+class ReportSettings(Artifacts):
     """`--settings` of the report stage: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
 
     labels: dict[Identifier, str]

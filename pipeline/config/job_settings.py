@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from nmt.settings.decoding import TextSettings
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import corpora_in_use, lm_corpora, part_of
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
@@ -101,11 +101,11 @@ def text_settings(config: Config) -> str:
     )
 
 
-def report_settings(config: Config) -> Report:
+def report_settings(config: Config) -> ReportSettings:
     """Return what the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
     rescored = {name: config.rescored[name].label for name in config.use.rescored}
     labels = labels_of(config) | rescored | {"moses": "Moses"}
-    return Report(
+    return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,
         unknown=config.decoding.unknown,

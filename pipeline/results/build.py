@@ -15,7 +15,7 @@ from typing import Any
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import write_text
 from nmt.model.model_folder import SETTINGS, SUMMARY
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import compared_models, contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
 from pipeline.results.corpora import corpora_table
@@ -113,7 +113,7 @@ def table(name: str, inputs: Inputs) -> Table:
             return _sentences(described, inputs)
 
 
-def as_wanted(table: PaperTable, settings: Report) -> PaperTable:
+def as_wanted(table: PaperTable, settings: ReportSettings) -> PaperTable:
     """Return a paper's table, without the reported numbers where they are not wanted."""
     if settings.reported or isinstance(table, SentenceTable):
         return table

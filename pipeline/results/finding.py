@@ -8,7 +8,7 @@ from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.seeds import mean
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Rows, sides_of
 from pipeline.results.run_results import Runs
 
@@ -18,7 +18,7 @@ _KEPT = 0.8
 """Least share of its BLEU that a model has on long sentences, or else it falls."""
 
 
-def finding(scores: Runs, settings: Report) -> str:
+def finding(scores: Runs, settings: ReportSettings) -> str:
     """Return one sentence on the longest test sentences. A model with several seeds has the mean of its runs.
 
     Args:
@@ -39,7 +39,7 @@ def finding(scores: Runs, settings: Report) -> str:
     return f"At {where} ({number:,} of {len(rows):,} test sentences) {'; '.join(parts)}."
 
 
-def _length(row: Mapping[str, Any], settings: Report) -> int:
+def _length(row: Mapping[str, Any], settings: ReportSettings) -> int:
     """Return the length by which Figure 2 puts a sentence; of both sides, the longer."""
     return max(int(row[f"{side}_length"]) for side in sides_of(settings.figure2_length))
 
@@ -51,7 +51,7 @@ def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:
     return max(1, min(last - window + 1, enough)), last
 
 
-def _fares(label: str, runs: Sequence[Rows], first: int, last: int, settings: Report) -> str:
+def _fares(label: str, runs: Sequence[Rows], first: int, last: int, settings: ReportSettings) -> str:
     """Return a model's BLEU on these lengths beside its BLEU on all."""
     everything = _bleu(runs, 0, math.inf, settings)
     long = _bleu(runs, first, last, settings)
@@ -62,7 +62,7 @@ def _fares(label: str, runs: Sequence[Rows], first: int, last: int, settings: Re
     return f"{label} falls from {everything:.1f} BLEU to {long:.1f}"
 
 
-def _bleu(runs: Sequence[Rows], first: int, last: float, settings: Report) -> float:
+def _bleu(runs: Sequence[Rows], first: int, last: float, settings: ReportSettings) -> float:
     """Return the mean over runs of the BLEU on sentences of these lengths."""
     counts = [
         [BleuCounts.from_dict(dict(row)) for row in rows if first <= _length(row, settings) <= last]

@@ -16,7 +16,7 @@ from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.model.model_folder import SUMMARY
 from pipeline.config import consistency, snapshot
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
@@ -56,7 +56,7 @@ class Inputs:
         return snapshot.read(self.package.configuration)
 
     @cached_property
-    def settings(self) -> Report:
+    def settings(self) -> ReportSettings:
         """What tables and figures show, and how."""
         return report_settings(self.config)
 

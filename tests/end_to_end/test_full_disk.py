@@ -67,14 +67,13 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     assert "resuming after update 10" in again.stderr
 
 
-def test_text_is_whole_or_not_there(small_disk: Path) -> None:
+def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("".join(f"{random.randbytes(60).hex()}\n" for _ in range(20_000)), encoding="utf-8")
     fill(small_disk, 50_000)
-    places = [f"--output-{side}={small_disk / side}" for side in ("source", "target", "alignment")]
-    settings = '{"seed":1,"max_words":60,"lexicon":400,"zipf_exponent":1.0}'
-    found = nmt(
-        "data", "generate", "--settings", settings, "--split", "train", "--pairs", "20000", *places,
-        "--counts", str(small_disk / "counts.json"),
-    )  # fmt: skip
+    sides = [f"--archive-{side}={text}" for side in ("source", "target")]
+    sides += [f"--output-{side}={small_disk / side}.zst" for side in ("source", "target")]
+    found = nmt("data", "extract", *sides, "--counts", str(small_disk / "counts.json"))
     assert found.returncode == 2
     assert "the disk is full" in found.stderr
     assert "Traceback" not in found.stderr

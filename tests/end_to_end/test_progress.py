@@ -38,7 +38,7 @@ def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tm
     target = str(text.relative_to(tmp_path))
     asked = run(run_command(tmp_path, "-p", "--configfile", str(overlay), "--", target))
     assert asked.returncode == 0, asked.stdout
-    assert "Building DAG of jobs" in asked.stdout and "nmt data generate" in asked.stdout
+    assert "Building DAG of jobs" in asked.stdout and "rule generate_demo-dev" in asked.stdout
     assert HEADING not in asked.stdout
 
     text.write_bytes(b"damaged")

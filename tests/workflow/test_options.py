@@ -14,7 +14,6 @@ from workflow import options
 
 def test_values_are_quoted() -> None:
     assert shlex.split(options.option("file", "a b", 3)) == ["--file", "a b", "3"]
-    assert shlex.split(options.paired("score", ["a"], ["it's"])) == ["--score", "a", "it's"]
     assert options.repeated("mirror", []) == ""
     assert options.known([("md5", None), ("pairs", 5)]) == "--pairs 5"
 

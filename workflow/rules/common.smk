@@ -99,16 +99,16 @@ if SHARED_GPUS:
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
 
-USED = list(runs_of(CONFIG, CONFIG.use.models))
+RUNS_IN_USE = list(runs_of(CONFIG, CONFIG.use.models))
 
 # What translates, by the name that stands for {model} in paths of translations and scores: these runs, and the systems in
 # use; of them those that the results compare.
 SYSTEMS = systems_of(CONFIG)
-COMPARED = list(systems_in_use(CONFIG))
+SYSTEMS_IN_USE = list(systems_in_use(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
-RANKED = SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET
+RANKED_LANGUAGE = SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
 # Corpora that this run prepares itself, and the stages of its training text.
@@ -133,7 +133,7 @@ def moses_on(set_, given):
     return {consistency.PHRASE_BASED: str(given)} if given else {}
 
 
-GIVEN = {
+OTHER_SYSTEMS = {
     set_: found
     for set_, file in (
         ("test", CONFIG.artifacts.moses_translations),
@@ -144,7 +144,9 @@ GIVEN = {
 
 # Rescored n-best lists, which are translations like these.
 if CONFIG.use.rescored:
-    GIVEN.setdefault("test", {}).update((name, f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored)
+    OTHER_SYSTEMS.setdefault("test", {}).update(
+        (name, f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored
+    )
 
 
 # Only what the experiment has, so that a mistyped target is told as one that no rule makes.

@@ -57,13 +57,17 @@ def scores_of(systems, set_="test"):
 def vocabulary(language):
     """The words of a language by rank: those of the text, or of the first model in use where that is somebody else's."""
     side = "source" if language == SOURCE else "target"
-    return f"{MODELS}/{USED[0]}/{side}.tsv" if CONFIG.released.models else f"{DATA}/vocabulary/{language}.tsv"
+    return (
+        f"{MODELS}/{RUNS_IN_USE[0]}/{side}.tsv"
+        if CONFIG.released.models
+        else f"{DATA}/vocabulary/{language}.tsv"
+    )
 
 
 def perplexities():
     """Perplexities on the test set by system, where a table shows them: of systems that differ by decoding, the first's."""
     first = {}
-    for system in COMPARED if tables_of("perplexity") else []:
+    for system in SYSTEMS_IN_USE if tables_of("perplexity") else []:
         first.setdefault((SYSTEMS[system].members, SYSTEMS[system].average), system)
     return {system: f"perplexity/{system}.json" for system in first.values()}
 

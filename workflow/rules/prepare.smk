@@ -57,12 +57,8 @@ for corpus in GENERATED:
             settings=constant(CONFIG.grammar),
             split=CONFIG.corpora[corpus].grammar.split,
             pairs=CONFIG.corpora[corpus].grammar.pairs,
-            source=lambda wildcards, output: options.repeated("output-source", output.source),
-            target=lambda wildcards, output: options.repeated("output-target", output.target),
-            alignment=lambda wildcards, output: options.repeated("output-alignment", output.alignment),
-        shell:
-            "nmt data generate --settings {params.settings:q} --split {params.split} --pairs {params.pairs}"
-            " {params.source} {params.target} {params.alignment} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/generate.py"
 
 
 if PREPARED:

@@ -8,9 +8,9 @@ DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
-TRAINED_HERE = [] if CONFIG.released.models else [run for run in USED if run not in SHARED]
+TRAINED_HERE = [] if CONFIG.released.models else [run for run in RUNS_IN_USE if run not in SHARED]
 
-SCORED = [file for set_ in SETS for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)]
+SCORED = [file for set_ in SETS for file in scores_of([*SYSTEMS_IN_USE, *OTHER_SYSTEMS.get(set_, {})], set_)]
 
 # --- the replication package ------------------------------------------------------------------------------------------
 
@@ -19,7 +19,7 @@ COPIED = {
     "translations": [
         (translated(system, mode, set_), RESULTS.translations(system, mode, set_))
         for set_ in SETS
-        for system in COMPARED
+        for system in SYSTEMS_IN_USE
         for mode in MODES
         if (set_, system) != ("test", CONFIG.artifacts.figure3_model)
     ],
@@ -31,13 +31,25 @@ COPIED = {
     "lines": [
         *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
         *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
-        *((file, RESULTS.given(system, set_)) for set_ in GIVEN for system, file in GIVEN[set_].items()),
-        *([(vocabulary(RANKED), RESULTS.vocabulary(RANKED))] if "score_groups" in LISTED.figures else []),
+        *(
+            (file, RESULTS.given(system, set_))
+            for set_ in OTHER_SYSTEMS
+            for system, file in OTHER_SYSTEMS[set_].items()
+        ),
+        *(
+            [(vocabulary(RANKED_LANGUAGE), RESULTS.vocabulary(RANKED_LANGUAGE))]
+            if "score_groups" in LISTED.figures
+            else []
+        ),
         *((file, RESULTS.gold) for file in [gold_alignments()] if file),
         *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
     ],
     "files": [
-        *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for name in RECORDS for run in USED),
+        *(
+            (f"{model_folder(run)}/{name}", RESULTS.of_run(run, name))
+            for name in RECORDS
+            for run in RUNS_IN_USE
+        ),
         *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
         *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
     ],
@@ -240,7 +252,7 @@ ARTIFACTS = [
     "results/report.html",
     *PLAYGROUND,
 ]
-SHOWN = [
+SHOWN_IN_PAGE = [
     file
     for form in ("txt", "md", "png", "json")
     for file in ARTIFACTS
@@ -277,7 +289,7 @@ if PLAYGROUND:
 rule report:
     """One page with the finding, figures, tables, settings and versions of the run, without Snakemake's report."""
     input:
-        artifacts=SHOWN,
+        artifacts=SHOWN_IN_PAGE,
     output:
         page="results/report.html",
     log:

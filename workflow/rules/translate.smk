@@ -133,7 +133,7 @@ rule score:
 rule score_given:
     """Compute the same scores of a system that is no model: Moses, rescored lists, translations that somebody gave."""
     input:
-        given=lambda wildcards: GIVEN[set_of(wildcards)][wildcards.system],
+        given=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
         no_unk=lambda wildcards: translated(runs(CONFIG.use.models)[0], "no_unk", set_of(wildcards)),
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
@@ -142,7 +142,7 @@ rule score_given:
     log:
         "logs/score/{set}{system}.log",
     wildcard_constraints:
-        system=options.any_of(system for given in GIVEN.values() for system in given),
+        system=options.any_of(system for given in OTHER_SYSTEMS.values() for system in given),
     localrule: True
     resources:
         mem_mb=4000,

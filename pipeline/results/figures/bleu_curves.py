@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, DASHES, drawing
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Point, Rows, by_length, by_unknown_words, sides_of
 from pipeline.results.figures.labels import label
 
@@ -37,7 +37,7 @@ FEWEST = 10
 """Sentences that a point needs: BLEU of fewer says little."""
 
 
-def figure2(scores: Scores, settings: Report, limits: Iterable[int] = ()) -> Figure:
+def figure2(scores: Scores, settings: ReportSettings, limits: Iterable[int] = ()) -> Figure:
     """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
 
     Curves follow `figure2_models`, behind them any other system that has scores, such as Moses; the points are those of
@@ -69,7 +69,7 @@ def figure2(scores: Scores, settings: Report, limits: Iterable[int] = ()) -> Fig
     return figure
 
 
-def unknown_words(scores: Scores, settings: Report) -> Figure:
+def unknown_words(scores: Scores, settings: ReportSettings) -> Figure:
     """BLEU of the sentences with at most so many words that the models do not know, for the models of Figure 2.
 
     The first model's vocabulary says which: other systems have none.
@@ -109,7 +109,7 @@ def _panels(numbers: Mapping[int, int], which: str) -> tuple[Figure, Axes, Axes]
 
 
 def _draw(
-    axes: Axes, scores: Scores, settings: Report, curve: Callable[[Rows], list[Point]], **style: Any
+    axes: Axes, scores: Scores, settings: ReportSettings, curve: Callable[[Rows], list[Point]], **style: Any
 ) -> list[Curve]:
     """Draw each model's curve and band."""
     curves = []
@@ -134,7 +134,7 @@ def draw_curve(axes: Axes, points: Sequence[Point], color: str, **style: Any) ->
     return [(place, value) for place, value in zip(places, values, strict=True) if not math.isnan(value)]
 
 
-def _frame(axes: Axes, curves: Sequence[Curve], what: str, settings: Report) -> None:
+def _frame(axes: Axes, curves: Sequence[Curve], what: str, settings: ReportSettings) -> None:
     """Axes, labels at the ends of the curves or of the axis if that is near, and above them what a point is."""
     highest = max((bleu for _, _, points in curves for _, bleu in points), default=0)
     # the paper's axis ends at 30; a better score moves the end up to the next ten

@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from nmt.io.files import read_json
 from nmt.plots.style import COLORS, DASHES, drawing
 from nmt.training.history import records
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 
 Points = tuple[tuple[int, float], ...]
 """Updates and nats per sentence, in the order of the updates."""
@@ -83,7 +83,7 @@ def _after(before: Points, points: Points) -> Points:
     return points if not before or (points and points[0][0] <= before[-1][0]) else (before[-1], *points)
 
 
-def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
+def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
     """NLL in nats per sentence against updates: development text above, training text below.
 
     One colour and line style per model, several seeds as thin lines of it. More models than colours: a column for
@@ -109,7 +109,7 @@ def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> None:
+def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: ReportSettings) -> None:
     """One panel: every run's curve, labelled once per model."""
     drawn = list(dict.fromkeys(run.model for run in runs))
     # a model that Figure 2 shows has the same colour and line there

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import SentenceLength
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import by_length
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 
@@ -23,7 +23,7 @@ _PANEL = (3.2, 2.9)
 """Width and height in inches."""
 
 
-def length_curves(scores: Scores, settings: Report) -> Figure:
+def length_curves(scores: Scores, settings: ReportSettings) -> Figure:
     """BLEU of the sentences whose source, reference or both have lengths within a window, for each system.
 
     Panels are in the order of `scores`; the window, the end of the axis and the sentences that a point needs are those

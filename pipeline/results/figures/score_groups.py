@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 
 from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, drawing
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Group, Rows, groups
 
 _LINES = ("-", "--", "-.", ":")
 _BAND = 0.12
 
 
-def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: Report) -> Figure:
+def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: ReportSettings) -> Figure:
     """Two panels: sentences sorted by the length of their source, and by the average frequency rank of their words.
 
     Every point is the BLEU of one of `score_groups` groups of equal size, drawn at its middle; ticks carry the lengths
@@ -43,7 +43,7 @@ def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: R
     return figure
 
 
-def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: Report) -> None:
+def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings) -> None:
     bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
     found: list[Group] = []
     for index, (system, rows) in enumerate(scores.items()):

@@ -11,7 +11,7 @@ import pandas as pd
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row, merged, with_deviation
 from nmt.settings.flatten import flatten
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.run_results import Runs, same_runs
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
@@ -46,7 +46,7 @@ _NOISE_NOTE = (
 _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
 
-def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report) -> Table:
+def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: ReportSettings) -> Table:
     """Return each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
 
     Args:
@@ -88,7 +88,7 @@ def _models(
     }
 
 
-def _block(baseline: Row, others: Sequence[Row], settings: Report) -> list[Row]:
+def _block(baseline: Row, others: Sequence[Row], settings: ReportSettings) -> list[Row]:
     """Return a baseline with the values of what the others change, then the others with what they change."""
     changes = [differing(baseline["settings"], other["settings"]) for other in others]
     changed = sorted({key for keys in changes for key in keys})
@@ -122,7 +122,7 @@ def _merged(scores: Sequence[Row], summaries: Sequence[Row]) -> Row:
     return merged(rows, list(NUMBERS))
 
 
-def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: Report) -> Row:
+def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: ReportSettings) -> Row:
     own = {key: model["settings"].get(key) for key in keys}
     row = {
         **model,

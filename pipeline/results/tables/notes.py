@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from nmt.evaluation.seeds import Row
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.run_results import Runs
 
 
@@ -49,7 +49,7 @@ def variance_note(what: str, too: str, runs: Collection[int]) -> str:
     return " ".join(parts)
 
 
-def unfinished_note(scores: Runs, settings: Report) -> list[str]:
+def unfinished_note(scores: Runs, settings: ReportSettings) -> list[str]:
     """Return a note with the numbers of translations that no search brought to an end, from each run's scores."""
     counts = {
         name: (sum(run.get("unfinished_all", 0) for run in runs), sum(run["sentences_all"] for run in runs))

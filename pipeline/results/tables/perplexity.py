@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nmt.evaluation.seeds import Row, merged, with_deviation
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import PerplexityTable
 from pipeline.results.run_results import Runs
 from pipeline.results.tables.notes import reported_note, seeds_note
@@ -14,7 +14,7 @@ from pipeline.results.tables.writer import Table, fixed, frame
 COLUMNS = ["model", "perplexity", "reported", "sentences", "words", "id", "perplexity_std", "seeds"]
 
 
-def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: Report) -> Table:
+def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: ReportSettings) -> Table:
     """Return the table; rows in the order of `found`, of what `nmt test-set perplexity` wrote of each run or system."""
     rows = [_row(system, runs, table, settings) for system, runs in found.items()]
     headers = {"Model": "model", "Perplexity": "shown"}
@@ -30,7 +30,7 @@ def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: 
     return Table(frame(rows, COLUMNS), shown, notes=notes)
 
 
-def _row(system: str, runs: Sequence[Row], table: PerplexityTable, settings: Report) -> Row:
+def _row(system: str, runs: Sequence[Row], table: PerplexityTable, settings: ReportSettings) -> Row:
     row = merged(runs, ("perplexity", "log_probability"))
     value, deviation = row["perplexity"], row["perplexity_std"]
     return {

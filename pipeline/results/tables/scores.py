@@ -10,7 +10,7 @@ from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.seeds import Row, merged, merged_summary, with_deviation
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import within
 from pipeline.results.papers import Column, ScoreTable
 from pipeline.results.run_results import Runs, same_runs
@@ -43,7 +43,7 @@ class Measured:
         return self.comparison[column.mode] if self.comparison and _is_compared(column) else None
 
 
-def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Report) -> Table:
+def score_table(table: ScoreTable, paper: str, measured: Measured, settings: ReportSettings) -> Table:
     """Return the table: a row per system with scores, intervals, reported scores, differences and today's metrics.
 
     Intervals of all sentences of the test set are those of `compare`; of others they are drawn here.
@@ -129,18 +129,18 @@ def _layout(table: ScoreTable, rows: Sequence[Row]) -> tuple[list[str], list[str
     return [header for header, _ in layout], [name for _, name in layout]
 
 
-def _label(name: str, table: ScoreTable, settings: Report) -> str:
+def _label(name: str, table: ScoreTable, settings: ReportSettings) -> str:
     reported = table.reported.get(name)
     return reported.label if reported else settings.label(name)
 
 
-def _model_row(name: str, summaries: Sequence[Row], settings: Report) -> Row:
+def _model_row(name: str, summaries: Sequence[Row], settings: ReportSettings) -> Row:
     summary = merged_summary(summaries)
     numbers = ("optimizer", "hidden_units", "embedding_size", "updates", "updates_std")
     return {"id": name, "model": settings.label(name), **{key: summary.get(key) for key in numbers}}
 
 
-def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Report) -> Row:
+def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: ReportSettings) -> Row:
     """Return a row with its scores, the reported ones, their difference, and what the comparison says."""
     for name, column in table.columns.items():
         runs = measured.scores[column.set].get(row["id"], ())
@@ -152,7 +152,7 @@ def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Repo
     return row
 
 
-def _score(name: str, column: Column, runs: Sequence[Row], settings: Report) -> Row:
+def _score(name: str, column: Column, runs: Sequence[Row], settings: ReportSettings) -> Row:
     """Return a system's score in a column: the mean over its runs, as text, and as readers see it."""
     if not runs:
         return {}
@@ -177,7 +177,7 @@ def _score(name: str, column: Column, runs: Sequence[Row], settings: Report) -> 
     return {**added, **_interval(name, *bounds)} if bounds else added
 
 
-def counted(run: Row, column: Column, settings: Report) -> tuple[float | None, int, list[BleuCounts]]:
+def counted(run: Row, column: Column, settings: ReportSettings) -> tuple[float | None, int, list[BleuCounts]]:
     """Return BLEU of a run's sentences of a column, their number, and the counts of each sentence if they were kept.
 
     Raises a `UserError` for scores of an earlier version that lack what a column of some lengths needs.
@@ -228,7 +228,7 @@ def _difference(name: str, ours: str, theirs: str) -> Row:
 
 
 def _comparison_note(
-    table: ScoreTable, rows: Sequence[Row], measured: Measured, settings: Report
+    table: ScoreTable, rows: Sequence[Row], measured: Measured, settings: ReportSettings
 ) -> list[str]:
     """Return what intervals are, and today's metrics."""
     parts = []
@@ -246,7 +246,7 @@ def _comparison_note(
     return [" ".join(parts)] if parts else []
 
 
-def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str:
+def _score_note(table: ScoreTable, rows: Sequence[Row], settings: ReportSettings) -> str:
     """Return what the columns are of."""
     by_mode: dict[str, list[tuple[str, Column]]] = {"all": [], "no_unk": []}
     for name, column in table.columns.items():
@@ -280,7 +280,7 @@ def _count(rows: Iterable[Row], name: str) -> str:
     return f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
 
 
-def _length(column: Column, settings: Report) -> str:
+def _length(column: Column, settings: ReportSettings) -> str:
     """Return text such as `10 to 20 words (source)`."""
     least, most = column.words or (0, 0)
     length = column.words_of or settings.figure2_length

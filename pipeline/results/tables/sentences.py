@@ -10,7 +10,7 @@ import pandas as pd
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record, words
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.tables.writer import Table
@@ -34,7 +34,7 @@ class SetTexts:
     given: Mapping[str, Sequence[str]]
 
 
-def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings: Report) -> Table:
+def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
     """Return the table; a model's row stands before another system's.
 
     Args:
@@ -114,7 +114,7 @@ def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence
     return joined
 
 
-def _completed(group: SentenceGroup, settings: Report) -> SentenceGroup:
+def _completed(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
     """Return a group with what the settings say of those that do not say it themselves."""
     if group.sentences is not None:
         return group
@@ -144,7 +144,7 @@ def _note(
     groups: Sequence[SentenceGroup],
     chosen: Sequence[Sequence[Record]],
     table: SentenceTable,
-    settings: Report,
+    settings: ReportSettings,
 ) -> str:
     """Return where the sentences come from."""
     parts = []

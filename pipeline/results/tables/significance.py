@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nmt.evaluation.seeds import Row
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.tables.notes import variance_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
 
@@ -19,14 +19,14 @@ _WORDS = ["Model", "Compared with"]
 _SIGNIFICANT = 0.05
 
 
-def significance(comparison: Mapping[str, Any], settings: Report) -> Table:
+def significance(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
     """Return a row per pair of systems. A difference is the model's BLEU minus that of the other system."""
     rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
     shown = _shown(comparison, settings)
     return Table(frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
 
 
-def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[Row]:
+def _rows(column: str, found: Mapping[str, Any], settings: ReportSettings) -> list[Row]:
     return [
         {
             "column": column,
@@ -41,7 +41,7 @@ def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[Row]:
     ]
 
 
-def _shown(comparison: Mapping[str, Any], settings: Report) -> pd.DataFrame:
+def _shown(comparison: Mapping[str, Any], settings: ReportSettings) -> pd.DataFrame:
     """Return a row for each pair, both columns of Table 1 beside each other."""
     by_pair = {
         column: {(pair["first"], pair["second"]): pair for pair in comparison[column]["pairs"]}
@@ -72,7 +72,7 @@ def shown_p(value: float | None, samples: int) -> str:
     return text + ("" if value < _SIGNIFICANT else " (n.s.)")
 
 
-def _notes(comparison: Mapping[str, Any], settings: Report) -> list[str]:
+def _notes(comparison: Mapping[str, Any], settings: ReportSettings) -> list[str]:
     signature = comparison["all"]["signatures"].get("bleu", "")
     samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
     runs = [system.get("runs", 1) for system in comparison["all"]["systems"].values()]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from nmt.evaluation.seeds import LEARNING, Row, merged_summary, with_deviation
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.run_results import Runs
 from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
@@ -31,7 +31,7 @@ COLUMNS = [
 ]
 
 
-def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: Report) -> Table:
+def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: ReportSettings) -> Table:
     """Return learning statistics; rows in the order of `summaries`, but a family stays together."""
     models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
     families = list(dict.fromkeys(summary["family"] for summary in models))
@@ -62,7 +62,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
 
 
-def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
+def _dev_note(summaries: Sequence[Row], settings: ReportSettings) -> list[str]:
     """Return a note on models whose development NLL is not that of all sentences, as in older summaries."""
     limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
     if not limited:
@@ -92,7 +92,7 @@ def _kept_note(rows: Sequence[Row]) -> list[str]:
     return [f"Best by development score, and so kept: the weights of update {grouped(kept)}."] if kept else []
 
 
-def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> Row:
+def _row(summary: Row, settings: ReportSettings, reported: ReportedTraining | None) -> Row:
     model = summary["model"]
     return {
         **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds", _KEPT, "kept")},

@@ -19,7 +19,7 @@ from nmt.data.tokenization import Tokenizer
 from nmt.evaluation.bleu import sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.settings.text import Tokenization
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.comparison import EvaluatedText, compare
 from pipeline.results.papers import Column, ReportedScores, ScoreTable
 from pipeline.results.tables.scores import Measured, score_table
@@ -246,9 +246,9 @@ def test_no_sentence_without_unknown_words(
     significance(found, settings("good"))
 
 
-def settings(*models: str) -> Report:
+def settings(*models: str) -> ReportSettings:
     labels = {model: model.capitalize() for model in models}
-    return Report.model_validate_json(json.dumps(report_settings(labels, reported=True)))
+    return ReportSettings.model_validate_json(json.dumps(report_settings(labels, reported=True)))
 
 
 TABLE = ScoreTable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.finding import finding
 from tests.report_settings import report_settings
 from tests.table_inputs import MODELS
@@ -31,7 +31,7 @@ def rows(long: float) -> list[dict[str, Any]]:
 
 def told(long: dict[str, float], number: int = 91, **changes: Any) -> str:
     values = {model: [{"by_sentence": rows(share)[:number]}] for model, share in long.items()}
-    return finding(values, Report.model_validate(report_settings(MODELS) | changes))
+    return finding(values, ReportSettings.model_validate(report_settings(MODELS) | changes))
 
 
 def test_it_tells_how_models_fare_on_the_longest_sentences() -> None:
@@ -46,7 +46,7 @@ def test_it_tells_how_models_fare_on_the_longest_sentences() -> None:
 
 def test_of_several_seeds_it_tells_the_mean() -> None:
     runs = {"rnnsearch-50": [{"by_sentence": rows(share)} for share in (0.8, 0.6)]}
-    text = finding(runs, Report.model_validate(report_settings(MODELS)))
+    text = finding(runs, ReportSettings.model_validate(report_settings(MODELS)))
     assert text.endswith("RNNsearch-50 has 70.0 BLEU (69.4 on all).")
 
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.figures.bleu_curves import figure2, unknown_words
 from pipeline.results.figures.labels import spread
 from tests.report_settings import report_settings
@@ -25,7 +25,7 @@ LABELS = {
     "rnnencdec-30": "RNNencdec-30",
 }
 SETTINGS = report_settings(LABELS, figure2_models=list(LABELS))
-REPORT = Report.model_validate(SETTINGS)
+REPORT = ReportSettings.model_validate(SETTINGS)
 
 
 def score(best: int, longest: int) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def written(figure: Figure) -> list[str]:
 
 
 def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
-    settings = Report.model_validate(
+    settings = ReportSettings.model_validate(
         report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
     )
     moses = score(30, 70)
@@ -65,7 +65,7 @@ def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_
 
 
 def test_figure2_has_the_papers_axes_and_curves_and_another_systems_behind_them() -> None:
-    settings = Report.model_validate(
+    settings = ReportSettings.model_validate(
         report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
     )
     axes = curves(figure2({"moses": score(50, 70), **scores()}, settings, [50, 30, 50, 80]))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import groups
 from pipeline.results.figures.score_groups import score_groups
 from tests.report_settings import report_settings
@@ -45,7 +45,7 @@ def test_words_rank_by_frequency_and_unknown_ones_behind_the_last() -> None:
 
 def test_ticks_carry_lengths_and_ranks() -> None:
     rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))]
-    settings = Report.model_validate(report_settings(LABELS) | {"score_groups": 2})
+    settings = ReportSettings.model_validate(report_settings(LABELS) | {"score_groups": 2})
     figure = score_groups({"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0], settings)
     left, right = figure.get_axes()
     assert [text.get_text() for text in left.get_xticklabels()] == ["4", "9", "30"]

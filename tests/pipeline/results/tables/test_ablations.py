@@ -10,7 +10,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.results.tables.ablations import COLUMNS, ablations
@@ -69,7 +69,7 @@ def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table as it is written."""
-    table = ablations(*inputs(), Report.model_validate(SETTINGS))
+    table = ablations(*inputs(), ReportSettings.model_validate(SETTINGS))
     return write_forms(table, tmp_path_factory.mktemp("ablations") / "ablations")
 
 
@@ -136,7 +136,7 @@ def test_readers_see_what_may_be_noise(made: Path) -> None:
 
 def test_one_seed_a_model_is_said_to_show_no_noise() -> None:
     first = [{model: rows[:1] for model, rows in rows_by_model.items()} for rows_by_model in inputs()]
-    table = ablations(*first, Report.model_validate(SETTINGS))
+    table = ablations(*first, ReportSettings.model_validate(SETTINGS))
     assert "With a single seed" in table.notes[1]
     assert len(table.notes) == 2
     assert [row[3] for row in table.shown.to_numpy()] == ["", "+3.00", "−8.00", "", "+0.50"]
@@ -156,17 +156,17 @@ def test_runs_of_a_model_must_be_trained_alike() -> None:
     scores, summaries, settings = inputs()
     settings["base"][1]["training"]["learning_rate"] = 0.5
     with pytest.raises(UserError):
-        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
 
 
 def test_a_model_without_score_or_settings_is_named() -> None:
     scores, summaries, settings = inputs()
     del settings["both"][2]
     with pytest.raises(UserError):
-        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
     del scores["both"]
     with pytest.raises(UserError):
-        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
 
 
 MODELS = """

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.evaluation.translations import Record
-from pipeline.config.artifacts import Report
+from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceTable, read_paper
 from pipeline.results.tables.sentences import COLUMNS, SetTexts, sentence_table
@@ -62,7 +62,9 @@ def made(tmp_path: Path) -> Path:
     settings = report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3)
     table = SentenceTable.model_validate(TABLE)
     sets = {"test": SetTexts(references, translations, {})}
-    return write_forms(sentence_table(table, sets, Report.model_validate(settings)), tmp_path / "table3")
+    return write_forms(
+        sentence_table(table, sets, ReportSettings.model_validate(settings)), tmp_path / "table3"
+    )
 
 
 def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
@@ -107,7 +109,7 @@ def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tm
         sets[set_] = SetTexts(references, {"m": records}, {"moses": moses})
     table = read_paper(ROOT / "workflow" / "papers" / "cho2014b.yaml").tables["cho2014b_table2"]
     assert isinstance(table, SentenceTable)
-    wanted = Report.model_validate(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
+    wanted = ReportSettings.model_validate(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
     write_forms(sentence_table(table, sets, wanted), tmp_path / "out")
     rows = rows_of(tmp_path / "out.csv")
     found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in rows]
