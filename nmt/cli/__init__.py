@@ -13,7 +13,7 @@ import click
 
 import nmt
 from nmt.errors import UserError, of_system, printable
-from nmt.io import job_progress
+from nmt.io import progress
 
 # heading of the help -> words of the subcommand -> where its function is
 Commands = dict[str, dict[str, str]]
@@ -158,7 +158,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run a subcommand; an error of the input or of the system becomes one line on standard error."""
-    job_progress.begin()
+    progress.begin()
     os.environ.pop("MPLBACKEND", None)  # a notebook kernel's may not be installed here, and files need none
     try:
         commands(prog_name="nmt")
@@ -198,5 +198,5 @@ def in_one_line(error: Exception) -> str | None:
 def fail(message: str) -> None:
     """Print one line and leave with the exit code for bad input."""
     click.echo(f"nmt: error: {printable(message)}", err=True)
-    job_progress.failed(message)
+    progress.failed(message)
     sys.exit(2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,31 +61,29 @@ def vectors(
             nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
 
     The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
-    attention are refused. Memory does not grow with the text, except with --output-tsv, which keeps up to 10,000
-    sentences per panel.
+    attention are refused. The vectors are held in memory until the end, 4 bytes a number.
     """
     with like_unix_tools():
         if output_npy is None and output_tsv is None:
             raise UserError("--output-npy, --output-tsv: give one of them or both")
         for output in (output_npy, output_tsv):
             refuse_impossible([input], output or output_npy or output_tsv)
-        with ExitStack() as files:
-            panels = _PanelCollector()
-            array = None
-            for lines, found in _read(model_path, input, tokenized, batch_size, compute):
-                if output_npy is not None:
-                    from nmt.io.npy import write_array
-
-                    array = array or files.enter_context(write_array(output_npy, "float32", found.shape[1:]))
-                    array.append(found)
-                if output_tsv is not None:
-                    panels.add(lines, found)
-            if output_npy is not None and array is None:
-                raise UserError(f"{input}: no sentence in it, so there are no vectors")
+        panels, rows = _PanelCollector(), []
+        for lines, found in _read(model_path, input, tokenized, batch_size, compute):
+            if output_npy is not None:
+                rows.append(found)
             if output_tsv is not None:
-                from nmt.evaluation.principal_components import write_panels
+                panels.add(lines, found)
+        if output_npy is not None:
+            if not rows:
+                raise UserError(f"{input}: no sentence in it, so there are no vectors")
+            from nmt.io.npy import write_array
 
-                write_panels(output_tsv, panels.finished())
+            write_array(output_npy, "float32", (sum(map(len, rows)), *rows[0].shape[1:]), rows)
+        if output_tsv is not None:
+            from nmt.evaluation.principal_components import write_panels
+
+            write_panels(output_tsv, panels.finished())
 
 
 def _read(

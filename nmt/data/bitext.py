@@ -225,12 +225,11 @@ class _Side:
         """Write both arrays of the sentences in an order, piece by piece."""
         ids, ends = np.frombuffer(self.ids, self.type), np.frombuffer(self._ends, np.int64)
         lengths = np.diff(ends)[order]
-        with write_array(folder / f"{name}.offsets.npy", np.int64) as offsets:
-            offsets.append(np.concatenate(([0], np.cumsum(lengths))))
-        with write_array(folder / f"{name}.ids.npy", self.type) as gathered:
-            for begin in range(0, len(order), _PIECE):
-                piece = order[begin : begin + _PIECE]
-                gathered.append(ids[ranges(ends[piece], ends[piece + 1])])
+        begins = np.concatenate(([0], np.cumsum(lengths)))
+        write_array(folder / f"{name}.offsets.npy", np.int64, begins.shape, [begins])
+        pieces = (order[begin : begin + _PIECE] for begin in range(0, len(order), _PIECE))
+        gathered = (ids[ranges(ends[piece], ends[piece + 1])] for piece in pieces)
+        write_array(folder / f"{name}.ids.npy", self.type, ids.shape, gathered)
 
 
 def ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -66,15 +66,13 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
 
 def score(source: Path, target: Path, source_models: Models, target_models: Models, output: Path) -> None:
     """Score a shard. `output` is an int32 array of shape (lines, 2): score and target words."""
-    with (
-        Progress.over_files([source, target], f"score {source}") as progress,
-        write_array(output, np.int32, (2,)) as rows,
-    ):
+    rows: list[tuple[int, int]] = []
+    with Progress.over_files([source, target], f"score {source}") as progress:
         text = read_pairs(source, target, progress)
         while block := list(islice(text, LINES)):
             scores = score_pairs(block, source_models, target_models)
-            lengths = [len(line.split()) for _, line in block]
-            rows.append(np.array([scores, lengths], np.int32).T)
+            rows += [(score, len(line.split())) for score, (_, line) in zip(scores, block, strict=True)]
+    write_array(output, np.int32, (len(rows), 2), [np.array(rows, np.int32)])
 
 
 class Threshold(Settings):

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.programs import call, run, unpack
+from nmt.io.programs import run, unpack
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
@@ -25,12 +24,6 @@ TOOLS = (
     "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
 )
 """Requirements of a build, by the names of packages."""
-
-_LOOK = """cmake_minimum_required(VERSION 3.10)
-project(look CXX)
-find_package(Boost 1.41.0 REQUIRED COMPONENTS program_options system thread unit_test_framework)
-"""
-"""The CMake project that looks for the libraries of KenLM's build."""
 
 
 def provide(folder: Path, jobs: int) -> str:
@@ -61,40 +54,20 @@ def on_path() -> dict[str, Path] | None:
     return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
 
 
-def missing_tools() -> list[str]:
-    """Return the missing requirements of a build. This takes seconds if only Boost may be missing."""
-    compilers = ("c++", "g++", "clang++")
-    programs = ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
-        not any(map(shutil.which, compilers))
-    )
-    return programs or _missing_boost()
-
-
-def _missing_boost() -> list[str]:
-    """Return what is missing for cmake to find Boost, as KenLM's build does."""
-    with tempfile.TemporaryDirectory() as temporary:
-        project = Path(temporary)
-        (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
-        code, said = call(["cmake", "-S", str(project), "-B", str(project / "build")], limit=600)
-    if not code:
-        return []
-    return ["Boost" if "Boost" in said else "a C++ compiler that works"]
-
-
 def _link(program: Path, link: Path) -> None:
     link.unlink(missing_ok=True)
     link.symlink_to(program.absolute())
 
 
 def _build(folder: Path, jobs: int) -> None:
-    missing = missing_tools()
-    if missing:
+    if not shutil.which("cmake"):
         raise UserError(
-            f"lmplz: not on the PATH, and a build lacks {' and '.join(missing)}; install that ({TOOLS})"
+            f"lmplz: not on the PATH, and a build needs cmake, a C++ compiler and Boost ({TOOLS})"
         )
     with temporary_folder(folder, "build-") as work:
-        source = _unpack(_fetch(work), work)
-        _configure(source, work / "build")
+        archive = _fetch(work)
+        unpack(archive, work)
+        _configure(work / archive.name.removesuffix(".tar.gz"), work / "build")
         command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
         run(command, "lmplz: cmake could not build KenLM's programs")
         for name in PROGRAMS:
@@ -112,11 +85,6 @@ def _fetch(folder: Path) -> Path:
     command += ["--dest", str(folder), "-r", str(requirements)]
     run(command, f"lmplz: pip could not fetch {REQUIREMENT}")
     return next(folder.glob("kenlm-*.tar.gz"))
-
-
-def _unpack(archive: Path, folder: Path) -> Path:
-    unpack(archive, folder)
-    return folder / archive.name.removesuffix(".tar.gz")
 
 
 STATIC = ("-DBoost_USE_STATIC_LIBS=ON", "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++")

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from tabulate import tabulate
 
 from nmt.errors import UserError
-from nmt.io import job_progress
+from nmt.io import progress
 from nmt.io.files import read_json
 from nmt.io.locks import observe
 from nmt.io.progress import LOG_SECONDS, clock
@@ -61,7 +61,7 @@ class Training:
 def training(config: Config, folder: Path, run: Run) -> Training:
     """Return how far a run is."""
     entry, model, state = config.models[run.model], folder / "models" / run.name, folder / "state" / run.name
-    noted = job_progress.read(folder / f"logs/train/{run.name}.progress.json")
+    noted = progress.read(folder / f"logs/train/{run.name}.progress.json")
     found = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*.json")]
     checkpoint = max((int(name[1]) for name in found if name), default=None)
     writer, finished, note = observe(state), (model / WEIGHTS).is_file(), None
@@ -139,7 +139,7 @@ def _other_jobs(folder: Path) -> Iterator[str]:
     """Yield a line for each job besides training that works, or whose last attempt failed."""
     for path in sorted((folder / "logs").glob("**/*.progress.json")):
         stage, name = path.parent.name, path.name.removesuffix(".progress.json")
-        noted = job_progress.read(path)
+        noted = progress.read(path)
         if stage == "train" or noted is None:
             continue
         if noted.error:

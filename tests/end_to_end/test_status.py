@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from nmt.io.job_progress import LOG
+from nmt.io.progress import LOG
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config

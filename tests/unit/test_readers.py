@@ -24,8 +24,7 @@ from nmt.errors import UserError
 from nmt.evaluation.gold_alignments import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
 from nmt.evaluation.translations import read_alignments, read_translations
-from nmt.io.checksums import read as read_sums
-from nmt.io.files import LARGEST_SMALL, read_json, sha256
+from nmt.io.files import LARGEST_SMALL, read_json, read_small, sha256
 from nmt.io.npy import map_array
 from nmt.io.streams import open_lines
 from nmt.io.text_files import read_lines
@@ -68,7 +67,6 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
         lambda path: read(Languages, path, "write it again"),
         ["", "[]", '{"source": "en"}', '{"source": "EN", "target": 3}', " " * (LARGEST_SMALL + 1)],
     ),
-    "checksums": (read_sums, ["a" * (LARGEST_SMALL + 1)]),
     "bitext": (bitext, ["", "[]", META % 2 + "}", META % '"2"' + "}", META % 9 + "}"]),
     "vocabulary": (
         Vocabulary.read,
@@ -132,11 +130,10 @@ def test_a_file_that_is_missing_a_folder_or_of_other_bytes_is_one_line(tmp_path:
         tmp_path,
         *((tmp_path / "bytes", tmp_path / "cut") if name != "stream" else ()),
     ):
-        if name != "checksums" or not path.is_file():
-            refused(reader, path)
+        refused(reader, path)
 
 
-@pytest.mark.parametrize("reader", [read_json, sha256, load_tensors, map_array, read_sums])
+@pytest.mark.parametrize("reader", [read_json, sha256, load_tensors, map_array, read_small])
 def test_what_may_never_end_is_no_file(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
     pipe, zeros = tmp_path / "pipe", tmp_path / "zeros"
     os.mkfifo(pipe)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io import job_progress
-from nmt.io.job_progress import JobProgress
+from nmt.io import progress
+from nmt.io.progress import JobProgress
 from pipeline.config.layers import find_layers, load
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
@@ -67,7 +67,7 @@ class Told:
     def progress(self, log: str, count: int, total: int, unit: str = "updates") -> None:
         """What a job at work leaves beside its log, and a look at it."""
         values = vars(JobProgress(count, total, unit, 10.0))
-        job_progress.beside(self.folder / log).write_text(json.dumps(values))
+        progress.progress_path(self.folder / log).write_text(json.dumps(values))
         with self.run._lock:
             self.run.look()
 

@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from nmt.errors import UserError, printable  # found by the line above
-from nmt.io import job_progress
+from nmt.io import progress
 
 
 @contextmanager
@@ -20,14 +20,14 @@ def job(snakemake: Any) -> Iterator[None]:
     """Write what the block says to the job's log, beside the terminal; bad input becomes one line and exit code 2."""
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
-    os.environ[job_progress.LOG] = shlex.quote(str(log))
-    job_progress.begin()
+    os.environ[progress.LOG] = shlex.quote(str(log))
+    progress.begin()
     with _logged(log):
         try:
             yield
         except UserError as error:
             print(f"nmt: error: {printable(str(error))}", file=sys.stderr)
-            job_progress.failed(str(error))
+            progress.failed(str(error))
             sys.exit(2)
 
 

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
-from nmt.io import job_progress
+from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.download.download import File, download
 from pipeline.download.transfer import Expected, Patience, Seen
@@ -176,13 +176,13 @@ def test_a_source_of_a_byte_per_connection_is_left(tmp_path: Path) -> None:
 def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
     tmp_path: Path, known: int, expected: Expected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(job_progress.LOG, str(tmp_path / "a.log"))
+    monkeypatch.setenv(progress.LOG, str(tmp_path / "a.log"))
     part(tmp_path / "a").write_bytes(DATA[:known])
     with serving(file()) as server:
         assert fetched(server, tmp_path / "a", expected) == DATA
     assert server.begins == [known] * (known < len(DATA) or expected is SUM_ONLY)
     if known < len(DATA):
-        assert (reading := job_progress.read(tmp_path / "a.progress.json")) is not None
+        assert (reading := progress.read(tmp_path / "a.progress.json")) is not None
         assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), known)
 
 

@@ -22,10 +22,9 @@ from typing import Any, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from nmt.io import job_progress
+from nmt.io import progress
 from nmt.io.files import read_json
-from nmt.io.job_progress import JobProgress
-from nmt.io.progress import LOG_SECONDS, clock
+from nmt.io.progress import LOG_SECONDS, JobProgress, clock
 from pipeline.config.runs import runs_of
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
@@ -174,7 +173,7 @@ class RunProgress:
             self._tell_of_work(log, shares[log])
 
     def _share(self, log: str) -> float:
-        reading = job_progress.read(job_progress.beside(self._folder / log)) or JobProgress()
+        reading = progress.read(progress.progress_path(self._folder / log)) or JobProgress()
         return reading.count / reading.total if reading.total else 0.0
 
     def _tell_of_work(self, log: str, share: float) -> None:
