@@ -23,8 +23,6 @@ GATED_DECODER: dict[str, object] = {
     "maxout_units": 3,
     "step_order": "groundhog",
     "output_layer": "direct",
-    "biases": "groundhog",
-    "encdec_start": "last",
     "recurrent_init": "orthogonal",
     "init_std": 0.7,
 }
@@ -39,19 +37,9 @@ INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[Any]]] = {
     GatedArchitecture: {
         "step_order": ["groundhog", "appendix", "section3"],
         "output_layer": ["direct", "factored"],
-        "biases": ["groundhog", "every"],
-        "encdec_start": ["last", "zero"],
-    },
-    GrConvArchitecture: {
-        "activation": ["relu", "tanh"],
-        "tree_biases": [True, False],
-        "encoder_units": [None, 6],
-        "encdec_start": ["last", "zero"],
     },
     LSTMArchitecture: {
         "source_order": ["reversed", "forward"],
-        "first_input": ["end", "zero"],
-        "peepholes": [False, True],
         "source_end": [False, True],
     },
 }

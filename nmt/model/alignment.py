@@ -18,31 +18,22 @@ from torch import Tensor, nn
 from nmt.model.backend import Backend, Module, tanh_
 from nmt.model.compiled import fusible, fusing
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
-from nmt.settings.families import Biases
 
 AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 
 
 class Alignment(Module):
-    """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model.
+    """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model; no bias, as in the authors' code."""
 
-    There is no bias, as in the authors' code; with biases `every`, there is b_a (A,) inside the tanh.
-    """
-
-    def __init__(self, hidden: int, annotation: int, units: int, biases: Biases) -> None:
+    def __init__(self, hidden: int, annotation: int, units: int) -> None:
         super().__init__()
         self.W_a, self.U_a = weight(hidden, units), weight(annotation, units)
         self.v_a = nn.Parameter(torch.empty(units))
-        self.b_a = nn.Parameter(torch.empty(units)) if biases == "every" else None
 
     def keys(self, annotations: Tensor) -> Tensor:
         """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
-        if self.b_a is None:
-            return self.backend.product(annotations, self.prepared_weight("keys", lambda: self.U_a))
-        weight = self.prepared_weight("keys", lambda: self.U_a)
-        keys = self.backend.affine(annotations.flatten(0, 1), weight, self.b_a)
-        return keys.view(*annotations.shape[:2], -1)
+        return self.backend.product(annotations, self.prepared_weight("keys", lambda: self.U_a))
 
     def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return alpha (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""

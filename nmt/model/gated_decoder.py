@@ -32,7 +32,7 @@ class Annotations:
 
     annotations: h_j, (B, S, C); (B, 1, C) if there is only one vector per sentence.
     padding: True where `annotations` is padding, (B, S).
-    summary: the vector from which s_0 is computed, (B, N), or (B, C) if it is the context.
+    summary: the vector from which s_0 is computed, (B, N).
     keys: U_a h_j, (B, S, A), or None for a model without attention.
     """
 
@@ -73,7 +73,7 @@ class Encoder(Protocol):
 
 
 class GatedDecoder(Module):
-    """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s) or 0.
+    """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s).
 
     A subclass defines the context.
     """
@@ -82,15 +82,13 @@ class GatedDecoder(Module):
         self,
         architecture: GatedDecoderArchitecture,
         context: int,
-        summary: int | None = None,
-        starts_at_zero: bool = False,
     ) -> None:
-        """Take the sizes: `context` is that of c_i, `summary` that of the vector for s_0, by default the state's."""
+        """Take the sizes: `context` is that of c_i."""
         super().__init__()
         hidden = architecture.hidden_units
-        self.W_s = None if starts_at_zero else weight(summary or hidden, hidden)
-        self.b_s = None if starts_at_zero else nn.Parameter(torch.empty(hidden))
-        self.unit = GatedUnit(architecture.embedding_size, hidden, architecture.biases, context)
+        self.W_s = weight(hidden, hidden)
+        self.b_s = nn.Parameter(torch.empty(hidden))
+        self.unit = GatedUnit(architecture.embedding_size, hidden, context)
 
     def prepare(self, encoded: Annotations) -> Annotations:
         """Add values that are computed once per sentence."""
@@ -98,8 +96,6 @@ class GatedDecoder(Module):
 
     def start(self, encoded: Annotations) -> Tensor:
         """Return s_0, (B, N)."""
-        if self.W_s is None or self.b_s is None:
-            return encoded.summary.new_zeros(len(encoded), self.unit.hidden)
         return torch.tanh(self.backend.affine(encoded.summary, self.W_s, self.b_s))
 
     def scan(
@@ -116,11 +112,11 @@ class GatedDecoder(Module):
 class FixedContextDecoder(GatedDecoder):
     """The decoder of RNNencdec. The same vector is c_i at every step, in the candidate, both gates and the readout.
 
-    The paper does not define s_0. It is a layer on the same vector, as in the authors' code, or 0 (`encdec_start`).
+    The paper does not define s_0. It is a layer on the same vector, as in the authors' code.
     """
 
-    def __init__(self, architecture: GatedDecoderArchitecture, context: int) -> None:
-        super().__init__(architecture, context, context, architecture.encdec_start == "zero")
+    def __init__(self, architecture: GatedDecoderArchitecture) -> None:
+        super().__init__(architecture, architecture.hidden_units)
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
         """See `GatedDecoder.scan`; there are no weights."""
@@ -154,8 +150,7 @@ class GatedEncoderDecoder(EncoderDecoder):
     def __init__(
         self, architecture: GatedDecoderArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
-        bias = architecture.biases == "groundhog"
-        super().__init__(architecture, source_vocabulary, target_vocabulary, bias)
+        super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=True)
 
     def start_value(self, name: str) -> Start:
         """Return the initializer of App. B.1.

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from nmt.model.backend import Backend, Factor, Module, tanh_
 from nmt.model.compiled import fusible
-from nmt.settings.families import Biases
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
@@ -30,11 +29,10 @@ def weight(inputs: int, outputs: int) -> nn.Parameter:
 class GatedUnit(Module):
     """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
 
-    The bias `b` belongs to the candidate's input projection, as in the authors' code. With biases `every`, the gates
-    have b_z and b_r.
+    The bias `b` belongs to the candidate's input projection, as in the authors' code; the gates have none.
     """
 
-    def __init__(self, inputs: int, hidden: int, biases: Biases, context: int = 0) -> None:
+    def __init__(self, inputs: int, hidden: int, context: int = 0) -> None:
         super().__init__()
         self.hidden = hidden
         self.W, self.W_z, self.W_r = (weight(inputs, hidden) for _ in range(3))
@@ -42,9 +40,6 @@ class GatedUnit(Module):
         if context:
             self.C, self.C_z, self.C_r = (weight(context, hidden) for _ in range(3))
         self.b = nn.Parameter(torch.empty(hidden))
-        self.b_z, self.b_r = (
-            nn.Parameter(torch.empty(hidden)) if biases == "every" else None for _ in range(2)
-        )
 
     def input_weights(self) -> Tensor:
         """The matrix [W_z | W_r | W], (M, 3N). Scans keep their pre-activations in the same order."""
@@ -60,9 +55,7 @@ class GatedUnit(Module):
 
     def input_bias(self) -> Tensor:
         """The biases of the three pre-activations, (3N,)."""
-        none = self.b.new_zeros(self.hidden)
-        gates = [none if bias is None else bias for bias in (self.b_z, self.b_r)]
-        return torch.cat([*gates, self.b])
+        return torch.cat([self.b.new_zeros(2 * self.hidden), self.b])
 
     def input_factor(self) -> Factor:
         """The factor for products with `input_weights`."""

@@ -17,7 +17,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nmt.settings.families import GatedDecoderArchitecture, GrConvArchitecture, LSTMArchitecture
+from nmt.settings.families import GatedDecoderArchitecture, LSTMArchitecture
 
 Sentence = list[int]
 """Ids of words, the end symbol last."""
@@ -49,10 +49,6 @@ class GatedReference(Reference):
     @abstractmethod
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor | None]:
         """Return c_i and alpha_i of a state s_{i-1} and the annotations h."""
-
-    @abstractmethod
-    def first_state(self, summary: Tensor) -> Tensor:
-        """Return s_0."""
 
     # The paper's equations -------------------------------------------------------------------------------------------
 
@@ -89,16 +85,13 @@ class GatedReference(Reference):
         The reset gate r acts before the matrix product, U [r * h].
         """
 
-        def inner(gate: str, state: Tensor, bias: bool) -> Tensor:
+        def inner(gate: str, state: Tensor) -> Tensor:
             total = self.times(f"{name}.W{gate}", e) + self.times(f"{name}.U{gate}", state)
-            if c is not None:
-                total = total + self.times(f"{name}.C{gate}", c)
-            return total + self.weights[f"{name}.b{gate}"] if bias else total
+            return total if c is None else total + self.times(f"{name}.C{gate}", c)
 
-        gates_have_bias = self.settings.biases == "every"
-        z = sigmoid(inner("_z", h, gates_have_bias))  # update gate
-        r = sigmoid(inner("_r", h, gates_have_bias))  # reset gate
-        candidate = torch.tanh(inner("", r * h, True))
+        z = sigmoid(inner("_z", h))  # update gate
+        r = sigmoid(inner("_r", h))  # reset gate
+        candidate = torch.tanh(inner("", r * h) + self.weights[f"{name}.b"])
         return (1 - z) * h + z * candidate
 
     def output(self, s: Tensor, previous: Tensor, c: Tensor) -> Tensor:
@@ -123,14 +116,13 @@ class GatedReference(Reference):
             states.append(h)
         return states
 
-    def projected_start(self, summary: Tensor) -> Tensor:
-        """Return s_0 = tanh(W_s summary): App. A.2.2."""
+    def first_state(self, summary: Tensor) -> Tensor:
+        """Return s_0 = tanh(W_s summary): App. A.2.2. The paper does not define that of RNNencdec."""
         return torch.tanh(self.times("decoder.W_s", summary) + self.weights["decoder.b_s"])
 
     def embed(self, side: str, word: int) -> Tensor:
         """Return E x of a word."""
-        e = self.weights[f"{side}_embedding.E"][word]
-        return e + self.weights[f"{side}_embedding.b"] if self.settings.biases == "groundhog" else e
+        return self.weights[f"{side}_embedding.E"][word] + self.weights[f"{side}_embedding.b"]
 
     def times(self, name: str, vector: Tensor) -> Tensor:
         """Return W x, row by row of the paper's W."""
@@ -149,37 +141,25 @@ class RNNencdec(GatedReference):
         """Return the same c at every step."""
         return h[0], None
 
-    def first_state(self, summary: Tensor) -> Tensor:
-        """Return s_0. The paper does not define it: it is that of RNNsearch, or 0 (`encdec_start`)."""
-        return (
-            summary.new_zeros(self.settings.hidden_units)
-            if self.settings.encdec_start == "zero"
-            else self.projected_start(summary)
-        )
-
 
 class GrConv(RNNencdec):
     """grConv, Cho et al. (2014b), Sec. 2.2: c is the root of a tree over the sentence."""
 
-    settings: GrConvArchitecture
-
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
         """Return c = h^(T_x - 1), the only node of the last level."""
-        h = [self.plus("b_U", self.times("encoder.U", self.embed("source", word))) for word in x]
+        b = self.weights["encoder.b_U"]
+        h = [self.times("encoder.U", self.embed("source", word)) + b for word in x]
         while len(h) > 1:
             h = [self.node(left, right) for left, right in pairwise(h)]
         return h, h[0]
 
     def node(self, left: Tensor, right: Tensor) -> Tensor:
         """Return a node from the two nodes below it, h_{j-1} and h_j of the previous level: Eq. 1."""
-        gates = softmax(self.plus("b_g", self.times("encoder.G_l", left) + self.times("encoder.G_r", right)))
-        new = self.plus("b", self.times("encoder.W_l", left) + self.times("encoder.W_r", right))
-        new = torch.tanh(new) if self.settings.activation == "tanh" else torch.relu(new)
+        G_l, G_r = self.times("encoder.G_l", left), self.times("encoder.G_r", right)
+        gates = softmax(G_l + G_r + self.weights["encoder.b_g"])
+        W_l, W_r = self.times("encoder.W_l", left), self.times("encoder.W_r", right)
+        new = torch.relu(W_l + W_r + self.weights["encoder.b"])
         return gates[0] * new + gates[1] * left + gates[2] * right
-
-    def plus(self, bias: str, total: Tensor) -> Tensor:
-        """Return the sum with the encoder's bias of this name, if the settings have it."""
-        return total + self.weights[f"encoder.{bias}"] if self.settings.tree_biases else total
 
 
 class RNNsearch(GatedReference):
@@ -203,13 +183,7 @@ class RNNsearch(GatedReference):
     def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
         """Return e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j), the alignment model: App. A.1.2."""
         inner = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
-        if self.settings.biases == "every":
-            inner = inner + self.weights["decoder.alignment.b_a"]
         return (self.weights["decoder.alignment.v_a"] * torch.tanh(inner)).sum()
-
-    def first_state(self, summary: Tensor) -> Tensor:
-        """Return s_0 = tanh(W_s backward h_1)."""
-        return self.projected_start(summary)
 
 
 class DeepLSTM(Reference):
@@ -234,7 +208,7 @@ class DeepLSTM(Reference):
         for word in words + end:
             v = self.step("encoder", self.weights["source_embedding.E"][word], v)
         E = self.weights["target_embedding.E"]
-        previous = E[y[-1]] if self.settings.first_input == "end" else torch.zeros_like(E[0])
+        previous = E[y[-1]]  # the end symbol
         total = torch.zeros((), dtype=start.dtype)
         for word in y:
             v = self.step("decoder", previous, v)
@@ -253,12 +227,11 @@ class DeepLSTM(Reference):
         return after
 
     def cell(self, name: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute Eqs. 7 to 11 of Graves (2013), with the terms of c (peepholes) only if the settings have them."""
+        """Compute Eqs. 7 to 11 of Graves (2013), without the terms of c (peepholes)."""
         inner = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
         i, f, g, o = (inner + self.weights[f"{name}.b"]).view(4, -1)
-        p_i, p_f, p_o = self.weights[f"{name}.P"] if self.settings.peepholes else torch.zeros(3, len(h)).to(h)
-        c_next = sigmoid(f + p_f * c) * c + sigmoid(i + p_i * c) * torch.tanh(g)
-        return sigmoid(o + p_o * c_next) * torch.tanh(c_next), c_next
+        c_next = sigmoid(f) * c + sigmoid(i) * torch.tanh(g)
+        return sigmoid(o) * torch.tanh(c_next), c_next
 
 
 def times(matrix: Tensor, vector: Tensor) -> Tensor:

@@ -10,15 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from nmt.settings.base import TrainedWith
+from nmt.settings.base import TrainedWith, without_defaults
 
-Biases = Literal["groundhog", "every"]
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Number of units of a layer."""
 Deviation = Annotated[float, Field(gt=0, le=100)]
 """Standard deviation of normally distributed initial weights."""
+
+
+RETIRED: dict[str, object] = {
+    "biases": "groundhog",
+    "encdec_start": "last",
+    "encoder_units": None,
+    "activation": "relu",
+    "tree_biases": True,
+    "peepholes": False,
+    "first_input": "end",
+}
+"""Keys of former versions, each with the value that all models have now. Settings of finished models have them."""
 
 
 class Architecture(TrainedWith):
@@ -29,6 +40,13 @@ class Architecture(TrainedWith):
     source_end: bool
     unused_ids: Annotated[int, Field(ge=0, le=100_000)]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_retired(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return {key: value for key, value in values.items() if key not in RETIRED or value != RETIRED[key]}
+
 
 class GatedDecoderArchitecture(Architecture):
     """Settings of all models with the gated decoder: Bahdanau et al. (2015), App. A and B.1."""
@@ -36,10 +54,13 @@ class GatedDecoderArchitecture(Architecture):
     maxout_units: Size
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
-    biases: Biases
-    encdec_start: Literal["last", "zero"]
     recurrent_init: Literal["orthogonal"]
     init_std: Deviation
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write two retired keys, too: they are in the fingerprints of finished and running trainings."""
+        return {**without_defaults(self, write), "biases": "groundhog", "encdec_start": "last"}
 
 
 class GatedArchitecture(GatedDecoderArchitecture):
@@ -50,22 +71,12 @@ class GatedArchitecture(GatedDecoderArchitecture):
 
 
 class GrConvArchitecture(GatedDecoderArchitecture):
-    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.2. `hidden_units` are those of the decoder."""
+    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.2. `hidden_units`: of tree and decoder."""
 
-    encoder_units: Size | None = None
-    """Units of a node of the tree. None: as many as in the decoder, as in the authors' code."""
-    activation: Literal["relu", "tanh"] = "relu"
-    tree_biases: bool = True
-    """Whether words, new nodes and gates have biases. The authors' code has them, the paper's equations do not."""
     tree_init_scale: Deviation = 0.4
     """Initial singular values of W_l and W_r."""
     recurrent_init_scale: Deviation = 1.0
     """Initial singular values of the decoder's square matrices."""
-
-    @property
-    def tree_units(self) -> int:
-        """Units of a node of the tree."""
-        return self.encoder_units or self.hidden_units
 
 
 class LSTMArchitecture(Architecture):
@@ -74,10 +85,6 @@ class LSTMArchitecture(Architecture):
     layers: Annotated[int, Field(ge=1, le=100)] = 4
     """Number of layers of the encoder, and of the decoder."""
     source_order: Literal["reversed", "forward"] = "reversed"
-    peepholes: bool = False
-    """Whether gates read the cell, as in Graves (2013)."""
-    first_input: Literal["end", "zero"] = "end"
-    """What the decoder reads before the first word: the end symbol, or a vector of zeros."""
     init_range: Deviation = 0.08
     """All initial weights are uniform between minus this number and this number."""
 
@@ -100,7 +107,7 @@ def rnnsearch_weights(a: GatedArchitecture, words: Vocabularies) -> int:
 
 def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
     """Return the number of weights of a grConv."""
-    n = a.tree_units
+    n = a.hidden_units
     tree = a.embedding_size * n + 2 * n * n + 6 * n
     return tree + _decoder_weights(a, words, context=n, summary=n)
 

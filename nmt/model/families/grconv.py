@@ -38,15 +38,11 @@ class RecursiveEncoder(Module):
 
     def __init__(self, architecture: GrConvArchitecture) -> None:
         super().__init__()
-        units = architecture.tree_units
-        self.phi = torch.relu if architecture.activation == "relu" else torch.tanh
+        units = architecture.hidden_units
         self.U = weight(architecture.embedding_size, units)
         self.W_l, self.W_r = weight(units, units), weight(units, units)
         self.G_l, self.G_r = weight(units, GATES), weight(units, GATES)
-        self.b_U, self.b, self.b_g = (
-            nn.Parameter(torch.empty(size)) if architecture.tree_biases else None
-            for size in (units, units, GATES)
-        )
+        self.b_U, self.b, self.b_g = (nn.Parameter(torch.empty(size)) for size in (units, units, GATES))
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
@@ -60,8 +56,7 @@ class RecursiveEncoder(Module):
 
     def leaves(self, embedded: Tensor) -> Tensor:
         """Return level 0, (S, B, N), for E x (S, B, M)."""
-        leaves = self.backend.product(embedded, self.U)
-        return leaves if self.b_U is None else leaves + self.b_U
+        return self.backend.product(embedded, self.U) + self.b_U
 
     def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
         """Return nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
@@ -74,9 +69,7 @@ class RecursiveEncoder(Module):
         new = product(left, self.W_l) + product(right, self.W_r)
         shares = product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
         gates = shares[:-1, :, :GATES] + shares[1:, :, GATES:]
-        if self.b is not None and self.b_g is not None:
-            new, gates = new + self.b, gates + self.b_g
-        new, gates = self.phi(new), gates.softmax(dim=2)
+        new, gates = torch.relu(new + self.b), (gates + self.b_g).softmax(dim=2)
         above = torch.addcmul(gates[..., :1] * new, gates[..., 1:2], left)
         return torch.addcmul(above, gates[..., 2:], right), gates
 
@@ -100,10 +93,9 @@ class GrConv(GatedEncoderDecoder):
         self, architecture: GrConvArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary)
-        context = architecture.tree_units
         self.encoder = RecursiveEncoder(architecture)
-        self.decoder = FixedContextDecoder(architecture, context)
-        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+        self.decoder = FixedContextDecoder(architecture)
+        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.

@@ -35,14 +35,12 @@ class Layer(Module):
     """One layer: W (M, 4N), U (N, 4N), b (4N,), each the concatenation of [i | f | g | o], as in PyTorch's LSTM.
 
     i = sigmoid(W_i x + U_i h + b_i), f and o alike; g = tanh(W_g x + U_g h + b_g); c' = f c + i g; h' = o tanh(c').
-    With peepholes P (3, N), the gates also read the cell (Graves 2013, Eqs. 7 to 11): i and f read c, o reads c'.
     """
 
-    def __init__(self, inputs: int, hidden: int, peepholes: bool) -> None:
+    def __init__(self, inputs: int, hidden: int) -> None:
         super().__init__()
         self.W, self.U = weight(inputs, 4 * hidden), weight(hidden, 4 * hidden)
         self.b = nn.Parameter(torch.empty(4 * hidden))
-        self.P = weight(3, hidden) if peepholes else None
 
     def scan(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
         """Return h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
@@ -50,7 +48,7 @@ class Layer(Module):
         `present` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
         `present`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
         """
-        if self.P is None and not self.backend.rounds:
+        if not self.backend.rounds:
             return self._scan_by_library(x, start, present)
         given = self.backend.product(x, self.W) + present.unsqueeze(2) * self.b
         U, states = self.prepared_weight("U", lambda: self.U), []
@@ -86,13 +84,9 @@ class Layer(Module):
         return self.cell(self.backend.affine(x, W, self.b) + self.backend.product(h, U), c)
 
     def cell(self, inner: Tensor, c: Tensor) -> State:
-        """Return the next h and c from c (..., N) and the pre-activations without peepholes (..., 4N)."""
+        """Return the next h and c from c (..., N) and the pre-activations (..., 4N)."""
         i, f, g, o = inner.chunk(4, dim=-1)
-        if self.P is not None:
-            i, f = i + self.P[0] * c, f + self.P[1] * c
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        if self.P is not None:
-            o = o + self.P[2] * c
         return o.sigmoid() * c.tanh(), c
 
 
@@ -102,7 +96,7 @@ class Layers(nn.ModuleList):
     def __init__(self, architecture: LSTMArchitecture) -> None:
         hidden = architecture.hidden_units
         inputs = [architecture.embedding_size, *[hidden] * (architecture.layers - 1)]
-        super().__init__(Layer(size, hidden, architecture.peepholes) for size in inputs)
+        super().__init__(Layer(size, hidden) for size in inputs)
 
     def __iter__(self) -> Iterator[Layer]:
         """Iterate over the layers, from the first to the top."""
@@ -222,10 +216,10 @@ class DeepLSTM(EncoderDecoder):
             yield (x,), None
 
     def before_first(self, sentences: int) -> Tensor:
-        """Return the decoder's input before the first word, (1, B, M): the end symbol (Fig. 1), or a zero vector."""
+        """Return the decoder's input before the first word, (1, B, M): the end symbol (Fig. 1)."""
         ends = torch.full((1, sentences), END, device=self.target_embedding.E.device)
         embedded: Tensor = self.target_embedding(ends)
-        return torch.zeros_like(embedded) if self.architecture.first_input == "zero" else embedded
+        return embedded
 
     def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMSteps:
         """See `EncoderDecoder.steps`."""

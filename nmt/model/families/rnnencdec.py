@@ -16,7 +16,7 @@ class ForwardEncoder(nn.Module):
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
-        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units, architecture.biases)
+        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
@@ -33,10 +33,9 @@ class RNNencdec(GatedEncoderDecoder):
         self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary)
-        context = architecture.hidden_units
         self.encoder = ForwardEncoder(architecture)
-        self.decoder = FixedContextDecoder(architecture, context)
-        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+        self.decoder = FixedContextDecoder(architecture)
+        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
 
     def reference(self) -> reference.RNNencdec:
         """See `EncoderDecoder.reference`."""

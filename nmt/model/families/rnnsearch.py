@@ -24,7 +24,7 @@ class BidirectionalEncoder(nn.Module):
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
-        sizes = architecture.embedding_size, architecture.hidden_units, architecture.biases
+        sizes = architecture.embedding_size, architecture.hidden_units
         self.forwards, self.backwards = GatedUnit(*sizes), GatedUnit(*sizes)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
@@ -42,9 +42,7 @@ class AttentionDecoder(GatedDecoder):
 
     def __init__(self, architecture: GatedArchitecture, context: int) -> None:
         super().__init__(architecture, context)
-        self.alignment = Alignment(
-            architecture.hidden_units, context, architecture.alignment_units, architecture.biases
-        )
+        self.alignment = Alignment(architecture.hidden_units, context, architecture.alignment_units)
 
     def prepare(self, encoded: Annotations) -> Annotations:
         """Add the keys U_a h_j, which are computed once per sentence."""

@@ -146,7 +146,7 @@ class Network {
     return bias ? values.map((value, j) => value + bias[j]) : values;
   }
 
-  /** s_0 = tanh(W_s summary + b_s), or zero (`encdec_start`). */
+  /** s_0 = tanh(W_s summary + b_s). */
   start(summary) {
     const weight = this.tensors["decoder.W_s"];
     return weight ? this.biased(product(summary, weight), "decoder.b_s").map(Math.tanh) : new Float64Array(summary.length);

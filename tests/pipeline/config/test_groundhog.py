@@ -53,8 +53,6 @@ AUTHORS = {
     "architecture/step_order": "groundhog",
     "architecture/output_layer": "factored",
     "architecture/source_end": True,
-    "architecture/biases": "groundhog",
-    "architecture/encdec_start": "last",
     "architecture/unused_ids": 1,
     "training/optimizer": "adadelta",
     "training/rho": 0.95,
