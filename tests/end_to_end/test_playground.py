@@ -28,15 +28,12 @@ from nmt.settings.text import Tokenization
 from pipeline.results.playground.moses import rules
 from pipeline.results.playground.page import write_playground
 from tests.browser import Page, needs_browser
-from tests.held_models import held_models
-from tests.running import ROOT
 from tests.small_models import interpretations, small_model
 from tests.training_settings import decoding, model_run
 from tests.translators import text_settings
 from tests.unit.decoding.test_beam_search import encode
 
 pytestmark = needs_browser
-SHOWN = ROOT / "docs" / "playground.html"
 ENGLISH = ["the", "a", "old", "cat", "dog", "book", "sees", "reads", "and", "house", ",", "."]
 ENGLISH += ["Tom", "it", "It"]
 FRENCH = ["le", "la", "vieux", "chat", "chien", "livre", "voit", "lit", "et", "maison", ",", "."]
@@ -163,30 +160,20 @@ def compare(
                 np.testing.assert_allclose(rows, theirs.attention, atol=1e-4)
 
 
-@pytest.mark.skipif(not SHOWN.is_file(), reason="`make showcase` has not made it")
-def test_the_repository_s_page_translates_as_the_models_that_it_holds(
-    driver: webdriver.Chrome, tmp_path: Path
-) -> None:
-    folders, text, clauses = held_models(SHOWN, tmp_path)
-    english = RawText(text.languages.source, text.tokenization)
-    sentences = [english.text(source.split()) for source, _ in clauses]
-    lines = [*sentences[:8], ", and ".join(sentences[:3]), "Zebras can't dance."]
-    playground = Playground(driver, SHOWN)
-    compare(playground, folders, text, lines, text.decoding.beam, False)
-    assert playground.requests() == 0 and not playground.errors()
-
-
 def test_a_page_of_8_bits_translates_as_the_rounded_weights(
     driver: webdriver.Chrome, folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
 ) -> None:
     output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
     assert write_playground(folders, text, *sides, 8, 1, "T", output) is None
-    rounded, _, _ = held_models(output, tmp_path / "held")
-    for whole, original in zip(rounded, folders, strict=True):
-        before, after = load_tensors(original / WEIGHTS), load_tensors(whole / WEIGHTS)
-        for name, weight in before.items():
-            step = float(weight.abs().max()) / 127 if weight.dim() > 1 else 0
-            assert (after[name] - weight).abs().max() <= 0.5001 * step
+    rounded = [tmp_path / folder.name for folder in folders]
+    for original, folder in zip(folders, rounded, strict=True):
+        shutil.copytree(original, folder)
+        weights = load_tensors(original / WEIGHTS)
+        for name, weight in weights.items():
+            if weight.dim() > 1:
+                step = weight.abs().max() / 127
+                weights[name] = (weight / step).round() * step
+        save_tensors(folder / WEIGHTS, weights)
     playground = Playground(driver, output)
     compare(playground, rounded, text, LINES, 4, False)
     assert "rounded to 8 bits" in str(playground.one("#about").get_property("textContent"))

@@ -18,7 +18,7 @@ from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command
 from tests.translators import trained_model
-from tests.workflow.test_house import pins
+from tests.workflow.test_imports import pins
 
 LINES = ["w3 w4 w5.", "", "nothing w3 is known", "w3 w4, " * 60]
 

@@ -9,18 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.new import next_command
-from tests.messages import check
 from tests.running import ROOT, outside_make
 
-HOSTILE = [
-    "`touch X`",
-    "x$(shell touch X)",
-    "$(touch X)",
-    'x"; touch X; "',
-    "x';touch X;'",
-    "a $HOME b$$c",
-    "#x\\ y*",
-]
+HOSTILE = ["x$(shell touch X)`touch X`", "x'; touch X; \"$(touch X)", "a $HOME b$$c #\\ y*"]
 MORE = {"SOURCE": "a.en", "EXPERIMENT": "own"}
 
 
@@ -61,29 +52,10 @@ def test_values_of_make_new_reach_it_as_they_are(checkout: Path, name: str, valu
     ]
 
 
-def test_languages_are_two_words_that_run_nothing(checkout: Path) -> None:
-    words = called(checkout, "new", "SOURCE=a", "EXPERIMENT=b", "LANGUAGES=en;touch$(shell touch X) `touch`")
-    assert words == ["new", "--languages", "en;touch$(shell", "touch", "X)", "`touch`", "--", "b", "a"]
-
-
 @pytest.mark.parametrize("value", HOSTILE)
 def test_an_experiment_and_cores_reach_the_run_as_they_are(checkout: Path, value: str) -> None:
     words = called(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
     assert words == ["workflow/run.py", "--cores", value, value]
-
-
-def test_without_an_experiment_it_is_the_demo_that_runs(checkout: Path) -> None:
-    assert called(checkout, "run")[-1] == "experiments/demo"
-
-
-@pytest.mark.parametrize("given", ["SOURCE=a.en", "EXPERIMENT=own"])
-def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str) -> None:
-    ended = subprocess.run(
-        ["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False, env=outside_make()
-    )
-    assert ended.returncode == 2
-    check(ended.stderr.partition("\nmake")[0])
-    assert not (checkout / "called").exists()
 
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])

@@ -1,22 +1,17 @@
-"""What a package index shows of the project: the wheel's own description, addresses and classifiers."""
+"""What a package index shows of the project: the wheel's own description and addresses."""
 
 from __future__ import annotations
 
 import email
 import re
 import shutil
-import tomllib
 import zipfile
 from email.message import Message
 from pathlib import Path
 
-import pytest
-from packaging.specifiers import SpecifierSet
-
 from tests.running import ROOT, build_wheel
 
 ADDRESS = "https://git.example.org/somebody/nmt"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -54,31 +49,3 @@ def test_links_and_pictures_lead_to_the_repository(tmp_path: Path) -> None:
 def test_on_github_a_page_is_that_of_the_site(tmp_path: Path) -> None:
     text = metadata(tmp_path, "https://github.com/somebody/nmt").get_payload()
     assert "(https://somebody.github.io/nmt/docs/playground.html)" in text
-
-
-def test_without_an_address_a_link_to_a_file_is_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("REPOSITORY_URL", raising=False)
-    text = metadata(tmp_path, None).get_payload()
-    assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", text))
-    assert "\nLicence MIT\n" in text and " all results " in " ".join(text.split())
-
-
-def test_the_machine_that_builds_may_know_the_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REPOSITORY_URL", ADDRESS)
-    text = metadata(tmp_path, None).get_payload()
-    assert f"git clone {ADDRESS} nmt" in text and f"]({ADDRESS}/blob/HEAD/docs/" in text
-
-
-def test_readme_clones_from_the_address_that_is_known() -> None:
-    address = PROJECT["urls"].get("Repository", "REPOSITORY")
-    assert f"    git clone {address} nmt && cd nmt\n" in README
-
-
-@pytest.mark.parametrize("minor", range(9, 17))
-def test_classifiers_name_the_pythons_that_it_needs(minor: int) -> None:
-    named = f"Programming Language :: Python :: 3.{minor}" in PROJECT["classifiers"]
-    assert named == SpecifierSet(PROJECT["requires-python"]).contains(f"3.{minor}.0")

@@ -1,18 +1,16 @@
-"""What jobs ask a cluster for, as a dry-run with the profile shows it: no Slurm needed."""
+"""What jobs ask a cluster for, as a dry-run with the profile shows it."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
-from tests.running import ROOT, SLURM_PROGRAMS, programs_but, scheduled, snakemake
+from tests.plans import Plans
+from tests.running import ROOT, scheduled, snakemake
 
 PROFILE = ROOT / "slurm" / "config.yaml"
 
@@ -27,24 +25,10 @@ def asked(output: str, rule: str) -> list[dict[str, str]]:
     return found
 
 
-def planned(folder: Path, *options: str) -> str:
-    result = snakemake(folder, "-n", "--profile", "slurm", *options)
-    assert result.returncode == 0, result.stdout
-    return result.stdout
-
-
-@pytest.fixture(scope="module", autouse=True)
-def no_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A machine that has none of Slurm's programs, whatever this one has."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", str(programs_but(tmp_path_factory.mktemp("path"), SLURM_PROGRAMS)))
-        yield
-
-
-@pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The paper's run."""
-    return planned(tmp_path_factory.mktemp("paper"))
+@pytest.fixture
+def paper(plans: Plans) -> str:
+    """The paper's run with the profile."""
+    return plans["paper/moses"].text
 
 
 def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
@@ -71,8 +55,7 @@ def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
 
 def test_four_shards_share_a_submission(paper: str) -> None:
     groups = Counter(re.findall(r"Group job (\w+)\.[^ ]+ ", paper))
-    shards = {"europarl-v7": 8, "news-commentary-v9": 1, "un-2000": 32, "commoncrawl": 8, "giga-fren": 48}
-    fours = sum(math.ceil(number / 4) for number in shards.values())
+    fours = 4 + 2  # four corpora in one shard each, and one in eight
     assert groups == {"score": fours, "select": fours}
 
 
@@ -103,31 +86,9 @@ def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
     shown = json.dumps({"update": 840_000, "seconds": 84_000 * 3.6, "train_nll": 1.0})  # 10,000 an hour
     (state / "history.jsonl").write_text(shown + "\n", encoding="utf-8")
     fast = "resources={updates_per_hour: {rnnsearch: 100000}, gpu_teraflops: 1, train_hours: 100}"
-    jobs = {job["model"]: int(job["runtime"]) for job in asked(planned(tmp_path, "--config", fast), "train")}
+    planned = snakemake(tmp_path, "-n", "--profile", "slurm", "--config", fast).stdout
+    jobs = {job["model"]: int(job["runtime"]) for job in asked(planned, "train")}
     assert jobs["rnnencdec-30"] == 30 + 45  # 6,000 updates are left
     assert jobs["rnnencdec-50"] == 60 * 100
     assert jobs["rnnsearch-50"] == 30 + 216
     assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50
-
-
-def rules() -> dict[str, str]:
-    """Every rule's text by its name."""
-    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "workflow" / "rules").glob("*.smk")]
-    found = [rule for text in texts for rule in re.split(r"^ *rule ", text, flags=re.MULTILINE)[1:]]
-    own = {rule.partition(":")[0]: rule for rule in found}
-    taken = re.findall(r"^ *use rule (\w+) as (\w+) with:", "".join(texts), flags=re.MULTILINE)
-    return own | {name: own[other] for other, name in taken}
-
-
-def test_every_rule_says_what_it_does_and_what_it_needs() -> None:
-    parts = ('"""', "output:", "mem_mb=", "runtime=")
-    assert not [(name, part) for name, rule in rules().items() for part in parts if part not in rule]
-
-
-def test_every_rule_with_a_gpu_has_the_gpu_s_partition_and_shares_the_cores_of_several_gpus() -> None:
-    with_gpu = {name: rule for name, rule in rules().items() if "gpu=" in rule}
-    profile = yaml.safe_load(PROFILE.read_text(encoding="utf-8"))
-    assert set(profile["set-resources"]) == set(with_gpu) > {"train", "perplexity", "vectors", "rescore"}
-    for rule in with_gpu.values():
-        assert "threads: cores_of(" in rule or "threads: lambda wildcards: cores_of(" in rule
-        assert ("_hours" in rule) == ("limited_by=" in rule or "training_minutes" in rule)

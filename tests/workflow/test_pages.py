@@ -1,4 +1,4 @@
-"""What the pages under docs/fidelity name exists: keys of the settings, tests, functions of the library."""
+"""What pages name exists: other pages; under docs/fidelity keys of the settings, tests, functions of the library."""
 
 from __future__ import annotations
 
@@ -69,3 +69,19 @@ def test_what_a_page_names_exists(page: Path) -> None:
     named = set(re.findall(r"`([a-z_]+(?:\.[\w*]+)+)`", "\n".join(re.findall(r"^\|.*", text, re.MULTILINE))))
     assert len(named) > 3
     assert [name for name in named if not (has_key(name, settings) or is_function(name))] == []
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    folders = (ROOT, ROOT / "docs", ROOT / "results", ROOT / "benchmarks")
+    for page in (page for folder in folders for page in folder.glob("*.md") if page.name != "CHANGELOG.md"):
+        for link in re.findall(
+            r"\]\((?!https?:|\.\./\.\./actions)([^)\s]+)\)", page.read_text(encoding="utf-8")
+        ):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page}: {link}"
+            headings = (
+                re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+            )
+            anchors = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert not anchor or anchor in anchors, f"{page}: {link}"

@@ -1,0 +1,59 @@
+"""Jobs run in the container once it is switched on; tests/fresh follows its recipe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from tests.running import ROOT, make_demo, snakemake_command
+
+CONTAINER = ROOT / "container"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+APPTAINER = """#!/bin/sh
+# Runs what it is given here and keeps what it was asked: `apptainer exec --home HOME [--option...] IMAGE bash -c LINE`.
+case "$1" in --version) echo "apptainer version 1.3.6"; exit ;; esac
+echo "$@" >> "$ASKED"
+while [ "$1" != bash ]; do shift; done
+exec "$@"
+"""
+
+
+def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    program = tmp_path / "bin" / "apptainer"
+    program.parent.mkdir()
+    program.write_text(APPTAINER, encoding="utf-8")
+    program.chmod(0o755)
+    paths = [str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(paths), "ASKED": str(tmp_path / "asked")}
+    options = [
+        "--cores",
+        "1",
+        "--sdm",
+        "apptainer",
+        "--configfile",
+        str(overlay),
+        "--",
+        "data/raw/demo-dev/0.en.zst",
+    ]
+    result = subprocess.run(
+        snakemake_command(tmp_path, *options),
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    image = os.path.relpath(CONTAINER / "nmt.sif", tmp_path)
+    (asked,) = [
+        line
+        for line in (tmp_path / "asked").read_text(encoding="utf-8").split("\n")
+        if " exec " in f" {line}"
+    ]
+    assert image in asked.split()
