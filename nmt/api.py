@@ -127,7 +127,7 @@ def text_settings_of(folders: Sequence[Path]) -> TextSettings:
         refuse_other_than_model(folder)
     first, *others = (text_settings(folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
-        if (other.languages, other.tokenization) != (first.languages, first.tokenization):
+        if other.model_copy(update={"decoding": first.decoding}) != first:
             raise UserError(
                 f"{folder}: other languages or tokenization than {folders[0]}; see text.json in both"
             )

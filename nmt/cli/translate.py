@@ -144,6 +144,7 @@ def translate(
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of the family {family}"
             )
+        tell_of_tokens(model, options.tokenized)
         translator = model.translator(options, n_best or 1, as_json or bool(alignment or plot))
         from nmt.io.streams import open_lines
 
@@ -202,6 +203,7 @@ def score(
         from nmt.decoding.forced_decoding import score as score_pairs
         from nmt.decoding.text_translator import text_processors
 
+        tell_of_tokens(model, tokenized)
         cut = [side.tokens for side in text_processors(model.text, tokenized)]
         number = 0
         with (
@@ -220,6 +222,14 @@ def score(
                 progress(len(group))
             warn_of_replaced(sources)
             warn_of_replaced(targets)
+
+
+def tell_of_tokens(model: Model, tokenized: bool) -> None:
+    """Say that a model reads tokens where nobody asked for it."""
+    if model.text.tokenized and not tokenized:
+        click.echo(
+            "nmt: the model was trained on text that came tokenized: it reads and writes tokens", err=True
+        )
 
 
 def refuse_endless(

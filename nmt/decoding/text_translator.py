@@ -26,7 +26,7 @@ from nmt.settings.families import ALIGNING
 
 def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
     """Return the text processors of source and target, which turn lines into tokens and back."""
-    if tokenized:
+    if tokenized or text.tokenized:
         return TokenText(), TokenText()
     languages = text.languages
     return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)

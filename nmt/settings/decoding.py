@@ -93,7 +93,8 @@ class TranslateOptions(Settings):
     )
     tokenized: bool = Field(
         default=False,
-        description="The text is already tokenized, as by `nmt data tokenize`, and the translation, too.",
+        description="The text is already tokenized, as by `nmt data tokenize`, and the translation, too. This is so "
+        "for models of such text in any case.",
     )
     max_words: Words = Field(
         default=100,
@@ -102,13 +103,15 @@ class TranslateOptions(Settings):
     )
 
 
-class TextSettings(Settings):
+class TextSettings(WithoutDefaults):
     """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
 
     languages: Languages
     tokenization: Tokenization
     decoding: Decoding
     """The default settings of `nmt translate`."""
+    tokenized: bool = False
+    """Whether the training text came tokenized, by whatever tool. Then the model translates tokens."""
 
     def search(self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1) -> Decoding:
         """Return the settings of a search, with those replaced that the options name."""

@@ -97,7 +97,12 @@ def _generated(config: Config, corpus: str) -> dict[str, Any]:
 def text_settings(config: Config) -> str:
     """Return what a model's folder says of raw text. No training depends on it: a change trains nothing again."""
     return as_json(
-        TextSettings(languages=config.languages, tokenization=config.tokenization, decoding=config.decoding)
+        TextSettings(
+            languages=config.languages,
+            tokenization=config.tokenization,
+            decoding=config.decoding,
+            tokenized=all(config.corpora[corpus].tokenized for corpus in config.use.train),
+        )
     )
 
 

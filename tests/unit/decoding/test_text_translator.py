@@ -23,7 +23,7 @@ from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.rescoring import Rescorer, log_probabilities
-from nmt.decoding.text_translator import TextTranslator, copied
+from nmt.decoding.text_translator import TextTranslator, copied, text_processors
 from nmt.errors import UserError
 from nmt.model import model_folder
 from nmt.model.backend import supported
@@ -154,6 +154,14 @@ def test_what_was_written_is_read_again_in_batches(
             assert found.token_scores == pytest.approx(expected.token_scores, abs=1e-4)
             assert found.attention is not None and expected.attention is not None
             assert np.allclose(found.attention, expected.attention, atol=1e-4)
+
+
+def test_a_model_of_text_that_came_tokenized_reads_tokens() -> None:
+    """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
+    raw, tokens = (text_settings().model_copy(update={"tokenized": came}) for came in (False, True))
+    assert text_processors(raw, False)[0].tokens('so"') == ["so", "&quot;"]
+    assert text_processors(tokens, False)[0].tokens('so"') == ['so"']
+    assert "tokenized" not in raw.model_dump()
 
 
 def test_surrogates_and_control_characters_are_no_text() -> None:
