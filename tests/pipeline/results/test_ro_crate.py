@@ -100,15 +100,6 @@ def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     assert "/home/me" not in (results / RECORD).read_text(encoding="utf-8")
 
 
-def test_downloads_without_a_note_are_summed(results: Path, tmp_path: Path) -> None:
-    one, *_ = archives_in_use(results)
-    path = tmp_path / one.path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"archive")
-    found = {entity["@id"]: entity for entity in archives_of(results, tmp_path)}
-    assert found[one.url]["sha256"] == sha256(path)
-
-
 def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     record(results, files_of(results), results)

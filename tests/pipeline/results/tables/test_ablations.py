@@ -13,10 +13,9 @@ from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
-from pipeline.results.tables.ablations import COLUMNS, ablations
+from pipeline.results.tables.ablations import ablations
 from tests.experiments import EXTENDS_PAPER
 from tests.latex import assert_compiles
-from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.table_inputs import rows_of, write_forms
 from tests.training_settings import model_run
@@ -109,11 +108,6 @@ def test_means_spreads_and_differences_by_hand(made: Path) -> None:
     assert (other["bleu_all"], other["bleu_all_std"], other["seeds"]) == ("9.50", "", "1")
 
 
-def test_csv_is_plain(made: Path) -> None:
-    table = read_plain(made / "ablations.csv", COLUMNS, words={"model", "baseline", "differs", "id"})
-    assert table["bleu_all_difference"].tolist()[2] == -10
-
-
 def test_readers_see_what_may_be_noise(made: Path) -> None:
     text = (made / "ablations.md").read_text(encoding="utf-8")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
@@ -132,14 +126,6 @@ def test_readers_see_what_may_be_noise(made: Path) -> None:
     # a single seed has no standard error to hold a difference against
     assert cells[6][2:4] == ["12.00 ± 2.65", "+2.50"]
     assert "twice its standard error" in " ".join(text.split())
-
-
-def test_one_seed_a_model_is_said_to_show_no_noise() -> None:
-    first = [{model: rows[:1] for model, rows in rows_by_model.items()} for rows_by_model in inputs()]
-    table = ablations(*first, ReportSettings.model_validate(SETTINGS))
-    assert "With a single seed" in table.notes[1]
-    assert len(table.notes) == 2
-    assert [row[3] for row in table.shown.to_numpy()] == ["", "+3.00", "−8.00", "", "+0.50"]
 
 
 def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:

@@ -10,9 +10,8 @@ from nmt.evaluation.translations import Record
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceTable, read_paper
-from pipeline.results.tables.sentences import COLUMNS, SetTexts, sentence_table
+from pipeline.results.tables.sentences import SetTexts, sentence_table
 from tests.latex import assert_compiles
-from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.table_inputs import rows_of, write_forms
@@ -82,11 +81,6 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
         "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
         in " ".join(text.split())
     )
-
-
-def test_csv_is_plain(made: Path) -> None:
-    table = read_plain(made / "table3.csv", COLUMNS, words={"sentence", "text"})
-    assert set(table["line"]) == {1, 2, 3}
 
 
 def test_long_text_breaks_into_lines(made: Path) -> None:
