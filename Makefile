@@ -153,10 +153,11 @@ gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about five minutes
 bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian's int8 at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding $(OPTIONS)
 
-format: $(DEV) ## Format code and rules
+format: $(DEV) ## Format code and rules; renew docs/settings.md
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
+	$(BIN)/python workflow/settings_page.py
 
 clean: ## Remove .venv and caches, keep results
 	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -32,19 +32,34 @@ class Decoding(WithoutDefaults):
     """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
+    """Longest translation, as a multiple of the source's length (with the end symbol)."""
     unfinished: Unfinished
+    """What happens if no translation in the beam ends. widen: search again with a beam that is doubled repeatedly.
+    retry: as the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
+    translation (widen and retry do this in the end, too)."""
     widest_beam: Width
-    """If nothing finishes, the search is repeated until its beam size was at least this number."""
+    """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Limit for the work of all repeated searches of a sentence, as a multiple of the first search; None: no limit."""
+    """What these further searches may cost for a sentence, in multiples of the work of its first search (hypotheses x
+    steps). Example: with 6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
     batch_size: BatchSize
+    """Sentences per batch. No result depends on it."""
     device: Device
+    """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads
+    """Threads of the matrix products."""
     beam: Width
+    """Beam size. Every finished translation takes one place of the beam."""
     normalize_by_length: bool
+    """Rank finished translations by log-probability divided by length."""
     min_length: MinLength
+    """Shortest translation. half: it cannot end before half the source's length. none: it can end at any time."""
     unknown: Unknown
+    """Column "All" of Table 1. allowed: the model can write [UNK], as the note to the table says. excluded: it cannot,
+    as in Cho et al. (2014b). In the column "No UNK" it never can."""
     n_best: Width
+    """Number of translations that are kept for each sentence. With fewer than `beam`, a search ends as soon as they are
+    certain."""
 
 
 Average = Literal["probability", "log_probability"]

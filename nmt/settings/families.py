@@ -33,12 +33,16 @@ RETIRED: dict[str, object] = {
 
 
 class Architecture(TrainedWith):
-    """Settings that every family has. unused_ids: rows of the embeddings beyond the vocabularies."""
+    """Settings that every family has."""
 
     hidden_units: Size
+    """n: hidden units of each recurrent network."""
     embedding_size: Size
+    """m: size of a word's embedding."""
     source_end: bool
+    """Whether the source's end symbol is read and attended to (it is in Figure 3)."""
     unused_ids: Annotated[int, Field(ge=0, le=100_000)]
+    """Rows of the embeddings and of the output layer that belong to no word. The authors' models have 1."""
 
     @model_validator(mode="before")
     @classmethod
@@ -52,10 +56,17 @@ class GatedDecoderArchitecture(Architecture):
     """Settings of all models with the gated decoder: Bahdanau et al. (2015), App. A and B.1."""
 
     maxout_units: Size
+    """l: maxout units of the output layer."""
     step_order: Literal["groundhog", "appendix", "section3"]
+    """When the word that was just generated enters the state. groundhog: as in the authors' code. appendix: as in
+    A.2.2. section3: as in Sec. 3.1."""
     output_layer: Literal["direct", "factored"]
+    """From the maxout units to the words. direct: as in the paper. factored: through a layer of the embedding's size,
+    as in the authors' code."""
     recurrent_init: Literal["orthogonal"]
+    """Initial values of the recurrent matrices (B.1)."""
     init_std: Deviation
+    """Standard deviation of the other initial matrices (B.1)."""
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -67,7 +78,9 @@ class GatedArchitecture(GatedDecoderArchitecture):
     """Settings of RNNencdec and RNNsearch: paper, Sec. 3, App. A, B.1. RNNencdec ignores the keys with `alignment`."""
 
     alignment_units: Size
+    """n': hidden units of the alignment model."""
     alignment_init_std: Deviation
+    """Standard deviation of the initial W_a and U_a (B.1)."""
 
 
 class GrConvArchitecture(GatedDecoderArchitecture):
@@ -85,6 +98,7 @@ class LSTMArchitecture(Architecture):
     layers: Annotated[int, Field(ge=1, le=100)] = 4
     """Number of layers of the encoder, and of the decoder."""
     source_order: Literal["reversed", "forward"] = "reversed"
+    """In which order the encoder reads the source."""
     init_range: Deviation = 0.08
     """All initial weights are uniform between minus this number and this number."""
 

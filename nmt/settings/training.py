@@ -26,50 +26,83 @@ class Training(TrainedWith):
     """Settings of the training: optimizer, batches, stopping, bookkeeping (paper, Sec. 4.2 and B.2)."""
 
     optimizer: Literal["adadelta", "adam", "sgd"]
+    """adadelta (as in the paper), adam, or sgd (without momentum, as in Sutskever et al., 2014)."""
     rho: Share
+    """Adadelta's decay of its averages."""
     epsilon: Annotated[float, Field(gt=0, le=1)]
+    """Adadelta's (or Adam's) epsilon."""
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
+    """Learning rate. For Adadelta it is a factor on each step, and 1 is Adadelta as published."""
     decay_from_epoch: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Number of epochs after which the learning rate begins to fall. None: it is constant."""
+    """The learning rate begins to fall after this many passes over the text. null: it stays the same."""
     decay_every_epochs: Annotated[float, Field(gt=0, le=1e6)] = 0.5
+    """After the first time, it falls again whenever so many more passes are done."""
     decay_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Each time, the learning rate is multiplied by this number."""
     clip_norm: Annotated[float, Field(gt=0, le=1e9)]
+    """Largest L2 norm of the gradient. A longer gradient is scaled down."""
     cost: Literal["sum", "mean"]
+    """The cost of a batch, before clipping: sum over its sentences, as in the authors' code, or mean."""
     not_finite: Literal["stop", "groundhog"]
+    """What happens at a gradient that is not finite. stop: training stops at the last good state. groundhog: a tenth of
+    the weights takes its place, as in the authors' code. The history counts such gradients."""
     precision: Literal["fp32", "tf32", "bf16"]
+    """Precision of the matrix products: fp32, tf32 (on a GPU: factors of 11 significant bits) or bf16 (8 bits). States
+    stay in fp32."""
     batch_size: BatchSize
+    """Sentence pairs per update."""
     batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
+    """Number of batches that are read together, sorted by length, and split again (B.2: 20 x 80 = 1600 pairs)."""
     order: Literal["stored", "seed"] = "stored"
-    """Order of the training pairs: as they were binarized, or drawn with the seed of the run."""
+    """Order in which the training pairs are read. stored: the same for every model and seed. seed: each seed has its
+    own order and so other batches (as in the ensembles of Sutskever et al., 2014)."""
     updates: PositiveInt
+    """Number of updates from the start of the training. Each model below states its own."""
     epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    """Number of epochs after which the training stops, if `updates` are not done before."""
+    """Stop after this many passes over the text, if that is earlier. null: only `updates` counts."""
     patience: PositiveInt | None
-    """Number of validations without a better development score after which the training stops. None: no limit."""
+    """Stop after this many validations without a better development score. null: all updates are done."""
     keep: Literal["best", "last"]
-    """Which weights the finished model has: those with the best development score, or the last."""
+    """Which weights the finished model has: best (by development score) or last. Where the paper reports updates, they
+    are the last."""
     dev_score: Literal["nll", "bleu"]
-    """The development score for `patience` and `keep`: the NLL, or BLEU of greedy translations."""
+    """The development score: nll, or bleu of greedy translations. The paper says "performance"."""
     dev_sentences: Literal["all", "within_limit"]
-    """Which development pairs are scored: all, or those within the model's `max_words`."""
+    """Which development pairs count: all, or within_limit (both sides within the model's max_words). The paper says
+    "the development set"."""
     validate_every: PositiveInt
+    """Updates between two validations."""
     checkpoint_every: PositiveInt
+    """Updates between two checkpoints. A killed job loses at most this many."""
     log_every: PositiveInt
+    """Updates between two lines of the history. A multiple of batches_per_sort gives each line batches of all lengths.
+    """
     train_sample: PositiveInt
+    """Number of training pairs, drawn once, whose NLL Table 2 reports."""
     tensorboard: bool
+    """Also write the history for TensorBoard, into the folder of the training state."""
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
+    """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. Batches then have few
+    different shapes, each with its own CUDA graph: 10 if the longest side has 50 words."""
     recorded_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
-    """Maximum number of words of batches whose updates are recorded as CUDA graphs. None: no limit."""
+    """Updates are recorded as CUDA graphs if the longest side of their batch has at most this many words. Recordings
+    keep the memory of the largest batch, so a smaller number saves memory, but what is not recorded takes longer. 0:
+    nothing is recorded. null: everything is. No result depends on it."""
     kernels: Annotated[
         Literal["auto", "torch", "compiled"],
         BeforeValidator(lambda name: "compiled" if name == "triton" else name),
     ] = "auto"
-    """Operations between the matrix products: those of PyTorch, or what torch.compile makes of them; `auto` compiles on
-    a GPU. `triton` is the name in settings of before there was `compiled`."""
+    """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
+    torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where there is a C compiler,
+    else torch. The last digits of the results depend on it."""
     products: Literal["auto", "torch"] = "auto"
-    """Library for matrix products on a CPU in 32 bits: the faster one, or always PyTorch's choice."""
+    """What computes the matrix products in fp32 on a processor. auto: oneDNN on AMD processors with AVX-512, where MKL
+    does not use its fastest kernels, and else MKL, which is PyTorch's choice. torch: always MKL. The last digits of the
+    results depend on it, and a resumed run keeps its choice."""
     device: Literal["auto", "cpu", "cuda"]
+    """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads
+    """Threads of the matrix products. Results must not depend on the machine's cores, so the number is a setting."""
 
 
 RECORDING = frozenset({"checkpoint_every", "log_every", "tensorboard"})
@@ -99,13 +132,19 @@ class ModelEntry(Settings):
     """A model to train, with its differences from the shared `architecture` and `training`."""
 
     label: str
+    """Name in tables and figures."""
     family: FamilyName
+    """rnnencdec, rnnsearch, grconv or lstm; each has its own keys of `architecture`."""
     max_words: Words
+    """Longest side, in words, of the pairs that the model is trained on."""
     continue_from: Identifier | None = None
+    """The model whose final state it continues from: weights, optimizer, position in the data, counts and hours."""
     seeds: Seeds | None = None
-    """Seeds of the runs. None: the shared seeds."""
+    """Seeds of its own instead of the shared ones."""
     architecture: ArchitectureOfFamily
+    """What differs from the shared `architecture`."""
     training: Training
+    """What differs from the shared `training`."""
 
     @property
     def aligns(self) -> bool:

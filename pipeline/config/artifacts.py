@@ -21,51 +21,76 @@ class Artifacts(Settings):
     """
 
     reported: bool
-    """Whether the paper's numbers stand beside ours. They should only if the run is the paper's."""
+    """Show the paper's numbers beside ours. true only if the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
+    """Models or systems whose curves are in Figure 2, in the order of its legend. Other figures of BLEU show the same
+    ones."""
     figure2_length: SentenceLength
+    """Whose words are the length of a sentence in Figure 2: source, reference, or both (source and reference are within
+    the window). The paper does not say; Cho et al. (2014b, Fig. 5) show all three. Tables of certain lengths use it,
+    too."""
     figure2_window: Words
+    """Number of lengths whose sentences make one point, the BLEU of all of them together (Cho et al., 2014b)."""
     figure2_max_words: Words
+    """Right end of the axis of Figure 2."""
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
-    """Bootstrap samples for each confidence interval; 0: no intervals. All are in memory at once: 10,000 samples of
-    3,003 sentences take 2 GB, and some minutes for five models."""
+    """Samples of sentences (and seeds), drawn with replacement, for each 95% interval (2.5th to 97.5th percentile); 0
+    shows no intervals. All are in memory at once: 10,000 samples of 3,003 sentences take 2 GB, and some minutes for
+    five models."""
     bootstrap_seed: Seed
+    """Seed of these draws."""
     unknown_words_most: Words
-    """Right end of the axis of BLEU against unknown words."""
+    """Right end of the axis of BLEU against unknown words of the source (Cho et al., 2014b, Fig. 4c)."""
     figure3_model: Identifier | None
-    """The model of Figure 3. None: there is no Figure 3, for example because no model aligns."""
+    """The model whose alignments Figure 3 shows. null: there is no Figure 3, just as if no model in use aligns."""
     figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
+    """Panels b to d of Figure 3 show the paper's own sentences. If the test set does not have them, others are drawn,
+    whose source has at least and at most this many words."""
     figure3_seed: Seed
+    """Seed of that draw."""
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
+    """Models whose translations of long sentences are in Table 3, in the order of its rows (App. C)."""
     table3_words: Words
+    """Fewest words of a source in Table 3."""
     table3_sentences: Annotated[int, Field(ge=1, le=1000)]
+    """Number of sentences in Table 3. The paper's own come first, if the test set has them; others are drawn."""
     table3_seed: Seed
+    """Seed of that draw."""
     tree_model: Identifier | None = None
-    """The model whose tree Figure 6 of Cho et al. (2014b) shows. None: there is no such figure."""
+    """The model whose tree is drawn (Cho et al., 2014b, Fig. 6). null: there is no such figure, just as if no model
+    makes trees."""
     tree_sentence: Annotated[str, Field(min_length=1, max_length=1000)] = (
         "Obama is the President of the United States."
     )
-    """The sentence of that figure."""
+    """The sentence of that tree. This is the one of the paper."""
     gold_alignments: FilePath | None = None
-    """File of the test set's known alignments. Generated text has its own."""
+    """File with known word alignments of the test set's tokens, in the form of Pharaoh (`0-0 1-2`, one sentence per
+    line; `1?2` is possible, not sure) or of the WPT 2003 task. With it, the alignment error rate is computed. Synthetic
+    text has its own file."""
     moses_translations: FilePath | None = None
-    """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
+    """File with Moses' translations of the test set, tokenized, one sentence per line. Table 1 then measures Moses like
+    a model. null: the row shows only the reported numbers."""
     moses_dev_translations: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
-    """File of Moses' translations of the development set, for tables that show them."""
+    """The same for the development set, whose corpora follow one another. Tables with scores of the development set use
+    it."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
         default=8, exclude_if=lambda groups: groups == 8
     )
-    """Groups of test sentences of equal size, by length and by rarity of words."""
+    """Number of equal groups into which Figure 3 of Sutskever et al. (2014) cuts the sorted test sentences. Its ticks
+    show 8."""
     rank_of: Literal["source", "reference"] = Field(
         default="source", exclude_if=lambda side: side == "source"
     )
-    """The side whose words' ranks sort these sentences."""
+    """Whose words sort the sentences there by average rank of frequency: source or reference. The paper does not say. A
+    word that is not in the vocabulary ranks behind its last word."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
         default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
     )
-    """Papers whose tables and figures are made, by their files in workflow/papers."""
+    """Papers whose tables and figures are made. workflow/papers/PAPER.yaml says what they show and what the paper
+    reports."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
-    """Baselines, each with the models that are compared with it; None: no such table."""
+    """Ablations of ambiguous details of the paper (see experiments/ablations): baselines, and for each the models that
+    are compared with it. null: there is no such table."""
 
     @field_validator("figure3_words")
     @classmethod
@@ -98,25 +123,28 @@ class SentenceVectors(Settings):
     """A figure of sentence vectors (Sutskever et al., 2014, Fig. 2)."""
 
     model: Identifier
+    """One of the models in use, of a family without attention."""
     panels: Annotated[
         list[Annotated[list[str], Field(min_length=3, max_length=100)]], Field(min_length=1, max_length=6)
     ]
-    """Tokenized sentences, by the panels in which they are compared."""
+    """For each panel a list of tokenized sentences."""
 
 
 class Playground(Settings):
     """The page that translates in the browser."""
 
     models: list[Identifier] | None
-    """Those of the page; None: those that stand for what attention changes; empty: there is no page."""
+    """The models, each an RNNencdec or RNNsearch. null: of those in Figure 2, the first with attention and the first
+    without. []: no page is made."""
     megabytes: Annotated[int, Field(ge=1, le=2000)]
-    """Limit of all weights at so many bits."""
+    """Most megabytes that all weights may take. For larger models, such as the paper's, the page only says why they are
+    missing."""
     bits: Literal[16, 8]
-    """Bits of a weight in the page."""
+    """Bits of a weight in the page, 16 or 8. With 8 the page is half as large, and some translations differ."""
 
 
 class Release(Settings):
     """The archives of models that others get."""
 
     bits: Literal[32, 16]
-    """Bits of a weight."""
+    """Bits of a weight, 32 or 16. With 16 an archive is half as large, and some translations differ."""

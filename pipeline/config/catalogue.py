@@ -27,11 +27,15 @@ class Source(Settings):
     """The address of a file, and what is known of it."""
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
+    """Official address."""
     path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
-    """Its path under a mirror, without braces, which Snakemake takes for wildcards."""
+    """Its place under a mirror and under data/archives, where PATH.json records where it came from."""
     bytes: PositiveInt | None = None
+    """Its size. This and the checksums are verified if they are there."""
     md5: Md5 | None = None
+    """Its checksum."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Its checksum."""
 
 
 def public(source: str, text: str | None = None) -> str:
@@ -59,15 +63,19 @@ class Archive(Source):
     """A file to download, and others with the same members. All that is known of it is checked."""
 
     alternatives: list[Source] = Field(default=[])
-    """Other archives, tried in order if no source has the file itself."""
+    """Other archives, of any kind, with the same members, perhaps in another folder. They have the same keys,
+    and are tried in order if no source has the file itself."""
 
 
 class Member(Settings):
     """One side of a corpus. The text is an archive of the catalogue, or a file of the user's, or a member of it."""
 
     archive: Identifier | None = None
+    """Name in `archives`."""
     file: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
+    """A file of your own, instead of an archive (docs/own-text.md)."""
     member: str | None = None
+    """The member that holds this side. null: the archive is the text."""
     md5: Md5 | None = None
     """Checksum of the member (as it lies in the archive), whatever archive it came in."""
 
@@ -82,21 +90,26 @@ class GrammarCorpus(Settings):
     """A corpus that the project's own grammar writes."""
 
     split: Literal["train", "dev", "test"]
+    """train, dev or test. No sentence is in two of them."""
     pairs: PositiveInt
+    """Number of pairs."""
 
 
 class Corpus(Settings):
     """A catalogue entry: either two sides from somewhere or generated text."""
 
     source: Member | None = None
+    """The side in the source language: text, .gz or .sgm."""
     target: Member | None = None
+    """The side in the target language, with the same keys."""
     grammar: GrammarCorpus | None = None
+    """Generated text, instead of two sides (experiments/demo)."""
     shards: Annotated[int, Field(ge=1, le=500)] = 1
-    """Shards of the text. The command that makes them names each, and a command has at most 128 KB."""
+    """Number of pieces that are prepared in parallel, at most 500. No result depends on it."""
     pairs: PositiveInt | None = None
-    """Pairs that the archives must hold; None: any number."""
+    """Number of pairs that the archives must hold. null: any number."""
     tokenized: bool = False
-    """Whether the text is tokenized already."""
+    """Whether the text is tokenized already (docs/data.md)."""
 
     @property
     def sides(self) -> dict[str, Member]:
@@ -123,19 +136,27 @@ class SystemEntry(Settings):
     """
 
     label: str
+    """Name in tables and figures."""
     members: Annotated[Names, Field(min_length=1, max_length=100)]
+    """Runs of the models in use (`rnnsearch-50`; its second seed is `rnnsearch-50.seed-2`)."""
     average: Average = "probability"
+    """The mean that is taken at each word, of probability or of log_probability."""
     decoding: Decoding
+    """What differs from the shared `decoding`."""
 
 
 class RescoredEntry(Settings):
     """Another system's n-best lists, rescored by the members, or without members by an oracle."""
 
     label: str
+    """Name in tables."""
     lists: Identifier
-    """The lists: a name in `n_best_lists`, or a run or system in use."""
+    """A name in `n_best_lists`, or a run or system in use (with its `decoding.n_best`)."""
     members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
+    """Runs whose log-probability is mixed into the scores of the lists. null: the system is the oracle, which chooses
+    by sentence BLEU."""
     average: Average = "probability"
+    """As in `systems`."""
     weight: Share = 0.5
     """The members' share of the mixed score."""
 
@@ -144,7 +165,11 @@ class GrammarSettings(Settings):
     """The generated language of the demo."""
 
     seed: Seed
+    """Seed of lexicon and sentences."""
     max_words: Annotated[int, Field(ge=12, le=1000)]
-    """Longest sentence in words. Every kind of clause fits into the least value."""
+    """Longest English sentence in words, with the full stop; at least 12. Its French translation can be a quarter
+    longer."""
     lexicon: Annotated[int, Field(ge=1, le=100_000)]
+    """Number of invented pairs of rare words, besides the hand-written core."""
     zipf_exponent: Annotated[float, Field(gt=0, le=10)]
+    """Exponent of Zipf's law."""

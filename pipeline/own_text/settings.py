@@ -309,7 +309,7 @@ _SETTINGS = Template("""\
 $description
 #
 # Sizes, vocabularies, limits and updates were chosen from the amount of text: change what you like before the first
-# run. The repository's workflow/defaults.yaml explains all keys.
+# run. The repository's docs/settings.md explains all keys.
 
 languages: {source: $source, target: $target}
 
