@@ -15,10 +15,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findSystemFonts, fontManager
-from matplotlib.lines import Line2D
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -44,10 +42,6 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 """A line style for each colour, so that lines also differ in greyscale."""
-_TOLD = 3
-"""Number of points of a line in its description."""
-
-
 _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 """Metadata that would change the bytes of the same figure."""
 
@@ -113,31 +107,14 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def described(figure: Figure) -> str:
-    """Describe the figure in words, for the alternative text of the picture in the report."""
-    shared = next((axes.get_xlabel() for axes in reversed(figure.axes) if axes.get_xlabel()), "")
-    return " ".join(filter(None, (_panel(axes, shared) for axes in figure.axes)))
-
-
-def _panel(axes: Axes, shared: str) -> str:
-    """Describe named lines by their first, middle and last point, and a matrix by the words on its sides."""
-    if axes.images:
-        source, target = (
-            " ".join(label.get_text() for label in labels)
-            for labels in (axes.get_xticklabels(), axes.get_yticklabels())
-        )
-        letter = " ".join(text.get_text() for text in axes.texts)
-        return f"{letter} attention between “{source}” and “{target}”."
-    lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-    named = [f"{line.get_label()} {points}" for line in lines if (points := _points(line))]
-    what = " ".join(filter(None, [axes.get_title(), axes.get_ylabel().replace("\n", " ")])) or "Values"
-    return f"{what} against {axes.get_xlabel() or shared}: {'; '.join(named)}." if named else ""
-
-
-def _points(line: Line2D) -> str:
-    """Describe some points as `y at x`."""
-    xs, ys = (np.ravel(np.asarray(values, dtype=float)) for values in line.get_data())
-    finite = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
-    if not len(finite):
-        return ""
-    some = dict.fromkeys(finite[np.linspace(0, len(finite) - 1, _TOLD).round().astype(int)].tolist())
-    return ", ".join(f"{ys[place]:.3g} at {xs[place]:,.6g}" for place in some)
+    """Name the labelled lines, each with its first and last point: the alternative text of the picture."""
+    told = []
+    for axes in figure.axes:
+        what = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
+        for line in axes.get_lines():
+            points = np.asarray(line.get_xydata(), dtype=float)
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points) and not str(line.get_label()).startswith("_"):
+                ends = ", ".join(f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist())
+                told.append(f"{what}, {line.get_label()}: {ends}.")
+    return " ".join(told)
