@@ -51,8 +51,6 @@ PLANS = {
     **{name: Asked(name) for name in EXPERIMENTS},
     **{f"{name}/moses": Asked(name, "moses.yaml") for name in ("multi30k", "overnight", "sutskever2014")},
     "cho2014b/moses": Asked("cho2014b-demo", "moses.yaml"),
-    "sutskever2014/layers": Asked("sutskever2014", "layers.yaml"),
-    "cho2014b/fifty words": Asked("cho2014b", "fifty_words.yaml", ("seeds=[1, 2]",)),
     "paper/seeds": Asked(pairs=("seed=7", "seeds=[1,2]", FEW_SHARDS)),
     "paper/moses": Asked(
         pairs=("moses={enabled: true}", FEW_SHARDS), options=("--cores", "3", "--profile", "slurm")

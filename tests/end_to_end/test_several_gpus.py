@@ -46,7 +46,7 @@ def test_every_model_is_trained_on_a_gpu_of_the_pool_and_none_waits_for_one(demo
     assert not any("waiting for one" in log for log in logs)
 
 
-@pytest.mark.parametrize(("gpus", "threads"), [("0,1,2,3", 2), ("0", 8), ("", 8)])
+@pytest.mark.parametrize(("gpus", "threads"), [("0,1,2,3", 2), ("0", 8)])
 def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(demo: Path, gpus: str, threads: int) -> None:
     settings = ["training={threads: 8}", "decoding={threads: 8}"]
     result = subprocess.run(
@@ -59,9 +59,7 @@ def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(demo: Path, gpus: st
         assert blocks and all(f"threads: {threads}\n" in block for block in blocks)
 
 
-@pytest.mark.parametrize(
-    ("gpus", "options", "limit"), [("0,1", [], 2), ("0,1", ["--resources", "gpu=3"], 3), ("", [], None)]
-)
+@pytest.mark.parametrize(("gpus", "options", "limit"), [("0,1", [], 2), ("0,1", ["--resources", "gpu=3"], 3)])
 def test_plain_snakemake_starts_as_many_jobs_as_there_are_gpus(
     demo: Path, gpus: str, options: list[str], limit: int | None
 ) -> None:

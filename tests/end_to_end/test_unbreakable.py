@@ -258,24 +258,6 @@ def flip_a_bit(path: Path) -> None:
     path.write_bytes(content)
 
 
-def cut_short(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
-def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
-    again: Run, unbroken: dict[str, Any], suffix: str
-) -> None:
-    newest = checkpoint.saved(again.state)[-1]
-    cut_short(newest.with_suffix(suffix))
-    result = again.finish()
-    assert result.code == 0, result.said
-    (warning,) = (line for line in result.lines if line.startswith("nmt: warning: "))
-    assert newest.stem in warning
-    assert "resuming after update 57" in result.said
-    assert same(again.outcome(), unbroken) == []
-
-
 def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> None:
     for record in checkpoint.saved(again.state):
         flip_a_bit(record.with_suffix(".safetensors"))
@@ -288,14 +270,6 @@ def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> No
     assert "Traceback" not in result.said
     assert (again.state / "history.jsonl").read_bytes() == history
     assert not again.model.exists()
-
-
-def test_damaged_best_weights_are_not_taken_for_the_best(again: Run) -> None:
-    flip_a_bit(again.state / "best.safetensors")
-    result = again.finish()
-    assert result.code == 2
-    error = result.lines[-1]
-    assert error.startswith("nmt: error: ") and "best.safetensors: missing or damaged" in error
 
 
 # --- of something else

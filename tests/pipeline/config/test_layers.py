@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pipeline.config.layers import ConfigError, Layer, find_layers, load, merged
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
-from tests.hostile import JUNK
+from tests.odd_values import JUNK
 from tests.running import ROOT
 
 TREES = st.recursive(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
-import os
 import random
 import re
 import socketserver
@@ -165,12 +163,6 @@ def test_a_source_is_asked_on_as_long_as_it_gives_something(tmp_path: Path) -> N
     assert len(server.begins) == 10
 
 
-def test_a_source_of_a_byte_per_connection_is_left(tmp_path: Path) -> None:
-    with serving(file(sent=1)) as server, refused():
-        fetched(server, tmp_path / "a", SUM_ONLY)
-    assert len(server.begins) == QUICK.attempts
-
-
 @pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
 @pytest.mark.parametrize("known", [500_000, len(DATA)])
 def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
@@ -184,15 +176,6 @@ def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
     if known < len(DATA):
         assert (reading := progress.read(tmp_path / "a.progress.json")) is not None
         assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), known)
-
-
-@pytest.mark.parametrize("length", [10_000, len(DATA), len(DATA) + 10])
-@pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
-def test_a_wrong_part_is_thrown_away_once(tmp_path: Path, length: int, expected: Expected) -> None:
-    part(tmp_path / "a").write_bytes(b"x" * length)
-    with serving(file()) as server:
-        assert fetched(server, tmp_path / "a", expected) == DATA
-    assert len(server.begins) <= 2
 
 
 def test_a_server_without_ranges_sends_everything_again(tmp_path: Path) -> None:
@@ -255,14 +238,6 @@ def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, expected: Expecte
     with serving(reply) as server, refused():
         fetched(server, tmp_path / "a", expected)
     assert not (tmp_path / "a").exists()
-
-
-def test_an_earlier_output_is_kept_when_the_download_fails(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("earlier")
-    with serving(ABSENT) as server, refused():
-        fetched(server, tmp_path / "a")
-    assert (tmp_path / "a").read_text() == "earlier"
-    assert len(server.begins) == 1
 
 
 def endless(chunked: bool) -> Reply:
@@ -340,12 +315,6 @@ def test_a_mirror_needs_the_path_under_it(tmp_path: Path) -> None:
         download(File(NOWHERE, WHOLE), tmp_path / "a", ["/mirror"])
 
 
-def test_a_device_is_not_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a")
-    with refused():
-        download(File(NOWHERE, WHOLE), tmp_path / "a")
-
-
 def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path) -> None:
     part(tmp_path / "a").write_bytes(DATA[:1000])
     with serving(ABSENT, ABSENT, file(OTHER)) as server:
@@ -362,15 +331,6 @@ def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path)
     assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json"}
 
 
-def test_what_is_known_of_another_archive_is_checked(tmp_path: Path) -> None:
-    with serving(ABSENT, file()) as server:
-        alternative = File(f"{server.address}/b", Expected(sha256="0" * 64))
-        with refused():
-            wanted = File(f"{server.address}/a", WHOLE)
-            download(wanted, tmp_path / "a", alternatives=[alternative], patience=QUICK)
-    assert not [*tmp_path.iterdir()]
-
-
 @pytest.mark.parametrize("mode", [0o444, 0o644])
 def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: Path, mode: int) -> None:
     mine = Path(mirror(tmp_path / "mine"), "a")
@@ -385,34 +345,6 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
     after = mine.stat()
     assert (after.st_mtime_ns, after.st_mode, after.st_nlink) == (before.st_mtime_ns, before.st_mode, 1)
     assert mine.read_bytes() == DATA
-
-
-@pytest.mark.parametrize("read", ["is_file", "open"])
-def test_a_mirror_that_cannot_be_read_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: str
-) -> None:
-    """As a folder of another user, or a network's file system whose server has gone."""
-    stale = Path(mirror(tmp_path / "stale"), "a")
-    whole = getattr(Path, read)
-
-    def fails(path: Path, *arguments: object, **options: object) -> object:
-        if path == stale:
-            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-        return whole(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, read, fails)
-    with refused():
-        download(File(NOWHERE, WHOLE, "a"), tmp_path / "b", [str(stale.parent)], patience=QUICK)
-
-
-def test_a_mirror_that_breaks_off_while_it_is_read_is_passed_over(tmp_path: Path) -> None:
-    """A file that every process may open and whose bytes nobody can read."""
-    if not Path("/proc/self/mem").is_file():
-        pytest.skip("needs Linux' /proc/self/mem")
-    with serving(file()) as server:
-        wanted = File(f"{server.address}/a", WHOLE, "mem")
-        assert download(wanted, tmp_path / "a", ["/proc/self"], patience=QUICK) == f"{server.address}/a"
-    assert (tmp_path / "a").read_bytes() == DATA
 
 
 # --- odd answers
@@ -447,13 +379,6 @@ def test_odd_answers_lead_to_the_next_source(tmp_path: Path, kind: str) -> None:
         mirrors = [server.address, mirror(tmp_path / "mirror")]
         source = download(File(NOWHERE, WHOLE, "a"), tmp_path / "a", mirrors, patience=QUICK)
     assert source == f"{mirrors[1]}/a"
-
-
-def test_redirects_are_followed(tmp_path: Path) -> None:
-    location = "Location: /b%20c?d=é#e".encode().decode("latin-1")
-    with serving(answering(location, status="302 Found"), file()) as server:
-        assert fetched(server, tmp_path / "a") == DATA
-    assert server.lines[1].startswith("GET /b%20c?d=%C3%A9 HTTP")
 
 
 STATUSES = ("200 OK", "206 Partial Content", "302 Found", "416 Range", "429 Busy", "503 Busy", "404 No")
@@ -516,22 +441,6 @@ def test_what_is_not_the_whole_file_is_not_taken_for_it(
     with serving(reply) as server, pytest.raises(UserError):
         fetched(server, tmp_path / "a", expected)
     assert not (tmp_path / "a").exists()
-
-
-@pytest.mark.parametrize("reply", [another_range, several_ranges])
-def test_a_part_is_asked_for_anew_where_another_range_comes(tmp_path: Path, reply: Reply) -> None:
-    part(tmp_path / "a").write_bytes(DATA[:1000])
-    with serving(reply, file()) as server:
-        assert fetched(server, tmp_path / "a", SUM_ONLY) == DATA
-
-
-def test_a_part_that_is_a_link_or_a_pipe_is_no_part(tmp_path: Path) -> None:
-    (tmp_path / "mine").write_bytes(b"mine")
-    for make in (lambda path: path.symlink_to(tmp_path / "mine"), os.mkfifo):
-        make(part(tmp_path / "a"))
-        with serving(file()) as server:
-            assert fetched(server, tmp_path / "a") == DATA
-    assert (tmp_path / "mine").read_bytes() == b"mine"
 
 
 def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:

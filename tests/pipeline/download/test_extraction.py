@@ -28,8 +28,8 @@ from nmt.io.files import read_json
 from nmt.io.formats import decompressed, zstd
 from nmt.io.text_files import read_lines
 from pipeline.download.extraction import Side, extract
-from tests.messages import check, refused
-from tests.running import MIRROR, NO_MIRROR, ROOT
+from tests.messages import refused
+from tests.running import ROOT
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
@@ -253,27 +253,6 @@ def test_an_archive_is_what_it_holds_not_what_it_is_called(
     assert_extracted(tmp_path / "out")
 
 
-def test_members_in_another_folder_are_found_and_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    archive = zipped(tmp_path / "a.tgz", {"dev/c.en": ENGLISH, "dev/c.fr": FRENCH, "dev/d.fr": b"x"})
-    run(tmp_path / "out", (archive, archive), ("test/c.en", "dev/c.fr"))
-    assert_extracted(tmp_path / "out")
-    (line,) = [line for line in capsys.readouterr().err.splitlines() if "found as" in line]
-    check(line)
-
-
-def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", {"c.en": ENGLISH, "c.fr": FRENCH})
-    data = bytearray(archive.read_bytes())
-    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        data[data.index(header) + flags] |= 1
-    archive.write_bytes(data)
-    with refused():
-        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
-    assert_nothing_left(tmp_path / "out")
-
-
 # --- what is known of the text
 
 
@@ -364,14 +343,6 @@ def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"0.en.zst", "0.fr.zst", "counts.json"}
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
-def test_a_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
-    archive = evil_tar(tmp_path / "a.tgz", (link("evil", "/etc/passwd", kind), b""))
-    with refused():
-        run(tmp_path / "out", (archive, archive), ("evil", "c.fr"))
-    assert_nothing_left(tmp_path / "out")
-
-
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("kind", ["tar", "zip"])
 def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:
@@ -401,44 +372,6 @@ def test_a_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lin
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 24_000_000
-
-
-@pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
-def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
-    archive = MIRROR / "wmt14" / "dev.tgz"
-    name = "dev/newstest2013"
-    run(tmp_path / "plain", (archive, archive), (f"{name}.en", f"{name}.fr"))
-    run(tmp_path / "sgm", (archive, archive), (f"{name}-src.en.sgm", f"{name}-ref.fr.sgm"))
-    for side in ("0.en.zst", "0.fr.zst"):
-        plain = [line.strip() for line in read_lines(tmp_path / "plain" / side)]
-        assert [*read_lines(tmp_path / "sgm" / side)] == plain
-    assert read_json(tmp_path / "sgm" / "counts.json")["pairs"] == 3000
-    plain_counts = read_json(tmp_path / "plain" / "counts.json")
-    assert plain_counts["source_md5"] == "23be23d7b9bd5ad1f2ebd076484332c9"
-    assert plain_counts["target_md5"] == "77db6a3d2259d00b4d5f45009a3ed375"
-
-
-def test_a_zstd_bomb_goes_in_small_steps(tmp_path: Path) -> None:
-    """1 GB of zeros in 33 kB: without a line end it is no text, and memory holds none of it."""
-    zeros = bytes(1 << 20)
-    with zstd.open(tmp_path / "a", "wb", level=1) as packed:
-        for _ in range(1024):
-            packed.write(zeros)
-    assert (tmp_path / "a").stat().st_size < 100_000
-    (tmp_path / "b").write_bytes(b"x\n")
-    tracemalloc.start()
-    with refused():
-        run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 150_000_000
-
-
-def test_long_names_are_read(tmp_path: Path) -> None:
-    name = "x/" * 500 + "c."
-    archive = tar(tmp_path / "a.tar", {f"{name}en": ENGLISH, f"{name}fr": FRENCH})
-    run(tmp_path / "out", (archive, archive), (f"{name}en", f"{name}fr"))
-    assert_extracted(tmp_path / "out")
 
 
 SGML_TEXTS = {

@@ -24,8 +24,8 @@ from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record
 from pipeline.results.verify import Remade, altered, other_decoding, other_program, recorded_checksums, verify
 from tests.bitexts import write_text
-from tests.hostile import altered_bytes, altered_json
 from tests.messages import check, refused
+from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
 
 MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}

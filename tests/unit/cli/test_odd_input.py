@@ -16,7 +16,7 @@ from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
 from nmt.io.formats import zstd
 from pipeline.config.layers import find_layers, merged
-from tests.hostile import DEEP, JUNK, altered_values, said
+from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
 

@@ -10,7 +10,7 @@ import torch
 from nmt.decoding.trees import tree_of
 from nmt.model import trained_model
 from nmt.model.families.grconv import GrConv
-from tests.hostile import said
+from tests.odd_values import said
 from tests.translators import trained_model as small_folder
 
 

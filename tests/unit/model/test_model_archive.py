@@ -25,8 +25,8 @@ from nmt.io.formats import zstd
 from nmt.model import model_archive, model_card
 from nmt.model.model_folder import RELEASED, WEIGHTS
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
-from tests.hostile import altered_bytes, said
 from tests.messages import check, refused
+from tests.odd_values import altered_bytes, said
 
 SUMMARY: dict[str, Any] = {
     "model": "rnnsearch-50",

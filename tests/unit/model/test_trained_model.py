@@ -17,8 +17,8 @@ from safetensors.torch import load_file, save_file
 
 from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
-from tests.hostile import altered_bytes, altered_json, said
 from tests.messages import refused
+from tests.odd_values import altered_bytes, altered_json, said
 from tests.translators import trained_model as small_folder
 
 CPU = torch.device("cpu")
