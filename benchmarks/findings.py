@@ -50,7 +50,7 @@ def append(path: Path, measurements: Iterable[Mapping[str, Any]], about: Mapping
 
 def machine(device: str, threads: int, is_busy: bool) -> dict[str, Any]:
     """Return the machine in words, its load, and the versions of the code and of torch."""
-    from nmt.io.environment import code, release_name
+    from nmt.io.system import code, release_name
 
     information = Path("/proc/cpuinfo")
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []

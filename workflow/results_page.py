@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nmt.errors import UserError, printable
-from nmt.io.environment import REPOSITORY
 from nmt.io.files import write_text
+from nmt.io.system import REPOSITORY
 from pipeline.results.build import build, of_package, texts
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import ReplicationPackage, is_part, keep_file, keep_translations

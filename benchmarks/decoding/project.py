@@ -10,7 +10,7 @@ import yaml
 
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.cli.shortlist import FREQUENT, LIKELY
+from nmt.cli.model import FREQUENT, LIKELY
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate

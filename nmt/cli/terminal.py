@@ -15,7 +15,7 @@ import click
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.io.streams import LineStream
+    from nmt.io.text_files import LineStream
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def _write_out(rows: Iterable[str]) -> None:
 
 def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
     """Raise a UserError if standard input or output is needed but closed, or if the output is a folder."""
-    from nmt.io.streams import STANDARD
+    from nmt.io.text_files import STANDARD
 
     if STANDARD in inputs and sys.stdin is None:
         raise UserError("standard input is closed; name a file, or give it text, for example from a pipe")

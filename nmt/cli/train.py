@@ -71,7 +71,7 @@ def train(
     """
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks
-    from nmt.io.slurm import seconds_to_work
+    from nmt.io.system import seconds_to_work
     from nmt.model.device import memory_errors
     from nmt.training.data import TrainingData
     from nmt.training.export import export

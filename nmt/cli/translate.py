@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
     from nmt.decoding.translation import Translation
-    from nmt.io.streams import LineStream
+    from nmt.io.text_files import LineStream
 
 MAX_SCORED = 20_000
 """Maximum number of tokens in a line to score. It takes 2 GB at the paper's sizes; memory grows with the number."""
@@ -146,7 +146,7 @@ def translate(
             )
         tell_of_tokens(model, options.tokenized)
         translator = model.translator(options, n_best or 1, as_json or bool(alignment or plot))
-        from nmt.io.streams import open_lines
+        from nmt.io.text_files import open_lines
 
         written = form_of(n_best is not None, alignment, as_json)
         number = 0
@@ -194,7 +194,7 @@ def score(
     number of lines. Several models form an ensemble, which averages their probabilities word by word.
     """
     with like_unix_tools():
-        from nmt.io.streams import STANDARD, open_lines, paired_groups
+        from nmt.io.text_files import STANDARD, open_lines, paired_groups
 
         if source == target == STANDARD:
             raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.data.bitext_folder import ARRAYS
+from nmt.data import ARRAYS
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError

@@ -1,21 +1,206 @@
 """From raw text to tokens in one pass: cleaning, tokenization, overlap with held-out sets, counts.
 
-A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text.
+A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
+cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap compares sides
+twice: token by token, and by letters and digits alone, without case. Only the sentences of the held-out sets are in
+memory.
 """
 
 from __future__ import annotations
 
+import html
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from nmt.data.cleaning import Cleaner
-from nmt.data.overlap import HeldOut
-from nmt.data.stage_counts import StageCounts
 from nmt.data.tokenization import Tokenizer
+from nmt.data.vocabulary import write_word_counts
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_pairs, write_lines
+from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.text import Cleaning, Languages, Tokenization
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kind of malformed characters, and what takes their place."""
+
+    name: str
+    pattern: re.Pattern[str]
+    repaired: str
+
+
+FAULTS = (
+    Fault("byte_order_mark", re.compile("\\A\ufeff+"), ""),
+    Fault("carriage_return", re.compile(r"\r+\Z"), ""),
+    # what str.splitlines, editors and many programs take for the end of a line
+    Fault("line_separators", re.compile("[\x0b\x0c\x85\u2028\u2029]|\r(?!\r*\\Z)"), " "),
+    # exactly those that tokenizer.perl deletes and that are no white space to it
+    Fault("control_characters", re.compile("[\x00-\x08\x0e-\x1f]"), ""),
+)
+"""Faults in the order of their repair, after invalid UTF-8."""
+
+FAULT_NAMES = ("invalid_utf8", *(fault.name for fault in FAULTS))
+REASONS = ("empty", "too_long", "ratio")
+"""Reasons for the removal of a pair; the first that applies is counted."""
+SIDES = ("source", "target")
+
+_FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+
+class Cleaner:
+    """Cleans the pairs of a text, and counts.
+
+    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; `source_words` and `target_words`; the
+    words of the kept pairs, with the prefix `kept_`; and lines with invalid UTF-8 or one of `FAULTS`, as `source_FAULT`
+    and `target_FAULT`.
+    """
+
+    def __init__(self, settings: Cleaning) -> None:
+        self._most = settings.max_words or float("inf")
+        self._ratio = settings.max_ratio or float("inf")
+        self._found: Counter[str] = Counter()
+
+    def __call__(self, source: str, target: str) -> tuple[str, str] | None:
+        """Return the repaired pair; None if it is removed.
+
+        Bytes that are not UTF-8 come as Python's `surrogateescape` has them.
+        """
+        found = self._found
+        pair = self._repaired("source", source), self._repaired("target", target)
+        words = len(pair[0].split()), len(pair[1].split())
+        found["pairs"] += 1
+        found["source_words"] += words[0]
+        found["target_words"] += words[1]
+        if reason := self._reason(*words):
+            found[reason] += 1
+            return None
+        found["kept"] += 1
+        found["kept_source_words"] += words[0]
+        found["kept_target_words"] += words[1]
+        return pair
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """All counts so far."""
+        names = ["pairs", "kept", *REASONS]
+        for side in SIDES:
+            names += [f"{side}_words", f"kept_{side}_words", *(f"{side}_{fault}" for fault in FAULT_NAMES)]
+        return {name: self._found[name] for name in names}
+
+    def _reason(self, source: int, target: int) -> str | None:
+        fewer, more = min(source, target), max(source, target)
+        if not fewer:
+            return "empty"
+        if more > self._most:
+            return "too_long"
+        return "ratio" if more > self._ratio * fewer else None
+
+    def _repaired(self, side: str, line: str) -> str:
+        if not _FAULTY.search(line):
+            return line
+        if _ESCAPED.search(line):
+            self._found[f"{side}_invalid_utf8"] += 1
+            line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        for fault in FAULTS:
+            if fault.pattern.search(line):
+                self._found[f"{side}_{fault.name}"] += 1
+                line = fault.pattern.sub(fault.repaired, line)
+        return line
+
+
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+WAYS = ("same", "alike")
+_NONE: set[str] = set()
+
+
+def letters(line: str) -> str:
+    """Return the letters (with their marks) and digits of a line, without case, after undoing Moses' escapes."""
+    # NFKC, since an accent may be a character of its own or not, and since ligatures and wide or raised digits only
+    # set the same text otherwise
+    text = unicodedata.normalize("NFKC", html.unescape(line))
+    return _NO_LETTERS.sub(_marks, text).casefold()
+
+
+def _marks(found: re.Match[str]) -> str:
+    """Return the combining marks in what Python takes for no letters: they are the vowels of Hindi, Thai and others."""
+    text = found[0]
+    return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
+
+
+class HeldOut:
+    """The sentences of held-out sets, and how many pairs of a text share a side with each set.
+
+    The counts are `SET_{same,alike}_{source,target,both}`. With `both`, both sides are in the same set.
+    """
+
+    def __init__(self, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> None:
+        """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
+        self._names = list(corpora)
+        self._found: Counter[str] = Counter()
+        self._sets: dict[tuple[str, str], dict[str, set[str]]] = {
+            (way, side): {} for way in WAYS for side in SIDES
+        }
+        for name, shards in corpora.items():
+            for paths in shards:
+                for side, path in zip(SIDES, paths, strict=True):
+                    for line in read_lines(path):
+                        self._add(name, side, line)
+
+    def _add(self, name: str, side: str, line: str) -> None:
+        if key := letters(line):
+            self._sets["same", side].setdefault(line, set()).add(name)
+            self._sets["alike", side].setdefault(key, set()).add(name)
+
+    def count(self, source: str, target: str) -> None:
+        """Count a pair of lines of tokens."""
+        keys = {"same": (source, target), "alike": (letters(source), letters(target))}
+        for way, pair in keys.items():
+            sources, targets = (
+                self._sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
+            )
+            for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
+                self._found.update(f"{name}_{way}_{side}" for name in names)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """All counts so far."""
+        names = [f"{name}_{way}_{side}" for name in self._names for way in WAYS for side in (*SIDES, "both")]
+        return {name: self._found[name] for name in names}
+
+
+class StageCounts:
+    """Pairs with words on both sides (no others are trained on), and each word's count."""
+
+    def __init__(self) -> None:
+        self.pairs = 0
+        self.words: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+
+    def add(self, source: str, target: str) -> None:
+        """Count a pair of lines of tokens."""
+        pair = source.split(), target.split()
+        if not pair[0] or not pair[1]:
+            return
+        self.pairs += 1
+        for words, line in zip(self.words, pair, strict=True):
+            words.update(line)
+
+    def as_dict(self, name: str) -> dict[str, Any]:
+        """Return the stage's `name` and `pairs`, and for each side its `words`."""
+        sides = {side: {"words": words.total()} for side, words in zip(SIDES, self.words, strict=True)}
+        return {"name": name, "pairs": self.pairs, **sides}
+
+    def write_words(self, source: Path, target: Path) -> None:
+        """Write the tables of each side's words."""
+        for path, words in zip((source, target), self.words, strict=True):
+            write_word_counts(path, words)
+
 
 Sides = tuple[Path, Path]
 

@@ -1,6 +1,7 @@
-"""Vocabularies: the most frequent words (paper, Sec. 4.1), or subword units of all words.
+"""Vocabularies: the most frequent words (paper, Sec. 4.1), or subword units of all words; and counts of words.
 
-Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order.
+Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order. Counts
+are tables with a word and its count on each line.
 """
 
 from __future__ import annotations
@@ -8,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import heapq
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from nmt.data.subwords import Cutter, joined
+from nmt.data.subwords import Cutter, joined, learn
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
-from nmt.io.text_files import read_lines
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines, write_lines
 
 END = 0
 UNKNOWN = 1
@@ -156,11 +159,35 @@ def build(
     own = own_words(words, specials_count)
     if not any(word not in SPECIALS for word in counts):
         raise UserError(f"{output}: no words in the text")
-    if subwords:
-        from nmt.data.subword_learning import learn  # only this needs SentencePiece
-
-        vocabulary = Vocabulary(learn(counts, own), subwords=True)
-    else:
-        vocabulary = most_frequent(counts, own)
+    vocabulary = Vocabulary(learn(counts, own), subwords) if subwords else most_frequent(counts, own)
     vocabulary.write(output)
     return vocabulary
+
+
+def write_word_counts(path: Path, counts: Mapping[str, int]) -> None:
+    """Write the words in code point order."""
+    with write_lines(path) as writer:
+        for word in sorted(counts):
+            writer.write(f"{word}\t{counts[word]}")
+
+
+def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
+    """Return the sum of some tables."""
+    found: Counter[str] = Counter()
+    for path in paths:
+        for number, line in enumerate(read_lines(path), 1):
+            word, _, count = line.partition("\t")
+            if not count.isdecimal():
+                raise UserError(f"{path}, line {number}: found {line[:60]!r}, expected a word and its count")
+            found[word] += int(count)
+    return found
+
+
+def count_words(paths: Iterable[Path]) -> Counter[str]:
+    """Return the counts of all words of token files."""
+    paths, found = list(paths), Counter[str]()
+    with Progress.over_files(paths, "vocabulary") as progress:
+        for path in paths:
+            for line in read_lines(path, progress):
+                found.update(line.split())
+    return found

@@ -15,8 +15,8 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.evaluation.translations import beside as beside
 from nmt.evaluation.translations import read_translations, sum_of_lines
-from nmt.io.environment import origin
 from nmt.io.files import read_json, sha256, write_json
+from nmt.io.system import origin
 from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Average, Decoding
 

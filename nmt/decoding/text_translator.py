@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nmt.data.text_processor import RawText, Text, TokenText
+from nmt.data.tokenization import RawText, Text, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import search

@@ -18,8 +18,8 @@ import numpy as np
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
-from nmt.io.programs import last_line
 from nmt.io.progress import Progress
+from nmt.io.system import last_line
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 
 _SORTING_SHARE = 0.7

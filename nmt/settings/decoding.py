@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.io.environment import processors
+from nmt.io.system import processors
 from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 

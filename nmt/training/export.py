@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from nmt.io.environment import origin
 from nmt.io.files import atomic_path, sha256, write_json
+from nmt.io.system import origin
 from nmt.model.device import device_name
 from nmt.model.model_folder import (
     FINAL_STATE,

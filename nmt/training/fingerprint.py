@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.data.bitext import Bitext
-from nmt.settings.flatten import Flat, flatten
+from nmt.settings.base import Flat, flatten
 from nmt.settings.training import ModelRun
 
 Fingerprint = Flat

@@ -33,7 +33,7 @@ from nmt.model.device import (
     memory_errors,
 )
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
-from nmt.settings.flatten import differences
+from nmt.settings.base import differences
 from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.data.bitext_folder import BITEXT_FILES
+from nmt.data import BITEXT_FILES
 from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES
 from nmt.settings.training import ModelEntry

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from nmt.io.slurm import ask, seconds
+from nmt.io.system import ask, seconds
 
 
 @dataclass(frozen=True)

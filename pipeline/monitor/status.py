@@ -21,7 +21,7 @@ from nmt.io.files import read_json
 from nmt.io.locks import observe
 from nmt.io.progress import LOG_SECONDS, clock
 from nmt.model.model_folder import HISTORY, SETTINGS, WEIGHTS
-from nmt.settings.flatten import differences, flatten
+from nmt.settings.base import differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.training.history import DevScore, Reached, last_update, reached
 from pipeline.config.experiment import runs_in_use

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from operator import contains
 from pathlib import Path
 
-from nmt.data.overlap import letters
-from nmt.data.text_processor import RawText, TokenText
+from nmt.data.preparation import letters
+from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress

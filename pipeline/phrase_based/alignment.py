@@ -15,8 +15,8 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, disk_full, temporary_folder
-from nmt.io.programs import run
 from nmt.io.progress import Progress
+from nmt.io.system import run
 from nmt.io.text_files import read_pairs
 from pipeline.phrase_based.programs import Moses
 

@@ -14,7 +14,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from nmt.data.detokenization import Detokenizer
+from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, SampledBleu

@@ -8,9 +8,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from nmt.data.stage_counts import SIDES
-from nmt.data.vocabulary import Vocabulary
-from nmt.data.word_counts import read_word_counts
+from nmt.data.preparation import SIDES
+from nmt.data.vocabulary import Vocabulary, read_word_counts
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.settings.text import Languages

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nmt.data.overlap import letters
+from nmt.data.preparation import letters
 from nmt.evaluation.translations import Record
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nmt.data.detokenization import Detokenizer
+from nmt.data.tokenization import Detokenizer
 from nmt.evaluation.bleu import score, score_given
 from nmt.evaluation.seeds import Row
 from nmt.evaluation.translations import Record, read_translations

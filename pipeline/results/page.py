@@ -19,8 +19,8 @@ from tabulate import tabulate
 
 from nmt import __version__
 from nmt.evaluation.alignment_error_rate import in_words
-from nmt.io.environment import packages
 from nmt.io.files import read_json, write_text
+from nmt.io.system import packages
 from pipeline.config.runs import LATER
 from pipeline.results.html import render
 from pipeline.results.tables.sentences import GROUPS_BEGIN

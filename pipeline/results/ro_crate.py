@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.decoding import sidecar
-from nmt.io.environment import origin, release_name
 from nmt.io.files import read_json, sha256, write_json
+from nmt.io.system import origin, release_name
 from nmt.model.model_folder import SETTINGS, SUMMARY
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive, public

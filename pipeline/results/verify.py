@@ -22,13 +22,13 @@ from pydantic import BaseModel
 from nmt.data.preparation import prepare
 from nmt.decoding import sidecar
 from nmt.errors import UserError
-from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
+from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
 from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
+from nmt.settings.base import flatten
 from nmt.settings.checks import shown
 from nmt.settings.decoding import Decoding
-from nmt.settings.flatten import flatten
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot

@@ -13,7 +13,7 @@ import torch
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
-from nmt.data.text_processor import RawText
+from nmt.data.tokenization import RawText
 from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding.beam_search import translate
 from nmt.decoding.text_translator import TextTranslator

@@ -12,7 +12,7 @@ from pipeline.monitor.slurm import Nodes, Partitions, configuration, partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
-TIME_LEFT = "from nmt.io.slurm import seconds_left; print(seconds_left())"
+TIME_LEFT = "from nmt.io.system import seconds_left; print(seconds_left())"
 
 
 @pytest.mark.slow

@@ -18,16 +18,14 @@ import pytest
 from nmt.cli import in_one_line
 from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import Vocabulary
-from nmt.data.word_counts import read_word_counts
+from nmt.data.vocabulary import Vocabulary, read_word_counts
 from nmt.errors import UserError
-from nmt.evaluation.gold_alignments import read_gold
+from nmt.evaluation.alignment_error_rate import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
 from nmt.evaluation.translations import read_alignments, read_translations
 from nmt.io.files import LARGEST_SMALL, read_json, read_small, sha256
 from nmt.io.npy import map_array
-from nmt.io.streams import open_lines
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import open_lines, read_lines
 from nmt.model.model_archive import unpack
 from nmt.model.tensors import load_tensors
 from nmt.settings.checks import read, validated

@@ -16,7 +16,7 @@ from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import published
 from pipeline.config.systems import systems_in_use, systems_of
-from nmt.data.bitext_folder import BITEXT_FILES
+from nmt.data import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
 from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT

@@ -5,7 +5,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.data.stage_counts import StageCounts
+    from nmt.data.preparation import StageCounts
     from nmt.io.files import write_json
     from nmt.io.text_files import write_lines
     from nmt.selection import cross_entropy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nmt.data.moses import sacremoses
+from nmt.data.tokenization import sacremoses
 
 _NUMERIC = "#NUMERIC_ONLY#"
 

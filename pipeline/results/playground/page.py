@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from nmt.data.text_processor import RawText
+from nmt.data.tokenization import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.evaluation.translations import words
 from nmt.io.files import write_text

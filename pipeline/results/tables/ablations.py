@@ -10,7 +10,7 @@ import pandas as pd
 
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row, merged, with_deviation
-from nmt.settings.flatten import flatten
+from nmt.settings.base import flatten
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.run_results import Runs, same_runs
 from pipeline.results.tables.notes import seeds_note

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from nmt.data.detokenization import Detokenizer
+from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record, words
 from pipeline.config.artifacts import ReportSettings

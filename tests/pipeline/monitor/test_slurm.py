@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.slurm import seconds, seconds_left, seconds_to_work
+from nmt.io.system import seconds, seconds_left, seconds_to_work
 from pipeline.monitor.slurm import partitions
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.overlap import letters
+from nmt.data.preparation import letters
 from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment

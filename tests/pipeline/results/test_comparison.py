@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from nmt.data.detokenization import Detokenizer
-from nmt.data.tokenization import Tokenizer
+from nmt.data.tokenization import Detokenizer, Tokenizer
 from nmt.evaluation.bleu import sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.settings.text import Tokenization

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmt.data.stage_counts import StageCounts
+from nmt.data.preparation import StageCounts
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_json

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmt.data import ARRAYS, BITEXT_FILES
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext, binarize, fingerprint
-from nmt.data.bitext_folder import ARRAYS, BITEXT_FILES
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from tests.bitexts import write_pairs

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.cleaning import FAULT_NAMES, REASONS, Cleaner
+from nmt.data.preparation import FAULT_NAMES, REASONS, Cleaner
 from nmt.settings.text import Cleaning
 
 LIMITS = Cleaning(max_words=4, max_ratio=2.0)

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from nmt.data.detokenization import Detokenizer
-from nmt.data.tokenization import Tokenizer
+from nmt.data.tokenization import Detokenizer, Tokenizer
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.grammar import Grammar
 from tests.translators import MOSES

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.overlap import HeldOut, letters
+from nmt.data.preparation import HeldOut, letters
 from tests.bitexts import write_pairs
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nmt.data.preparation import prepare
-from nmt.data.word_counts import read_word_counts
+from nmt.data.vocabulary import read_word_counts
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines

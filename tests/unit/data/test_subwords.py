@@ -12,10 +12,8 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.subword_learning import learn
-from nmt.data.subwords import BEGINNING, Cutter, joined
-from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary, build
-from nmt.data.word_counts import count_words
+from nmt.data.subwords import BEGINNING, Cutter, joined, learn
+from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary, build, count_words
 from tests.messages import refused
 
 STEMS = [

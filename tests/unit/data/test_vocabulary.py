@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
-from nmt.data.word_counts import count_words
+from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build, count_words
 from nmt.io.files import sha256
 from tests.bitexts import write_text
 from tests.messages import refused

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from nmt.cli import commands
-from nmt.data.text_processor import RawText, TokenText
+from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score

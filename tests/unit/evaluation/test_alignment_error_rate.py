@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from nmt.evaluation.alignment_error_rate import alignment_error_rate, attended_links, diagonal_links
-from nmt.evaluation.gold_alignments import read_gold
+from nmt.evaluation.alignment_error_rate import (
+    alignment_error_rate,
+    attended_links,
+    diagonal_links,
+    read_gold,
+)
 from tests.messages import refused
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io import environment
+from nmt.io import system as environment
 from tests.running import ROOT
 
 

@@ -19,8 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.io.formats import decompressed, opened_text, zstd
-from nmt.io.streams import open_lines
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import open_lines, read_lines
 from tests.running import ROOT
 
 SGML = (
@@ -88,7 +87,7 @@ def test_what_is_typed_is_answered_at_once() -> None:
 
 def test_standard_input_is_any_of_them_too() -> None:
     program = (
-        "from pathlib import Path\nfrom nmt.io.streams import open_lines\n"
+        "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
         "with open_lines(Path('-')) as lines: print(lines.take(9))"
     )
     for text in (SGML, gzip.compress(SGML)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmt.errors import UserError
-from nmt.io import programs
+from nmt.io import system as programs
 
 
 def test_a_program_that_hangs_is_ended_and_named() -> None:

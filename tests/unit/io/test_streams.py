@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.io.streams import LineStream, open_lines, paired_groups
+from nmt.io.text_files import LineStream, open_lines, paired_groups
 from tests.bitexts import write_text
 from tests.messages import refused
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmt.settings.flatten import differences, flatten
+from nmt.settings.base import differences, flatten
 
 
 def test_nested_keys_become_dotted_ones() -> None:

@@ -1,0 +1,279 @@
+"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle, evaluate, alignment-error-rate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from nmt.cli.options import (
+    EXISTING,
+    FILE,
+    PATH,
+    NumberRange,
+    average_option,
+    batch_size_option,
+    compute_options,
+    file_option,
+    load_models,
+    model_option,
+    models_option,
+    parse_settings,
+    settings_option,
+    source_option,
+)
+from nmt.errors import UserError
+from nmt.io.files import write_json
+from nmt.settings.decoding import Average, ComputeOptions, Decoding
+
+
+@click.command()
+@models_option
+@average_option
+@source_option
+@click.option("--reference", type=EXISTING, help="Tokenized reference translation, needed for --mode no_unk.")
+@click.option(
+    "--mode",
+    type=click.Choice(["all", "no_unk"]),
+    default="all",
+    show_default=True,
+    help="all: every line; the settings say whether [UNK] is allowed. no_unk: only lines without unknown words on both"
+    " sides; [UNK] is forbidden.",
+)
+@settings_option("The config's `decoding`")
+@click.option(
+    "--output", required=True, type=FILE, help="File for the translations: JSON lines, one per sentence."
+)
+def decode(
+    model_paths: tuple[Path, ...],
+    average: Average,
+    source: Path,
+    reference: Path | None,
+    mode: Literal["all", "no_unk"],
+    settings: str,
+    output: Path,
+) -> None:
+    """Translate a tokenized test set by beam search. The output has one JSON line per sentence, with its alignment.
+
+    Beside NAME.jsonl, the command writes NAME.made.json: settings, checksums of the weights, code, packages, device and
+    seconds. If the command is killed, the same command resumes the work.
+    """
+    decoding = parse_settings(Decoding, settings)
+    if mode == "no_unk" and reference is None:
+        raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
+    from nmt.decoding.sidecar import Making
+    from nmt.decoding.test_set import translate_file
+    from nmt.model import trained_model
+    from nmt.model.device import device_name
+
+    models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
+    making = Making.of(mode, decoding, model_paths, device_name(models[0].device), average)
+    done = translate_file(models, source, reference, mode, decoding, output, average)
+    making.write(output, done.sentences, done.seconds, done.resumed)
+    click.echo(f"{output}: {done.sentences:,} sentences", err=True)
+
+
+@click.command()
+@models_option
+@average_option
+@click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in the config.")
+@click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
+@source_option
+@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
+@batch_size_option("Pairs")
+@compute_options
+@click.option(
+    "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
+)
+def perplexity(
+    model_paths: tuple[Path, ...],
+    average: Average,
+    name: str,
+    seed: int | None,
+    source: Path,
+    reference: Path,
+    batch_size: int,
+    compute: ComputeOptions,
+    output: Path,
+) -> None:
+    """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
+    from nmt.decoding.perplexity import perplexity as measure
+    from nmt.io.files import write_json
+
+    models = load_models(model_paths, compute)
+    found = measure(models, source, reference, batch_size, average)
+    write_json(output, {"model": name, "seed": seed, **found})
+
+
+@click.command()
+@model_option
+@source_option
+@click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
+@batch_size_option("Pairs")
+@compute_options
+@click.option(
+    "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
+)
+def align(
+    model_path: Path, source: Path, target: Path, batch_size: int, compute: ComputeOptions, output: Path
+) -> None:
+    """Write the attention of a model while it is fed given translations (teacher forcing)."""
+    from nmt.decoding.test_set import align_file
+
+    (model,) = load_models([model_path], compute)
+    align_file(model, source, target, batch_size, output)
+
+
+_lists = click.option(
+    "--lists",
+    required=True,
+    type=EXISTING,
+    help="n-best lists in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of"
+    " the source (also .gz, .zst), or translations written by `nmt test-set decode` (.jsonl).",
+)
+
+
+@click.command(short_help="Rescore another system's n-best lists with a model, mixing both scores.")
+@models_option
+@average_option
+@source_option
+@_lists
+@click.option(
+    "--weight",
+    type=NumberRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Weight w of the model: score = w log p + (1 - w) score of the list.",
+)
+@click.option("--output", required=True, type=FILE, help="File for the best translations, one per line.")
+@click.option(
+    "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
+)
+@batch_size_option("Hypotheses", 256)
+@compute_options
+def rescore(
+    model_paths: tuple[Path, ...],
+    average: Average,
+    source: Path,
+    lists: Path,
+    weight: float,
+    output: Path,
+    output_lists: Path | None,
+    batch_size: int,
+    compute: ComputeOptions,
+) -> None:
+    """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
+
+    The new score of a hypothesis is the weighted mean of its score in the list and its log-probability under the model
+    (nats). The translation is the hypothesis with the best mean. Memory does not grow with the lists. If the command is
+    killed, the same command resumes the work.
+    """
+    from nmt.decoding.rescoring import Rescorer
+    from nmt.decoding.rescoring import rescore as run
+
+    models = load_models(model_paths, compute)
+    rescorer = Rescorer(models, average, batch_size, weight)
+    done = run(rescorer, source, lists, output, output_lists)
+    rate = f", {done.words / done.seconds:,.0f} words/s" if done.seconds else ""
+    click.echo(
+        f"{output}: {done.sentences:,} sentences, {done.hypotheses:,} hypotheses, {done.words:,} words of distinct"
+        f" hypotheses scored in {done.seconds:,.1f} s{rate}",
+        err=True,
+    )
+
+
+@click.command()
+@source_option
+@_lists
+@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
+@click.option("--output", required=True, type=FILE, help="File for the chosen hypotheses, one per line.")
+def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
+    """Choose the hypothesis with the best sentence BLEU from each n-best list: an upper bound for rescoring.
+
+    sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
+    """
+    from nmt.decoding.oracle import oracle as choose
+
+    lines = choose(source, lists, reference, output)
+    click.echo(f"{output}: {lines:,} sentences", err=True)
+
+
+_model = click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
+
+
+@click.command()
+@_model
+@click.option("--seed", type=int, help="Seed of the run. Other systems have none.")
+@click.option(
+    "--all",
+    type=PATH,
+    metavar="FILE",
+    help="Translations of the whole test set, written by `nmt test-set decode --mode all`.",
+)
+@click.option(
+    "--given",
+    type=PATH,
+    metavar="FILE",
+    help="Instead of --all: translations of another system, tokenized, one per line. From --no-unk, only the line"
+    " numbers are then used.",
+)
+@file_option(
+    "--no-unk",
+    "Translations of the sentences without unknown words, written by `nmt test-set decode --mode no_unk`.",
+)
+@file_option(
+    "--source", "Tokenized source of the test set. Repeat it for further test corpora.", multiple=True
+)
+@file_option(
+    "--reference", "Tokenized reference. Repeat it as often as --source, in the same order.", multiple=True
+)
+@file_option("--output", "JSON file for the scores.")
+def evaluate(
+    model: str,
+    seed: int | None,
+    all: Path | None,
+    given: Path | None,
+    no_unk: Path,
+    source: tuple[Path, ...],
+    reference: tuple[Path, ...],
+    output: Path,
+) -> None:
+    """Measure a model's translations: BLEU on all sentences and on those without unknown words.
+
+    sacrebleu computes BLEU on the given tokens, cased and without smoothing. The result is that of Moses'
+    multi-bleu.perl. The output contains sacrebleu's signature and the counts of each sentence, from which tables and
+    figures compute BLEU of parts of the test set.
+    """
+    from nmt.evaluation.bleu import score, score_given
+
+    if (all is None) == (given is None):
+        raise UserError("expected one of --all and --given")
+    if len(source) != len(reference):
+        raise UserError(
+            f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
+        )
+    test = list(zip(source, reference, strict=True))
+    found = score(model, all, no_unk, test) if all else score_given(model, given or Path(), no_unk, test)
+    write_json(output, {"seed": seed, **found})
+
+
+@click.command()
+@_model
+@file_option("--alignments", "Attention on source and reference, written by `nmt test-set align`.")
+@file_option(
+    "--gold",
+    "Gold links, one sentence per line (0-0 1?2), or in the WPT 2003 format. Repeat it for further test corpora.",
+    multiple=True,
+)
+@file_option("--output", "JSON file for the error rates.")
+def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
+    """Measure the alignment error rate of attention against gold word alignments (Och and Ney, 2003).
+
+    Each word of the reference is linked to the source word with most attention, while the model is fed the reference.
+    Links of the end symbol do not count. The output also has the rates of two baselines: the diagonal of the matrix,
+    and words at the same position.
+    """
+    from nmt.evaluation.alignment_error_rate import alignment_error_rate as evaluate
+
+    write_json(output, evaluate(model, alignments, gold))

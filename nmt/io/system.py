@@ -1,0 +1,227 @@
+"""What surrounds a computation: its code, packages and machine (for records, without names of users and hosts), Slurm's
+time limit, and programs that are run."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import nmt
+from nmt.errors import UserError
+
+PACKAGES = (
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "sacrebleu",
+    "sacremoses",
+    "safetensors",
+    "sentencepiece",
+    "snakemake",
+    "tabulate",
+    "torch",
+)
+"""Packages that results may depend on."""
+
+REPOSITORY = Path(nmt.__file__).resolve().parents[1]
+"""The checkout, if the package is in one."""
+
+
+def origin() -> dict[str, Any]:
+    """Return code, packages and machine of this process."""
+    return {
+        "code": code(),
+        "packages": packages(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processor": processor(),
+    }
+
+
+def code(repository: Path = REPOSITORY) -> dict[str, Any]:
+    """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
+    commit = _git(repository, "rev-parse", "HEAD") if (repository / ".git").exists() else None
+    changes = _git(repository, "status", "--porcelain", "--untracked-files=no") if commit else None
+    return {
+        "version": nmt.__version__,
+        "commit": commit,
+        "dirty": None if changes is None else bool(changes),
+    }
+
+
+def release_name(code: Mapping[str, Any]) -> str:
+    """Return the result of `code` as one word: version, commit, and whether files differed from it."""
+    commit = code.get("commit")
+    return (
+        f"{code['version']}" + (f"+{commit[:12]}" if commit else "") + (".dirty" if code.get("dirty") else "")
+    )
+
+
+def _git(repository: Path, *arguments: str) -> str | None:
+    """Return git's output; None if there is no git, or it fails."""
+    try:
+        # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
+        trusted = ["-c", f"safe.directory={repository}"]
+        command = ["git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return result.stdout.strip()
+
+
+def packages() -> dict[str, str]:
+    """Return the versions of the installed packages."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def processors() -> int:
+    """Return how many CPUs this process may use, or how many there are if the system does not tell (macOS)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def processor() -> str:
+    """Return the model of the CPU if Linux tells it, otherwise its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+PATIENCE = 15
+"""Time limit for an answer of the scheduler, in seconds."""
+
+UNLIMITED = ("infinite", "UNLIMITED")
+
+
+def seconds_left() -> float | None:
+    """Return the seconds until Slurm ends the job of this process; None if this is not known."""
+    job = os.environ.get("SLURM_JOB_ID")
+    if job is None:
+        return None
+    end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
+    if re.fullmatch("[0-9]{1,12}", end):
+        return int(end) - time.time()
+    return seconds(ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
+
+
+def seconds_to_work(stated_minutes: float) -> float:
+    """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
+
+    This is five minutes before the end, or a fifth of the remaining time if that is less than 25 minutes. It is
+    infinite outside of jobs.
+
+    Args:
+        stated_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has
+            priority, since the limit may have changed.
+    """
+    if "SLURM_JOB_ID" not in os.environ:
+        return math.inf
+    told = seconds_left()
+    left = 60 * stated_minutes if told is None else told
+    return left - min(300, left / 5)
+
+
+def seconds(duration: str) -> float | None:
+    """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
+    if duration in UNLIMITED:
+        return math.inf
+    parts = re.fullmatch(r"(?:([0-9]{1,9})-)?(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,9})", duration)
+    if parts is None:
+        return None
+    days, hours, minutes, rest = (int(part or 0) for part in parts.groups())
+    return 86400.0 * days + 3600 * hours + 60 * minutes + rest
+
+
+def ask(program: str, *options: str) -> str:
+    """Return the output of a program of Slurm, empty if it is not installed, fails or does not answer in time."""
+    if not shutil.which(program):
+        return ""
+    try:
+        answer = subprocess.run(
+            [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return ""
+    return answer.stdout if answer.returncode == 0 else ""
+
+
+LIMIT = 7 * 24 * 3600.0
+"""Seconds after which a program is taken for one that hangs, unless its caller knows better."""
+
+_SHOWN = 300
+"""Maximum number of characters of a program's output in an error message."""
+
+
+def call(command: Sequence[str], folder: Path | None = None, limit: float = LIMIT) -> tuple[int, str]:
+    """Run a program for at most `limit` seconds, and return its exit status (124 after them) and its output."""
+    try:
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return 124, f"error: no end after {limit:,.0f} seconds"
+    return result.returncode, result.stdout
+
+
+def run(command: Sequence[str], problem: str, folder: Path | None = None, limit: float = LIMIT) -> None:
+    """Run a program to its end.
+
+    Raises:
+        UserError: it failed, or took longer than `limit` seconds. The message is `problem`, and the first line of its
+            output with an error.
+    """
+    code, said = call(command, folder, limit)
+    if code:
+        raise UserError(f"{problem}: {_first_error(said)}")
+
+
+def _first_error(said: str) -> str:
+    # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
+    said_so = r"\berrors?\b|\bld: cannot find\b|undefined reference"
+    errors = [line.strip() for line in said.split("\n") if re.search(said_so, line, re.IGNORECASE)]
+    return (errors or [last_line(said)])[0][-_SHOWN:]
+
+
+def last_line(said: str) -> str:
+    """Return the last line of a program's output that is not empty, shortened."""
+    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    return (lines or ["it said nothing"])[-1][-_SHOWN:]
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of a tar archive of source code below a folder.
+
+    Raises:
+        tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
+    """
+    with tarfile.open(archive) as packed:
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)
