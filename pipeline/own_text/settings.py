@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from string import Template
+from typing import Any
+
+import yaml
 
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
 from nmt.settings.text import LANGUAGES, Languages
+from pipeline.config.checkout import REPOSITORY
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -33,65 +37,57 @@ STAR = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """Settings for text of up to so many training pairs, from an experiment.
+    """Settings for text of up to so many training pairs: those of an experiment, with differences.
 
-    units: hidden, embedding, maxout and alignment. init_std: in general, and of the alignment model. updates: limits
-    for the updates of so many epochs. rates: updates per hour of RNNencdec and RNNsearch on one core with sentences of
-    `length` tokens; None if they need a GPU.
+    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour of RNNencdec
+    and RNNsearch on one core with sentences of `length` tokens; None if they need a GPU.
     """
 
     pairs: float
-    after: str
-    units: tuple[int, int, int, int]
-    init_std: tuple[float, float]
+    extends: str
     batch_size: int
-    learning_rate: float
     epochs: float
     updates: tuple[int, int]
     rates: tuple[int, int] | None
     length: float
-    gigabytes: int
+    differences: Mapping[str, Any]
 
 
 SIZES = (
+    Sizes(200_000, "multi30k", 64, 6, (1000, 15_000), (50_000, 18_000), 13, {}),
     Sizes(
-        pairs=200_000,
-        after="experiments/multi30k",
-        units=(256, 192, 192, 256),
-        init_std=(0.08, 0.02),
-        batch_size=64,
-        learning_rate=0.001,
-        epochs=6,
-        updates=(1000, 15_000),
-        rates=(50_000, 18_000),
-        length=13,
-        gigabytes=4,
+        3_000_000,
+        "multi30k",
+        80,
+        3,
+        (10_000, 40_000),
+        (2700, 1500),  # those of overnight, with bf16, divided by 2.6
+        25,
+        {  # those of overnight
+            "architecture": {
+                "hidden_units": 500,
+                "embedding_size": 300,
+                "maxout_units": 250,
+                "alignment_units": 500,
+                "init_std": 0.05,
+                "alignment_init_std": 0.01,
+            },
+            "training": {"learning_rate": 0.0015, "batch_size": 80},
+            "resources": {"train_memory_gb": 5, "translate_hours": 4, "data_memory_gb": 8},
+        },
     ),
     Sizes(
-        pairs=3_000_000,
-        after="experiments/overnight",
-        units=(500, 300, 250, 500),
-        init_std=(0.05, 0.01),
-        batch_size=80,
-        learning_rate=0.0015,
-        epochs=3,
-        updates=(10_000, 40_000),
-        rates=(2700, 1500),  # those of overnight, with bf16, divided by 2.6
-        length=25,
-        gigabytes=5,
-    ),
-    Sizes(
-        pairs=math.inf,
-        after="the paper",
-        units=(1000, 620, 500, 1000),
-        init_std=(0.01, 0.001),
-        batch_size=80,
-        learning_rate=0.0005,
-        epochs=3,
-        updates=(40_000, 300_000),
-        rates=None,
-        length=25,
-        gigabytes=32,
+        math.inf,
+        "europarl",
+        160,
+        3,
+        (24_000, 150_000),
+        None,
+        25,
+        {
+            "training": {"device": "auto", "train_sample": 1000},
+            "resources": {"train_hours": 120, "translate_hours": 4, "data_memory_gb": 8},
+        },
     ),
 )
 
@@ -170,7 +166,7 @@ def new_experiment(
     outputs = {part: (folder / source, folder / target) for part, (source, target) in files.items()}
     found = write_parts(given, languages, outputs, tokenized)
     proposal = Proposal.of(found, units)
-    write_text(config, settings(given, languages, files, found, proposal, tokenized))
+    write_text(config, settings(folder, given, languages, files, found, proposal, tokenized))
     return found, proposal, _advice(languages, found, proposal, tokenized)
 
 
@@ -221,6 +217,7 @@ def _ending(file: Path) -> str:
 
 
 def settings(
+    folder: Path,
     given: Mapping[str, Given],
     languages: Languages,
     files: Mapping[str, tuple[str, str]],
@@ -228,162 +225,99 @@ def settings(
     proposal: Proposal,
     tokenized: bool,
 ) -> str:
-    """Return the experiment's `config.yaml`."""
-    sizes, (short, long) = proposal.sizes, proposal.limits
-    hidden, embedding, maxout, alignment = sizes.units
-    rates = dict(zip(("rnnencdec", "rnnsearch"), proposal.rates or (), strict=False))
-    hours = math.ceil(proposal.hours) if proposal.hours else 120
-    values = {
-        "description": _description(given, languages, text),
-        "source": languages.source,
-        "target": languages.target,
-        "corpora": "\n".join(
-            _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
-        ),
-        "vocabulary": _vocabulary(proposal),
-        "after": sizes.after,
-        "hidden": hidden,
-        "embedding": embedding,
-        "maxout": maxout,
-        "alignment": alignment,
-        "init_std": sizes.init_std[0],
-        "alignment_init_std": sizes.init_std[1],
-        "learning_rate": sizes.learning_rate,
-        "batch_size": sizes.batch_size,
-        "validate_every": max(100, proposal.updates // 1000 * 100),
-        "limits": "The paper's limits, in units"
-        if proposal.units
-        else f"98% of the pairs have up to {long} tokens (the limit is 50 at most)",
-        "short": short,
-        "long": long,
-        "updates": proposal.updates,
-        "epochs": f"{proposal.updates * sizes.batch_size / text.pairs['train']:.1f}",
-        "star_updates": STAR * proposal.updates,
-        "beyond": math.ceil(long * 1.2 / 5) * 5,
-        "window": max(2, long // 6),
-        "middle": [long // 4, max(short, long // 4 + 1)],
-        "rates": "{" + ", ".join(f"{family}: {rate}" for family, rate in rates.items()) + "}",
-        "estimate": f"on one core each: {proposal.hours:.1f} h for all on two"
-        if proposal.hours
-        else "for a GPU",
-        "train_hours": max(2, hours),
-        "gigabytes": sizes.gigabytes,
+    """Return the `config.yaml` of the experiment in a folder."""
+    base = REPOSITORY / "experiments" / proposal.sizes.extends
+    inside = folder.resolve().is_relative_to(REPOSITORY)
+    values: dict[str, Any] = {
+        "extends": os.path.relpath(base, folder.resolve()) if inside else str(base),
+        "languages": languages.model_dump(),
+        "use": {part: [f"own-{part}"] for part in PARTS},
+        "corpora": {
+            f"own-{part}": _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
+        },
+        **_vocabulary(proposal),
     }
-    return _SETTINGS.substitute(values)
+    for block, keys in (*proposal.sizes.differences.items(), *_of_models(proposal).items()):
+        values[block] = values.get(block, {}) | keys
+    lines = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118)
+    return f"{_description(given, languages, text, proposal)}\n\n{lines}"
 
 
-def _vocabulary(proposal: Proposal) -> str:
-    """Return the settings of the vocabulary."""
+def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
+    """Return the models, equal updates for the first four, and what follows from their names and limits."""
+    (short, long), updates = proposal.limits, proposal.updates
+    models = {
+        f"{family}-{limit}": {
+            "label": f"{label}-{limit}",
+            "family": family,
+            "max_words": limit,
+            "training": {"updates": updates},
+        }
+        for limit in (short, long)
+        for family, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch"))
+    }
+    plain, search = f"rnnencdec-{long}", f"rnnsearch-{long}"
+    models[f"{search}-star"] = {
+        **models[search],
+        "label": f"RNNsearch-{long}*",
+        "continue_from": search,
+        "training": {"updates": STAR * updates, "patience": 3},
+    }
+    every = max(100, updates // 1000 * 100)
+    hours = proposal.hours
+    rates = dict(zip(("rnnencdec", "rnnsearch"), proposal.rates or (), strict=False))
+    return {
+        "training": {"keep": "best", "validate_every": every, "checkpoint_every": every},
+        "models": models,
+        "use": {"models": list(models)},
+        "decoding": {"n_best": 1, "widening_budget": 3},
+        "artifacts": {
+            "figure2_models": [search, f"rnnsearch-{short}", plain, f"rnnencdec-{short}"],
+            "figure2_max_words": math.ceil(long * 1.2 / 5) * 5,
+            "figure2_window": max(2, long // 6),
+            "figure3_model": search,
+            "figure3_words": [long // 4, max(short, long // 4 + 1)],
+            "table3_models": [plain, search],
+            "table3_words": short,
+        },
+        "resources": {"updates_per_hour": rates, "train_hours": max(2, math.ceil(hours))} if hours else {},
+    }
+
+
+def _vocabulary(proposal: Proposal) -> dict[str, Any]:
+    """Return the settings of the vocabulary. Of subword units nothing is escaped, since &apos; would take three."""
     if proposal.units:
-        return f"""\
-# Subword units; max_words of a model is a number of them. Nothing is escaped, since &apos; would take three.
-vocabulary: {{words: {proposal.units}, subwords: true}}
-tokenization: {{escape: false}}"""
+        return {
+            "vocabulary": {"words": proposal.units, "subwords": True},
+            "tokenization": {"escape": False},
+        }
     source, target = proposal.vocabulary
-    return f"""\
-# The words that occur more than once (in at most 200,000 pairs, evenly spread), up to 30,000; others become [UNK].
-vocabulary: {{words: {source}, target_words: {target}}}"""
+    return {"vocabulary": {"words": source, "target_words": target}}
 
 
-def _description(given: Mapping[str, Given], languages: Languages, text: Statistics) -> str:
+def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:
+    """Return the entry of the catalogue; training text is prepared in shards of about a million pairs."""
+    shards = min(MOST_SHARDS, math.ceil(pairs / PAIRS_OF_SHARD)) if part == "train" else 1
+    entry = {"source": {"file": source}, "target": {"file": target}}
+    return entry | ({"shards": shards} if shards > 1 else {}) | ({"tokenized": True} if tokenized else {})
+
+
+def _description(
+    given: Mapping[str, Given], languages: Languages, text: Statistics, proposal: Proposal
+) -> str:
     """Return what the experiment is, as comments."""
     pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
     files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
-    lines = [
+    paragraphs = [
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
     ]
     if drawn := " and ".join(part for part in PARTS if part not in given):
         apart = f"{text.left_out:,} pairs with a sentence of {drawn} are left out of train"
-        lines.append(f"{drawn} drawn from train; {apart}.")
-    return "\n".join(f"# {line}" for paragraph in lines for line in textwrap.wrap(paragraph, 118))
-
-
-def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> str:
-    """Return the entry of the catalogue; training text is prepared in shards of about a million pairs."""
-    shards = min(MOST_SHARDS, math.ceil(pairs / PAIRS_OF_SHARD)) if part == "train" else 1
-    flags = (f", shards: {shards}" if shards > 1 else "") + (", tokenized: true" if tokenized else "")
-    return f"  own-{part}: {{source: {{file: {source}}}, target: {{file: {target}}}{flags}}}"
-
-
-_SETTINGS = Template("""\
-$description
-#
-# Sizes, vocabularies, limits and updates were chosen from the amount of text: change what you like before the first
-# run. The repository's docs/settings.md explains all keys.
-
-languages: {source: $source, target: $target}
-
-use:
-  train: [own-train]
-  dev: [own-dev]
-  test: [own-test]
-  models: [rnnencdec-$short, rnnsearch-$short, rnnencdec-$long, rnnsearch-$long, rnnsearch-$long-star]
-
-corpora:
-$corpora
-
-# No selection: all text is trained on.
-selection: {enabled: false}
-
-$vocabulary
-
-# Sizes of $after, which suit this amount of text; the start values suit layers of these sizes.
-architecture:
-  hidden_units: $hidden
-  embedding_size: $embedding
-  maxout_units: $maxout
-  alignment_units: $alignment
-  init_std: $init_std
-  alignment_init_std: $alignment_init_std
-
-# Adam learns in thousands of updates what takes Adadelta hundreds of thousands; it wants the cost as a mean over
-# sentences. The weights with the best development NLL are kept. `auto` takes a GPU where there is one.
-training:
-  optimizer: adam
-  epsilon: 1.0e-8
-  learning_rate: $learning_rate
-  cost: mean
-  batch_size: $batch_size
-  keep: best
-  validate_every: $validate_every
-  checkpoint_every: $validate_every
-  log_every: 100
-  train_sample: 1000
-  device: auto
-  threads: 1
-
-# $limits; the smaller limit is three fifths of that, as in the
-# paper. Equal updates, some $epochs passes over the text; RNNsearch-$long* goes on until its development NLL has
-# stopped falling.
-models:
-  rnnencdec-$short: {label: RNNencdec-$short, family: rnnencdec, max_words: $short, training: {updates: $updates}}
-  rnnsearch-$short: {label: RNNsearch-$short, family: rnnsearch, max_words: $short, training: {updates: $updates}}
-  rnnencdec-$long: {label: RNNencdec-$long, family: rnnencdec, max_words: $long, training: {updates: $updates}}
-  rnnsearch-$long: {label: RNNsearch-$long, family: rnnsearch, max_words: $long, training: {updates: $updates}}
-  rnnsearch-$long-star:
-    label: RNNsearch-$long*
-    family: rnnsearch
-    max_words: $long
-    continue_from: rnnsearch-$long
-    training: {updates: $star_updates, patience: 3}
-
-# 1-best only: the search then ends as soon as it is certain. Where nothing ends, one with a doubled beam follows.
-decoding: {n_best: 1, widening_budget: 3, threads: 1}
-
-artifacts:
-  # The paper's numbers are for other text.
-  reported: false
-  figure2_models: [rnnsearch-$long, rnnsearch-$short, rnnencdec-$long, rnnencdec-$short]
-  figure2_max_words: $beyond
-  figure2_window: $window
-  figure3_model: rnnsearch-$long
-  figure3_words: $middle
-  table3_models: [rnnencdec-$long, rnnsearch-$long]
-  table3_words: $short
-
-resources:
-  # Estimated, $estimate.
-  updates_per_hour: $rates
-  train_hours: $train_hours
-  train_memory_gb: $gigabytes
-""")
+        paragraphs.append(f"{drawn} drawn from train; {apart}.")
+    paragraphs.append(
+        "Sizes, vocabularies, limits (98% of the pairs are not longer) and updates"
+        f" ({proposal.updates * proposal.sizes.batch_size / text.pairs['train']:.1f} passes over the text)"
+        " were chosen from the amount of text: change what you like before the first run. docs/settings.md in the"
+        " repository explains all keys."
+    )
+    return "\n".join(f"# {line}" for paragraph in paragraphs for line in textwrap.wrap(paragraph, 118))

@@ -29,13 +29,14 @@ def proposed(folder: Path, text: Statistics) -> Config:
     languages = Languages(source="de", target="es")
     given = {"train": Given(Path("a.de"), Path("a.es"))}
     folder.mkdir(exist_ok=True)
-    (folder / "config.yaml").write_text(settings(given, languages, files, text, Proposal.of(text), False))
+    config = settings(folder, given, languages, files, text, Proposal.of(text), False)
+    (folder / "config.yaml").write_text(config)
     return load(find_layers(folder))
 
 
 @pytest.mark.parametrize(
     ("pairs", "hidden", "updates"),
-    [(1000, 256, 1000), (29_000, 256, 2700), (1_000_000, 500, 37_500), (41_000_000, 1000, 300_000)],
+    [(1000, 256, 1000), (29_000, 256, 2700), (1_000_000, 500, 37_500), (41_000_000, 1000, 150_000)],
 )
 def test_sizes_and_updates_follow_the_amount_of_text(
     tmp_path: Path, pairs: int, hidden: int, updates: int
