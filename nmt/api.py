@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
-from nmt.model.model_folder import refuse_other_than_model, text_settings
+from nmt.model.model_folder import text_settings
 from nmt.settings.checks import shown, validated
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 
@@ -123,8 +123,6 @@ def _lines(text: str | Sequence[str]) -> list[str]:
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:
     """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
-    for folder in folders:
-        refuse_other_than_model(folder)
     first, *others = (text_settings(folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         if other.model_copy(update={"decoding": first.decoding}) != first:

@@ -35,6 +35,7 @@ def text_settings(folder: Path) -> TextSettings:
     path = folder / TEXT
     again = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
     if not path.is_file():
+        refuse_other_than_model(folder)
         raise UserError(
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
         )

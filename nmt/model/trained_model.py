@@ -105,28 +105,21 @@ def load(
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     weights = load_tensors(folder / WEIGHTS)
     refuse_other_vocabularies(folder, (source, target))
-    if _shapes(run, len(source), len(target)) != {name: weight.shape for name, weight in weights.items()}:
+    refuse_other_than_numbers(folder / WEIGHTS, weights)
+    try:
+        with torch.device("meta"):  # no memory yet, since unknown settings may have any size
+            network = build(run.family, run.architecture, len(source), len(target))
+        exact = {name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()}
+        network.load_state_dict(exact, assign=True)
+    except RuntimeError:  # other weights, or more than torch can count
         raise UserError(
             f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
-        )
-    refuse_other_than_numbers(folder / WEIGHTS, weights)
-    network = build(run.family, run.architecture, len(source), len(target))
-    network.load_state_dict(weights)
-    network = network.to(device).eval()
+        ) from None
+    network.eval()
     if precision is None:
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
     network.use(Backend(precision, choose_products(device, products)))
     return TrainedModel(run, network, source, target)
-
-
-def _shapes(run: ModelRun, source: int, target: int) -> dict[str, torch.Size]:
-    """Return the shapes of a model's weights without allocating them, since unknown settings may have any size."""
-    try:
-        with torch.device("meta"):
-            network = build(run.family, run.architecture, source, target)
-    except RuntimeError:  # more than torch can count
-        return {}
-    return {name: weight.shape for name, weight in network.state_dict().items()}
 
 
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:

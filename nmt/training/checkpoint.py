@@ -1,8 +1,6 @@
-"""Checkpoints in a state folder: complete, checked by a checksum, and never half-written.
+"""Checkpoints in a state folder, and the final state of a run: each is one file with all tensors and counters.
 
-A checkpoint has two files: `checkpoint-000012000.safetensors` with all tensors and counters, and a JSON file of the
-same name with its SHA-256. The JSON file is written last; without it, a checkpoint does not count. Neither file can run
-code.
+A file is complete, checked by a checksum and never half-written (`nmt.model.tensors`). It cannot run code.
 """
 
 from __future__ import annotations
@@ -17,12 +15,11 @@ import click
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.io.files import read_json, sha256, write_json
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 
 MOST = 2
 """Number of checkpoints in a state folder; older ones are deleted."""
-NAME = re.compile(r"^checkpoint-(\d+)\.json$")
+NAME = re.compile(r"^checkpoint-(\d+)\.safetensors$")
 
 
 @dataclass(frozen=True)
@@ -35,17 +32,15 @@ class Checkpoint:
 
 def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     """Write the checkpoint after `update` updates, then delete all but the last two."""
-    tensors = folder / f"checkpoint-{update:09d}.safetensors"
-    save_tensors(tensors, checkpoint.tensors, {"counters": json.dumps(checkpoint.counters)})
-    write_json(tensors.with_suffix(".json"), {"tensors": tensors.name, "sha256": sha256(tensors)})
+    write(folder / f"checkpoint-{update:09d}.safetensors", checkpoint)
     for old in saved(folder)[:-MOST]:
         old.unlink()
-        old.with_suffix(".safetensors").unlink(missing_ok=True)
+        old.with_suffix(".json").unlink(missing_ok=True)  # former versions wrote one
 
 
 def saved(folder: Path) -> list[Path]:
-    """Return the records of all checkpoints, oldest first."""
-    return sorted(path for path in folder.glob("checkpoint-*.json") if NAME.match(path.name))
+    """Return all checkpoints, oldest first."""
+    return sorted(path for path in folder.glob("checkpoint-*") if NAME.match(path.name))
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -62,27 +57,26 @@ def load_last(folder: Path) -> Checkpoint | None:
 
     Raises UserError if all are damaged, so that days of training do not start again without the user's consent.
     """
-    records = saved(folder)
-    for record_path in reversed(records):
+    paths = saved(folder)
+    for path in reversed(paths):
         try:
-            return load(record_path)
+            return read(path)
         except UserError as error:
             click.echo(f"nmt: warning: {error}; going back to the previous checkpoint", err=True)
-    if records:
+    if paths:
         raise UserError(f"{folder}: no intact checkpoint in it; delete or rename that folder to start again")
     return None
 
 
-def load(record_path: Path) -> Checkpoint:
-    """Load a checkpoint by its record. A UserError says what is wrong with it."""
-    record = read_json(record_path)
-    expected = record.get("sha256") if isinstance(record, dict) else None
-    if not isinstance(expected, str):
-        raise UserError(f"{record_path}: damaged (no checksum in it)")
-    tensors = record_path.with_suffix(".safetensors")
-    if not tensors.exists():
-        raise UserError(f"{tensors}: missing, though {record_path.name} names it")
-    found = sha256(tensors)
-    if found != expected:
-        raise UserError(f"{tensors}: damaged (sha256 {found[:12]}..., expected {expected[:12]}...)")
-    return Checkpoint(load_tensors(tensors), json.loads(load_metadata(tensors)["counters"]))
+def write(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint or a final state."""
+    save_tensors(path, checkpoint.tensors, {"record": json.dumps(checkpoint.counters)})
+
+
+def read(path: Path) -> Checkpoint:
+    """Read a file of `write`. A UserError names a file that is damaged or of another kind."""
+    tensors, metadata = load_tensors(path), load_metadata(path)
+    record = metadata.get("record", metadata.get("counters"))  # the name in checkpoints of former versions
+    if record is None:
+        raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
+    return Checkpoint(tensors, json.loads(record))

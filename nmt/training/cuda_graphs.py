@@ -46,7 +46,7 @@ class GraphedUpdates:
         self.update, self.device, self.longest = update, device, longest
         self._met: set[Shape] = set()
         self._recorded: dict[Shape, Recorded] = {}
-        self._rehearsed: Recorded | None = None
+        self._preallocated: Recorded | None = None
         self._pool = torch.cuda.graph_pool_handle()
         # a recording cannot be made on the default stream, and autograd remembers where a weight was first used
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -58,7 +58,7 @@ class GraphedUpdates:
             self._run(batch)
         self._wait_for_the_oldest()
 
-    def rehearse(self, work: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
+    def preallocate(self, work: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
         """Allocate the memory of the largest updates now. `work` is an update that changes nothing.
 
         Batches are given in decreasing size. The largest batch that may be recorded is recorded. Its graph is never
@@ -69,17 +69,17 @@ class GraphedUpdates:
         with self._on_stream():
             work(batches[0].to(self.device))
             for batch in batches:
-                if self._may_record(batch) and self._rehearsed is None:
-                    self._rehearsed = self._record(work, batch)
+                if self._may_record(batch) and self._preallocated is None:
+                    self._preallocated = self._record(work, batch)
             work(batches[0].to(self.device))
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Discard all graphs, since they contain numbers that the update takes from the host, such as its rate."""
         while self._in_flight:
             self._in_flight.popleft().synchronize()
         self._recorded.clear()
         self._met.clear()
-        if self._rehearsed is None:
+        if self._preallocated is None:
             self._pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
 
     @contextmanager

@@ -23,14 +23,16 @@ from nmt.model.model_folder import (
 )
 from nmt.model.tensors import save_tensors
 from nmt.model.trained_model import SIDES
-from nmt.training.trainer import Trainer, save_final_state
+from nmt.training import checkpoint
+from nmt.training.checkpoint import Checkpoint
+from nmt.training.trainer import Trainer
 
 
 def export(
     folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stopped_by: str
 ) -> dict[str, Any]:
     """Write the model folder of a finished run, the summary last. Return the summary."""
-    save_final_state(folder / FINAL_STATE, trainer)
+    checkpoint.write(folder / FINAL_STATE, Checkpoint(trainer.state_tensors(), trainer.record()))
     trainer.load_chosen_weights()
     made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
     metadata = {"vocabularies": json.dumps(made_with, sort_keys=True)}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from torch import Tensor
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError
-from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import families
 from nmt.model.backend import Backend, choose_products, refuse_unable
@@ -32,7 +30,7 @@ from nmt.model.device import (
     make_deterministic,
     memory_errors,
 )
-from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
+from nmt.model.tensors import load_tensors, save_tensors
 from nmt.settings.base import differences
 from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
@@ -45,8 +43,6 @@ from nmt.training.tensorboard import FOLDER, Board
 from nmt.training.update import Updater
 from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 
-BEST = "best.safetensors"
-FORMER_BEST = "best-before.safetensors"
 COMPILED = "compiled"
 """Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
 LESS_MEMORY = (
@@ -70,7 +66,6 @@ class Counters:
     history_bytes: int = 0
     best_score: float | None = None
     best_update: int = 0
-    best_sha256: str = ""
     validations_without_gain: int = 0
     window_updates: int = 0
     window_sentences: int = 0
@@ -139,10 +134,10 @@ class Trainer:
             self._continue_from(predecessor)
 
     def _continue_from(self, path: Path) -> None:
-        final = load_final_state(path)
+        final = checkpoint.read(path)
         self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
         self._restore(final)
-        # the patience of the run that begins here is its own, and its first weights may prove its best
+        # a new run counts its own patience, and its best weights may be those that it begins with
         self.counters = replace(self.counters, best_score=None, validations_without_gain=0)
         self._validate()
 
@@ -165,7 +160,8 @@ class Trainer:
         restore_optimizer(self.model, self.updater.optimizer, saved.tensors)
         self.updater.sums.copy_(saved.tensors["sums"])
         torch.set_rng_state(saved.tensors["random/torch"])
-        self.counters = Counters(**saved.counters["counters"])
+        known = {field.name for field in fields(Counters)}  # former versions counted more
+        self.counters = Counters(**{k: v for k, v in saved.counters["counters"].items() if k in known})
 
     # The loop --------------------------------------------------------------------------------------------------
 
@@ -187,7 +183,7 @@ class Trainer:
         board = nullcontext() if self.board is None else closing(self.board)
         with progress, board, self._signals(), closing(self._batches()) as batches:
             if self._finished() is None:
-                self._rehearse()
+                self._preallocate()
             clock = time.monotonic()
             while (reason := self._finished()) is None:
                 self._update(next(batches))
@@ -201,12 +197,12 @@ class Trainer:
         self.save()
         return reason
 
-    def _rehearse(self) -> None:
+    def _preallocate(self) -> None:
         """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
         longest = self.pairs.longest
         work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
         with memory_errors(work, LESS_MEMORY):
-            self.updater.rehearse(longest)
+            self.updater.preallocate(longest)
 
     def _finished(self) -> str | None:
         patience = self.settings.patience
@@ -325,12 +321,10 @@ class Trainer:
         best = counters.best_score
         better = best is None or score > best or score == best == 0
         if better:
-            self._keep_named_best()
             counters.best_score, counters.best_update = score, counters.update
             counters.validations_without_gain = 0
             # kept without `patience` too: it may be set later, and the run then resumed
-            save_tensors(self.state / BEST, self.model.state_dict())
-            counters.best_sha256 = sha256(self.state / BEST)
+            save_tensors(self._best(), self.model.state_dict())
         elif scheduled:
             counters.validations_without_gain += 1
         self._record(
@@ -341,11 +335,9 @@ class Trainer:
         click.echo(f"update {counters.update:,}: development NLL {nll}{bleu}", err=True)
         return better
 
-    def _keep_named_best(self) -> None:
-        """Rename the best weights that the last checkpoint names, to keep them until a new checkpoint names others."""
-        best = self.state / BEST
-        if best.exists() and sha256(best) == self.counters.best_sha256:
-            best.replace(self.state / FORMER_BEST)
+    def _best(self) -> Path:
+        """Return the file of the best weights so far. Others are kept until no checkpoint needs them."""
+        return self.state / f"best-{self.counters.best_update:09d}.safetensors"
 
     def dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
@@ -396,11 +388,10 @@ class Trainer:
         }
 
     def save(self) -> None:
-        """Write a checkpoint."""
+        """Write a checkpoint, then delete the best weights of former ones."""
         self._refuse_to_write()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
-        former = self.state / FORMER_BEST
-        if former.exists() and sha256(former) != self.counters.best_sha256:
+        for former in set(self.state.glob("best-*.safetensors")) - {self._best()}:
             former.unlink()
 
     @contextmanager
@@ -422,27 +413,7 @@ class Trainer:
     def load_chosen_weights(self) -> None:
         """Load the weights that the model keeps: the best by development score, or the last (`keep`)."""
         if self.settings.keep == "best":
-            files = [self.state / name for name in (BEST, FORMER_BEST)]
-            wanted = self.counters.best_sha256
-            best = next((file for file in files if file.exists() and sha256(file) == wanted), None)
-            if best is None:
-                raise UserError(
-                    f"{files[0]}: missing or damaged: checksum mismatch; set "
-                    f"training.keep: last to take the last weights"
-                )
-            self.model.load_state_dict(load_tensors(best))
-
-
-def save_final_state(path: Path, trainer: Trainer) -> None:
-    """Write a file with everything that a successor needs to continue the training."""
-    save_tensors(path, trainer.state_tensors(), {"record": json.dumps(trainer.record())})
-
-
-def load_final_state(path: Path) -> Checkpoint:
-    """Read a file of `save_final_state`. A UserError names a file that is damaged or of another kind."""
-    tensors, metadata = load_tensors(path), load_metadata(path)
-    if "record" not in metadata:
-        raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
-    if metadata.get("digest", "") not in ("", digest(tensors)):  # of a file of before `save_tensors` summed
-        raise UserError(f"{path}: damaged (checksum mismatch); train the model that wrote it again")
-    return Checkpoint(tensors, json.loads(metadata["record"]))
+            try:
+                self.model.load_state_dict(load_tensors(self._best()))
+            except UserError as error:
+                raise UserError(f"{error}, or set training.keep: last to take the last weights") from None

@@ -51,7 +51,7 @@ class Updater:
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
         """Make one step of the optimizer, after a number of epochs."""
         if set_rate(self.optimizer, rate_at(self.training, epoch)) and self.graphs:
-            self.graphs.forget()
+            self.graphs.reset()
         (self.graphs or self._descend)(batch)
 
     @property
@@ -63,7 +63,7 @@ class Updater:
         """Convert a batch on the host to the form that a GPU takes."""
         return batch.in_bucket(self.training.length_bucket).pinned()
 
-    def rehearse(self, longest: int) -> None:
+    def preallocate(self, longest: int) -> None:
         """On a GPU, allocate the memory for pairs of up to this number of words, or fail now. Nothing else changes."""
         if self.graphs is None:
             return
@@ -73,7 +73,7 @@ class Updater:
         bucket, limit = self.training.length_bucket, self.training.recorded_words
         recorded = longest if limit is None else limit // bucket * bucket
         lengths = [longest, *([recorded] if 0 < recorded < longest else [])]
-        self.graphs.rehearse(self._gradient, [self._of_length(words) for words in lengths])
+        self.graphs.preallocate(self._gradient, [self._of_length(words) for words in lengths])
         self.optimizer.zero_grad(set_to_none=True)
         held.clear()
 

@@ -30,7 +30,7 @@ from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import in_words, training_times
 
-CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
+CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
 
 
@@ -62,7 +62,7 @@ def training(config: Config, folder: Path, run: Run) -> Training:
     """Return how far a run is."""
     entry, model, state = config.models[run.model], folder / "models" / run.name, folder / "state" / run.name
     noted = progress.read(folder / f"logs/train/{run.name}.progress.json")
-    found = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*.json")]
+    found = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")]
     checkpoint = max((int(name[1]) for name in found if name), default=None)
     writer, finished, note = observe(state), (model / WEIGHTS).is_file(), None
     if writer and not writer.process:  # a lock that cannot be read is a dead one

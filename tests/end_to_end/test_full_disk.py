@@ -59,7 +59,7 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     assert full.returncode == 2
     assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
     assert "Traceback" not in full.stderr
-    assert checkpoint.saved(small_disk / "state")[-1].name == "checkpoint-000000010.json"
+    assert checkpoint.saved(small_disk / "state")[-1].name == "checkpoint-000000010.safetensors"
     assert not list((small_disk / "state").glob(".*part*"))
     (small_disk / "filler").unlink()
     again = train(40)

@@ -91,7 +91,7 @@ def test_a_training_that_runs_is_killed_and_fails(tmp_path: Path) -> None:
     process = experiment.train()
     said = experiment.status_once(":")
     assert f"running: process {process.pid} on " in said and "/1,000,000" in said
-    while not list(experiment.folder.glob(f"state/{RUN}/checkpoint-*.json")):
+    while not list(experiment.folder.glob(f"state/{RUN}/checkpoint-*.safetensors")):
         time.sleep(0.1)
     process.send_signal(signal.SIGSTOP)  # its last word may be half-written
     process.kill()

@@ -24,12 +24,10 @@ import pytest
 import torch
 
 from nmt.errors import UserError
-from nmt.io.files import sha256
 from nmt.model import model_folder, trained_model
 from nmt.model.tensors import load_metadata, load_tensors
 from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
-from nmt.training.trainer import load_final_state
 from tests.bitexts import write_bitext
 from tests.running import ROOT
 from tests.small_models import small_architecture
@@ -108,7 +106,7 @@ class Run:
         return ended(self.start(*options, **changes))
 
     def checkpoints(self) -> list[str]:
-        return [record.stem for record in checkpoint.saved(self.state)]
+        return [saved.stem for saved in checkpoint.saved(self.state)]
 
     def outcome(self) -> dict[str, Any]:
         """Everything that a run leaves behind; clocks and rates apart."""
@@ -179,19 +177,6 @@ def names(folder: Path) -> list[str]:
         return []
 
 
-def tensors_without_a_sum(folder: Path) -> Moment:
-    """The moment between the two files of a checkpoint."""
-    seen = appears(folder, r"checkpoint-\d+\.safetensors")
-
-    def moment() -> bool:
-        found = set(names(folder))
-        whole = {name.removesuffix(".json") for name in found if name.endswith(".json")}
-        tensors = {name.removesuffix(".safetensors") for name in found if name.startswith("checkpoint-")}
-        return seen() and not {name for name in tensors if not name.endswith(".json")} <= whole
-
-    return moment
-
-
 def kill_in(process: subprocess.Popen[str], moment: Moment) -> bool:
     """Kill the process in this moment; False if it ended before one could be caught."""
     while process.poll() is None:
@@ -227,18 +212,17 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
     run, draw = Run(text, tmp_path), random.Random(11)
     for _ in range(2):
         kill_in(
-            run.start(), some_time_after(appears(run.state, r"checkpoint-\d+\.json"), 0.2 * draw.random())
+            run.start(),
+            some_time_after(appears(run.state, r"checkpoint-\d+\.safetensors"), 0.2 * draw.random()),
         )
     moments: dict[str, Callable[[], Moment]] = {
         "tensors of a checkpoint": lambda: appears(run.state, r"\.checkpoint-\d+\.safetensors\..*"),
-        "between a checkpoint's files": lambda: tensors_without_a_sum(run.state),
-        "sum of a checkpoint": lambda: appears(run.state, r"\.checkpoint-\d+\.json\..*"),
-        "best weights": lambda: appears(run.state, r"\.best\.safetensors\..*"),
+        "best weights": lambda: appears(run.state, r"\.best-\d+\.safetensors\..*"),
         "final state": lambda: appears(run.model, r"\.final_state\.safetensors\..*"),
         "weights": lambda: appears(run.model, r"\.model\.safetensors\..*"),
     }
     caught = [name for name, moment in moments.items() if kill_in(run.start(), moment())]
-    assert len(caught) >= 4, f"the machine was too quick: only {caught}"
+    assert len(caught) >= 3, f"the machine was too quick: only {caught}"
     result = run.finish()
     assert result.code == 0, result.said
     assert same(run.outcome(), unbroken) == []
@@ -259,8 +243,8 @@ def flip_a_bit(path: Path) -> None:
 
 
 def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> None:
-    for record in checkpoint.saved(again.state):
-        flip_a_bit(record.with_suffix(".safetensors"))
+    for saved in checkpoint.saved(again.state):
+        flip_a_bit(saved)
     history = (again.state / "history.jsonl").read_bytes()
     result = again.finish()
     assert result.code == 2
@@ -290,7 +274,6 @@ def pickle_that_acts(path: Path, trap: Path) -> None:
 
 
 def test_files_that_could_run_code_are_refused_unread(again: Run, finished: Run, tmp_path: Path) -> None:
-    """Also with a sum that fits."""
     trap = tmp_path / "trap"
     pickle_that_acts(tmp_path / "file", trap)
     torch.load(tmp_path / "file", weights_only=False)
@@ -299,15 +282,13 @@ def test_files_that_could_run_code_are_refused_unread(again: Run, finished: Run,
     pickle_that_acts(tmp_path / "model" / model_folder.WEIGHTS, trap)
     with pytest.raises(UserError, match=r"model\.safetensors: damaged"):
         trained_model.load(tmp_path / "model", torch.device("cpu"))
-    for record in checkpoint.saved(again.state):
-        tensors = record.with_suffix(".safetensors")
-        pickle_that_acts(tensors, trap)
-        record.write_text(json.dumps({"sha256": sha256(tensors)}), encoding="utf-8")
+    for saved in checkpoint.saved(again.state):
+        pickle_that_acts(saved, trap)
     with pytest.raises(UserError, match="no intact checkpoint in it"):
         checkpoint.load_last(again.state)
     pickle_that_acts(tmp_path / "final_state.safetensors", trap)
     with pytest.raises(UserError, match=r"final_state\.safetensors: damaged"):
-        load_final_state(tmp_path / "final_state.safetensors")
+        checkpoint.read(tmp_path / "final_state.safetensors")
     assert not trap.exists()
 
 
@@ -315,7 +296,7 @@ def test_files_that_could_run_code_are_refused_unread(again: Run, finished: Run,
 
 
 def wait_for_checkpoint(run: Run, process: subprocess.Popen[str]) -> None:
-    begun = appears(run.state, r"checkpoint-\d+\.json")
+    begun = appears(run.state, r"checkpoint-\d+\.safetensors")
     while not begun():
         assert process.poll() is None, ended(process).said
         time.sleep(0.001)

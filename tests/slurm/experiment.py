@@ -107,7 +107,7 @@ class Experiment:
 
     def has_checkpoint(self, run: str) -> bool:
         """Whether a run has written one."""
-        return any((self.folder / "state" / run).glob("checkpoint-*.json"))
+        return any((self.folder / "state" / run).glob("checkpoint-*.safetensors"))
 
     def training_logs(self, run: str) -> str:
         """What Slurm wrote of a run's jobs that ended before their work was done."""

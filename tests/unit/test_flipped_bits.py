@@ -20,8 +20,8 @@ from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
 from nmt.model import trained_model
+from nmt.training import checkpoint
 from nmt.training.data import TrainingData
-from nmt.training.trainer import load_final_state
 from tests.bitexts import write_text
 from tests.translators import text_settings
 from tests.translators import trained_model as train
@@ -49,7 +49,7 @@ def read_decoded(folder: Path) -> None:
 
 
 def read_state(folder: Path) -> None:
-    load_final_state(folder / "model" / "final_state.safetensors")
+    checkpoint.read(folder / "model" / "final_state.safetensors")
 
 
 FILES: dict[str, Callable[[Path], None]] = {

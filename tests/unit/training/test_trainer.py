@@ -18,8 +18,9 @@ from nmt.data.bitext import Bitext
 from nmt.model import trained_model
 from nmt.model.tensors import save_tensors
 from nmt.settings.training import ModelRun
+from nmt.training.checkpoint import Checkpoint
 from nmt.training.export import export
-from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
+from nmt.training.trainer import Interrupted, Trainer, checkpoint
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.training_settings import model_run
@@ -172,7 +173,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trainer(model_run(updates=10), text, tmp_path).run()
-    newest = checkpoint.saved(tmp_path)[-1].with_suffix(".safetensors")
+    newest = checkpoint.saved(tmp_path)[-1]
     content = bytearray(newest.read_bytes())
     content[-3] ^= 1
     newest.write_bytes(content)
@@ -192,7 +193,7 @@ def finished(text: Bitext, state: Path) -> Trainer:
 def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path)
     assert sorted(path.name for path in tmp_path.glob("checkpoint-*")) == [
-        f"checkpoint-{update:09d}.{kind}" for update in (7, 10) for kind in ("json", "safetensors")
+        f"checkpoint-{update:09d}.safetensors" for update in (7, 10)
     ]
 
 
@@ -327,7 +328,7 @@ def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path
 
 def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, tmp_path: Path) -> None:
     first = finished(text, tmp_path / "first")
-    save_final_state(tmp_path / "final.safetensors", first)
+    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
     successor = Trainer(model_run(continue_from="small", updates=30), text, text, SIZES, tmp_path / "second")
     successor.resume(tmp_path / "final.safetensors")
     assert successor.counters.update == 10
@@ -349,7 +350,7 @@ def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: 
     )
     first.run()
     assert first.counters.validations_without_gain > 0
-    save_final_state(tmp_path / "final.safetensors", first)
+    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
     run = model_run(
         continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5
     )
@@ -361,7 +362,8 @@ def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: 
 
 
 def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) -> None:
-    save_final_state(tmp_path / "final.safetensors", finished(text, tmp_path / "first"))
+    first = finished(text, tmp_path / "first")
+    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
     run = model_run(continue_from="small")
     other = run.model_copy(update={"architecture": run.architecture.model_copy(update={"hidden_units": 7})})
     successor = Trainer(other, text, text, SIZES, tmp_path / "second")
@@ -372,7 +374,7 @@ def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) ->
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     with refused():
-        load_final_state(tmp_path / "x.safetensors")
+        checkpoint.read(tmp_path / "x.safetensors")
 
 
 def test_others_may_read_a_model(tmp_path: Path) -> None:
