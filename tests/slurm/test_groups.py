@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -34,5 +35,7 @@ def test_five_shards_are_two_submissions_of_each_step(cluster: Cluster, tmp_path
     for file in FILES:
         assert (here.folder / file).read_bytes() == (there.folder / file).read_bytes(), file
     sent = run("squeue", "--noheader", "--states=all", "--format=%T %k").stdout.splitlines()
-    groups = Counter(line.split("_")[1] for line in sent if line.startswith("COMPLETED group_"))
-    assert groups == {"score": 2, "select": 2}, sent
+    groups = Counter(
+        line.split(".")[0] for line in sent if re.match(r"COMPLETED rule_(score|select)\.", line)
+    )
+    assert groups == {"COMPLETED rule_score": 2, "COMPLETED rule_select": 2}, "\n".join(sent)
