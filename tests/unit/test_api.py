@@ -144,46 +144,6 @@ def test_options_of_translate_are_checked_as_those_of_the_command(
         model.translate("w3 w4", **options)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"device": "tpu"},
-        {"threads": 0},
-        {"threads": 10**9},
-        {"threads": "2"},
-        {"precision": "int4"},
-        {"shortlist": "."},
-        {"shortlist": 3},
-    ],
-    ids=str,
-)
-def test_options_of_load_are_checked_as_those_of_the_command(
-    folder: Path, options: dict[str, object]
-) -> None:
-    with refused():
-        nmt.load(folder, **options)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("text", [3, None, b"w3", ["w3", 4]], ids=str)
-def test_only_text_is_translated(model: nmt.Model, text: object) -> None:
-    with refused():
-        model.translate(text)  # type: ignore[call-overload]
-
-
-def test_paths_that_are_none_are_said_in_one_line(model: nmt.Model, tmp_path: Path) -> None:
-    with refused():
-        nmt.load(["a"])  # type: ignore[arg-type]
-    one = model.translate("w3 w4")
-    one.plot(tmp_path / "new" / "matrix.png")  # as `--plot` and every `--output` do
-    assert (tmp_path / "new" / "matrix.png").is_file()
-    with refused():
-        one.plot(tmp_path / "new" / "matrix.png" / "other.png")
-    with refused():
-        one.plot("a\0.png")
-    with refused():
-        one.plot(3)  # type: ignore[arg-type]
-
-
 WITHOUT = """
 import sys
 from nmt.cli import main

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.settings.text import LANGUAGES, Languages
+from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
@@ -119,9 +119,3 @@ def test_the_share_of_unknown_words_is_that_of_the_development_text() -> None:
     found.counts[0].update({"a": 3, "b": 2, "c": 1})
     found.dev[0].update({"a": 5, "b": 1, "c": 2, "d": 2})
     assert found.unknown_share((2, 3)) == (pytest.approx(0.4), 0.0)
-
-
-def test_the_languages_are_those_of_the_tokenizer() -> None:
-    from sacremoses.corpus import NonbreakingPrefixes
-
-    assert sorted(LANGUAGES) == sorted(set(NonbreakingPrefixes().available_langs.values()))

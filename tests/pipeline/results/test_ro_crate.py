@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,7 +21,7 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record
-from pipeline.results.verify import Remade, altered, other_decoding, other_program, recorded_checksums, verify
+from pipeline.results.verify import Remade, other_decoding, other_program, recorded_checksums, verify
 from tests.bitexts import write_text
 from tests.messages import check, refused
 from tests.odd_values import altered_bytes, altered_json
@@ -163,33 +162,6 @@ def test_another_program_than_the_one_that_made_the_tables_is_named(
     (line,) = other_program(results / RECORD)
     assert line.startswith("the tables were made with nmt ")
     assert f"here is nmt 9.9+{'c' * 12}.dirty" in line
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000,
-        '{"@graph": [' + "9" * 5000 + "]}",
-        '{"@graph": [{"@type": "File", "@id": 1, "sha256": "x"}]}',
-    ],
-    ids=range(3),
-)
-def test_records_of_odd_shapes_are_refused_in_a_line(results: Path, text: str) -> None:
-    (results / RECORD).write_text(text, encoding="utf-8")
-    with refused():
-        recorded_checksums(results, {RECORD})
-
-
-def test_names_that_no_file_can_have_are_missing_files(results: Path) -> None:
-    names = ["a\0b", "../../etc/passwd", "/etc/passwd", "x" * 5000, "runs", ""]
-    found = list(altered(results, dict.fromkeys(names, "0" * 64), {"config.json"}))
-    assert found == [f"{results}/{name}: missing, but in the record" for name in names]
-
-
-def test_a_pipe_in_the_records_place_is_not_waited_for(results: Path, tmp_path: Path) -> None:
-    os.mkfifo(results / RECORD)
-    with refused():
-        verify(results, tmp_path / "scratch")
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-from click import Option
 from click.testing import CliRunner
 
 from nmt.cli import DESCRIPTIONS, available, commands, subcommand, subcommands
@@ -27,12 +25,3 @@ def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() ->
             text = shown(*group, "--help")
             assert f" {name} {subcommand(words).get_short_help_str(1000)}" in text
             assert not group or f" {group[0]} {DESCRIPTIONS[group[0]]}" in shown("--help")
-
-
-@pytest.mark.parametrize("words", subcommands())
-def test_every_subcommand_has_help_in_sentences(words: str) -> None:
-    command = subcommand(words)
-    assert command.help and command.help.rstrip().endswith(".")
-    for option in command.params:
-        if isinstance(option, Option):
-            assert option.help and option.help.endswith("."), (words, option.name)

@@ -206,33 +206,6 @@ def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_pat
     assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "$0 -m nmt translate --model $1 <&-",
-        "$0 -m nmt translate --model $1 $2 >&-",
-        "$0 -m nmt score --model $1 $2 - <&-",
-        "$0 -m nmt score --model $1 $2 $2 >&-",
-    ],
-)
-def test_what_is_closed_is_named(model: Path, tmp_path: Path, line: str) -> None:
-    (tmp_path / "text").write_text("w3\n")
-    found = shell(line, model, tmp_path / "text")
-    refused(found)
-
-
-def test_closed_streams_that_nobody_needs_do_not_matter(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("w3\n")
-    line = "$0 -m nmt translate --model $1 $2 --output $2.out <&- >&- 2>&-"
-    found = shell(line, model, tmp_path / "text")
-    assert found.returncode == 0
-    assert (tmp_path / "text.out").read_bytes().count(b"\n") == 1
-    found = shell("$0 -m nmt data tokenize --language en $2 $2.tok 2>&-", model, tmp_path / "text")
-    assert (found.returncode, (tmp_path / "text.tok").read_bytes()) == (0, b"w3\n")
-    found = shell("$0 -m nmt data tokenize --language en $2.none $2.tok 2>&-", model, tmp_path / "text")
-    assert (found.returncode, found.stdout) == (2, b"")
-
-
 def on_a_terminal(arguments: list[str], **streams: Any) -> str:
     """What a command says on standard error where that is a terminal."""
     ours, theirs = pty.openpty()

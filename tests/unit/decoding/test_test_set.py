@@ -245,19 +245,6 @@ def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
             assert second.returncode == 0
 
 
-def test_train_then_decode_then_align(folder: Path, tmp_path: Path) -> None:
-    trained = nmt(*train_options(folder, tmp_path))
-    assert trained.returncode == 0, trained.stderr
-    assert "Small: 6 updates" in trained.stderr
-    both = ["--model", tmp_path / "model", "--source", folder / "test.en"]
-    settings = decoding().model_dump_json()
-    translated = nmt("test-set", "decode", *both, "--settings", settings, "--output", tmp_path / "t")
-    assert translated.returncode == 0, translated.stderr
-    aligned = nmt("test-set", "align", *both, "--target", folder / "test.fr", "--output", tmp_path / "a")
-    assert aligned.returncode == 0, aligned.stderr
-    assert [len(records(tmp_path / name)) for name in "ta"] == [5, 5]
-
-
 def test_a_run_over_its_time_says_so_and_goes_on(folder: Path, tmp_path: Path) -> None:
     options = train_options(folder, tmp_path)
     first = nmt(*options, "--max-seconds", "0.000001")

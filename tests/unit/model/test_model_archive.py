@@ -15,17 +15,15 @@ from typing import Any
 import pytest
 import torch
 import yaml
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.io.formats import zstd
 from nmt.model import model_archive, model_card
 from nmt.model.model_folder import RELEASED, WEIGHTS
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
-from tests.messages import check, refused
+from tests.messages import refused
 from tests.odd_values import altered_bytes, said
 
 SUMMARY: dict[str, Any] = {
@@ -179,36 +177,6 @@ def test_links_are_refused(tmp_path: Path) -> None:
         model_archive.unpack(archive, tmp_path / "out")
 
 
-@pytest.mark.parametrize("top", ["-rf", ".hidden", "m\x1b[2J", "m\nn"])
-def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Path, top: str) -> None:
-    archive = packed(tmp_path / "a.tar.zst", {f"{top}/SHA256SUMS": b""})
-    check(said("unpack", archive, "--output", tmp_path / "out"))
-    assert not list((tmp_path / "out").iterdir())
-    (tmp_path / top).mkdir()
-    for name in RELEASED:
-        (tmp_path / top / name).touch()
-    with refused():
-        model_archive.pack(tmp_path / top, tmp_path / "b.tar.zst")
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"path": "m/a\0b"},
-        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "m/a"},
-        {"GNU.sparse.map": "x,y"},
-        {"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"},
-    ],
-)
-def test_headers_that_nobody_writes_are_refused_in_a_line(tmp_path: Path, headers: dict[str, str]) -> None:
-    entry = tarfile.TarInfo("m/a")
-    entry.pax_headers = headers
-    archive = packed(tmp_path / "a.tar.zst", {}, entry=entry)
-    with refused():
-        model_archive.unpack(archive, tmp_path / "out")
-    assert not list((tmp_path / "out").iterdir())
-
-
 def test_a_file_that_unpacks_to_gigabytes_or_comes_twice_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,18 +236,6 @@ def test_nothing_is_overwritten(model: Path, tmp_path: Path) -> None:
     model_archive.unpack(archive, tmp_path / "out")
     with refused():
         model_archive.unpack(archive, tmp_path / "out")
-
-
-def test_the_subcommands_pack_and_unpack(model: Path, tmp_path: Path) -> None:
-    archive = str(tmp_path / "m.tar.zst")
-    runner = CliRunner()
-    assert (
-        runner.invoke(commands, ["model", "release", "--model", str(model), "--output", archive]).exit_code
-        == 0
-    )
-    result = runner.invoke(commands, ["unpack", archive, "--output", str(tmp_path / "out")])
-    assert result.exit_code == 0
-    assert result.output.strip() == str(tmp_path / "out" / "rnnsearch-50")
 
 
 def test_a_card_without_scores_says_so(model: Path) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.io.files import sha256
 from nmt.selection import kenlm_build
 from nmt.selection.kenlm_build import PROGRAMS, provide
 from tests import kenlm
@@ -71,21 +70,6 @@ def source_archive(path: Path, text: str) -> Path:
             entry.size = len(content.encode())
             archive.addfile(entry, io.BytesIO(content.encode()))
     return path
-
-
-def test_an_archive_with_one_other_byte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    monkeypatch.setattr(kenlm_build, "on_path", lambda: None)
-    monkeypatch.setattr(kenlm_build.shutil, "which", lambda name: name)
-    pinned = source_archive(tmp_path / "kenlm-0.3.0.tar.gz", "a")
-    monkeypatch.setattr(kenlm_build, "SHA256", sha256(pinned))
-    (tmp_path / "taken").mkdir()
-    assert sha256(kenlm_build._fetch(tmp_path / "taken")) == sha256(pinned)
-    source_archive(pinned, "b")
-    with refused():
-        provide(tmp_path / "ours", 1)
-    assert [path.name for path in (tmp_path / "ours").iterdir()] == ["lock"]
 
 
 PROJECT = """\
