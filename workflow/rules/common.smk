@@ -8,9 +8,9 @@ import sys
 from glob import glob
 from pathlib import Path
 
-import pipeline.config.consistency as consistency
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
+from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
 from pipeline.config.layers import ConfigError, find_layers, load, module_layers
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
@@ -123,33 +123,26 @@ RESULTS = ReplicationPackage(Path("results"))
 SHARED = {} if CONFIG.released.models else shared_models(CONFIG, RUNS, Path())
 
 
-def moses_on(set_, given):
-    """Translations of a set by another system: Moses', measured here (also with phrases that a model has scored) or given."""
-    folder = "" if set_ == "test" else f"{set_}/"
-    systems = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
+def other_systems(set_, given):
+    """Translations of a set by systems that are no models: Moses, measured here or given, and rescored n-best lists."""
+    found = {PHRASE_BASED: given} if given else {}
     if CONFIG.moses.enabled:
-        measured = systems if CONFIG.moses.phrase_model else systems[:1]
-        return {system: f"translations/{folder}{system}.txt" for system in measured if set_ in SETS}
-    return {consistency.PHRASE_BASED: str(given)} if given else {}
+        measured = [PHRASE_BASED, *([WITH_PHRASE_MODEL] if CONFIG.moses.phrase_model else [])]
+        folder = "" if set_ == "test" else "dev/"
+        found = {system: f"translations/{folder}{system}.txt" for system in measured if set_ in SETS}
+    if set_ == "test":
+        found |= {name: f"rescored/{name}.{TARGET}" for name in CONFIG.use.rescored}
+    return found
 
 
 OTHER_SYSTEMS = {
-    set_: found
-    for set_, file in (
-        ("test", CONFIG.artifacts.moses_translations),
-        ("dev", CONFIG.artifacts.moses_dev_translations),
-    )
-    if (found := moses_on(set_, file))
+    "test": other_systems("test", CONFIG.artifacts.moses_translations),
+    "dev": other_systems("dev", CONFIG.artifacts.moses_dev_translations),
 }
 
-# Rescored n-best lists, which are translations like these.
-if CONFIG.use.rescored:
-    OTHER_SYSTEMS.setdefault("test", {}).update(
-        (name, f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored
-    )
 
-
-# Only what the experiment has, so that a mistyped target is told as one that no rule makes.
+# Only what the experiment has, so that a mistyped target is told as one that no rule makes. {set} and {budget} are folders
+# in a path, with the slash, or nothing: of the development set, and of a corpus with a word budget of its own.
 wildcard_constraints:
     archive=options.any_of(archive.path for archive in CONFIG.archives.values()),
     corpus="[a-z0-9][a-z0-9.-]*",
@@ -162,8 +155,8 @@ wildcard_constraints:
     set="(dev/)?" if "dev" in SETS else "(?:)",
 
 
-def constant(settings):
-    """A parameter function for settings, or text with braces, that are the same for every job of a rule."""
+def literal(settings):
+    """A parameter of every job of a rule: settings as JSON, or text; its braces are no wildcards."""
     line = settings if isinstance(settings, str) else job_settings.as_json(settings)
     return lambda wildcards: line
 
@@ -187,12 +180,7 @@ def training_settings(wildcards):
     return job_settings.training_settings(CONFIG, RUNS[wildcards.model])
 
 
-def as_trained(wildcards, wanted, deciding):
-    """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
+def as_recorded(wildcards, wanted, deciding):
+    """A parameter of a finished training as Snakemake recorded it, if the wanted one means the same: it is not run again."""
     record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
     return recorded.as_recorded(record, wanted, deciding)
-
-
-def moses_text_of(part, language):
-    """One side of training or development text, shard by shard."""
-    return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")

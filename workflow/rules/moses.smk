@@ -26,6 +26,10 @@ rule moses_programs:
 
 if CONFIG.moses.enabled:
 
+    def text_of(part, language):
+        """One side of training or development text, shard by shard."""
+        return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
+
     def moses_settings(*keys):
         """Those of the settings of `moses` that decide a job."""
         return CONFIG.moses.model_dump(include=set(keys))
@@ -38,8 +42,8 @@ if CONFIG.moses.enabled:
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
-            source=lambda wildcards: moses_text_of(wildcards.part, SOURCE),
-            target=lambda wildcards: moses_text_of(wildcards.part, TARGET),
+            source=lambda wildcards: text_of(wildcards.part, SOURCE),
+            target=lambda wildcards: text_of(wildcards.part, TARGET),
         output:
             source=f"moses/{{part}}.{SOURCE}",
             target=f"moses/{{part}}.{TARGET}",
@@ -272,6 +276,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
             programs=ancient(f"{MOSES}/bin/moses"),
         output:
-            translations=f"translations/{{set}}{consistency.WITH_PHRASE_MODEL}.txt",
+            translations=f"translations/{{set}}{WITH_PHRASE_MODEL}.txt",
         log:
             "logs/moses/{set}translate_scored.log",

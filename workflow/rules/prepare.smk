@@ -29,7 +29,7 @@ for corpus in IN_FILES:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
         params:
-            members=constant(options.members(CONFIG, corpus)),
+            members=literal(options.members(CONFIG, corpus)),
             source=lambda wildcards, output: options.repeated("output-source", output.source),
             target=lambda wildcards, output: options.repeated("output-target", output.target),
         shell:
@@ -54,7 +54,7 @@ for corpus in GENERATED:
             mem_mb=memory(2000),
             runtime=minutes(60),
         params:
-            settings=constant(CONFIG.grammar),
+            settings=literal(CONFIG.grammar),
             split=CONFIG.corpora[corpus].grammar.split,
             pairs=CONFIG.corpora[corpus].grammar.pairs,
         script:

@@ -111,7 +111,7 @@ rule package_settings:
         mem_mb=1000,
         runtime=10,
     params:
-        settings=constant(published(CONFIG)),
+        settings=literal(published(CONFIG)),
     script:
         "../scripts/settings.py"
 
@@ -132,7 +132,7 @@ rule compare:
         mem_mb=4000,
         runtime=60,
     params:
-        deciding=constant(job_settings.comparison_settings(CONFIG)),
+        deciding=literal(job_settings.comparison_settings(CONFIG)),
     script:
         "../scripts/build.py"
 
@@ -153,7 +153,7 @@ rule tables:
         mem_mb=2000,
         runtime=30,
     params:
-        seeds=constant(shown_seeds(CONFIG.use.models)),
+        seeds=literal(shown_seeds(CONFIG.use.models)),
     script:
         "../scripts/build.py"
 
@@ -179,7 +179,7 @@ if LISTED.corpora:
             "logs/results/data.log",
         localrule: True
         params:
-            seeds=constant(""),
+            seeds=literal(""),
 
 
 if CONFIG.sentence_vectors:
@@ -234,7 +234,7 @@ if TREE_FILES:
             runtime=30,
         params:
             model=lambda wildcards, input: os.path.dirname(input.text),
-            sentence=constant(CONFIG.artifacts.tree_sentence),
+            sentence=literal(CONFIG.artifacts.tree_sentence),
             outputs=lambda wildcards, output: options.repeated("output", output),
         shell:
             "nmt tree {params.sentence:q} --model {params.model:q} {params.outputs} 2>&1 | tee -i {log:q}"
@@ -303,7 +303,7 @@ rule report:
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(OWN / "captions.yaml"),
-        seeds=constant(shown_seeds(CONFIG.use.models)),
+        seeds=literal(shown_seeds(CONFIG.use.models)),
         settings=lambda wildcards: job_settings.page_settings(CONFIG),
     script:
         "../scripts/pages.py"

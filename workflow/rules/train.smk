@@ -46,8 +46,8 @@ rule train:
     params:
         # Snakemake compares only parameters whose function does not take `input`: here `weights` and `data`.
         settings=lambda wildcards, input: training_settings(wildcards),
-        weights=lambda wildcards: as_trained(wildcards, training_settings(wildcards), recorded.of_training),
-        data=lambda wildcards: as_trained(wildcards, job_settings.data_settings(CONFIG), recorded.of_text),
+        weights=lambda wildcards: as_recorded(wildcards, training_settings(wildcards), recorded.of_training),
+        data=lambda wildcards: as_recorded(wildcards, job_settings.data_settings(CONFIG), recorded.of_text),
         continue_from=lambda wildcards, input: (
             options.option("continue-from", input.base) if input.get("base") else ""
         ),
