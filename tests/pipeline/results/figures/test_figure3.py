@@ -14,7 +14,6 @@ from matplotlib.image import imread
 from nmt.evaluation.translations import Record
 from nmt.plots.style import save
 from pipeline.results.figures.figure3 import choose_sentences, figure3
-from tests.messages import refused
 from tests.report_settings import report_settings
 
 SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
@@ -98,9 +97,3 @@ def test_too_few_sentences_are_filled_up_and_said() -> None:
     assert [one.line for one in choice.records[1:3]] == [0, 1]
     assert sorted(one.line for one in choice.records) == [0, 1, 2, 3]
     assert "only 1 of 3" in choice.compromise and "10 to 20 words" in choice.compromise
-
-
-def test_no_attention_no_figure3() -> None:
-    plain = [Record(0, ["a"], ["b"], None)]
-    with refused():
-        choose_sentences(plain, plain, (10, 20), seed=1)

@@ -117,11 +117,6 @@ def test_an_axis_has_several_numbers(first: float, last: float) -> None:
         assert 3 <= len([tick for tick in panel.get_yticks() if low <= tick <= high]) <= 7
 
 
-def test_without_its_base_a_run_begins_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
-    _, training = panels(read(files[3:4]))
-    assert [xy(line) for line in training.get_lines()] == [[(25, 40.0), (30, 35.0)]]
-
-
 def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) -> None:
     lines = [
         window(5, 90.0),
