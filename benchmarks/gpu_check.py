@@ -134,8 +134,8 @@ def gradients(setup: Setup) -> Figures:
         sizes = setup.sizes(21, 8)
         model, batch = setup.model(family, sizes, setup.backend()), drawn(sizes, 3).in_bucket(5)
         exact, there = copy.deepcopy(model).cpu().double(), batch.to(torch.device("cpu"))
-        counts = None if there.counts is None else there.counts.double()
-        wanted = gradient(exact, replace(there, source_mask=there.source_mask.double(), counts=counts))
+        loss_mask = None if there.loss_mask is None else there.loss_mask.double()
+        wanted = gradient(exact, replace(there, source_mask=there.source_mask.double(), loss_mask=loss_mask))
         for precision in setup.precisions():
             for kernels in KERNELS:
                 model.use(setup.backend(precision, kernels))

@@ -47,7 +47,7 @@ class ScriptedModel:
 
 
 class ScriptedSteps:
-    """As in `nmt.model.encoder_decoder.Steps`."""
+    """As in `nmt.model.encoder_decoder.DecoderState`."""
 
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)
@@ -57,7 +57,7 @@ class ScriptedSteps:
         last = self.last.flatten()
         return self.table[last if alive is None else last[alive]].clone()
 
-    def extend(self, parents: Tensor, words: Tensor) -> None:
+    def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Only the last words count."""
         self.last = words
 

@@ -193,7 +193,7 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
 
     sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
     """
-    from nmt.decoding.oracle import oracle as choose
+    from nmt.decoding.rescoring import oracle as choose
 
     lines = choose(source, lists, reference, output)
     click.echo(f"{output}: {lines:,} sentences", err=True)

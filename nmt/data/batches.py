@@ -31,7 +31,7 @@ class Batch:
 
     source (S, B), source_mask (S, B) of 0 and 1, target (T, B). positions (P,): indices into the flattened target that
     are not padding. sentence (P,): the pair of each position. words: numbers of source and target words without end
-    symbols. counts: None, or (P,) of 0 and 1, with 0 for positions that are padding.
+    symbols. loss_mask: None, or (P,) of 0 and 1, with 0 for positions that are padding.
     """
 
     source: Tensor
@@ -41,7 +41,7 @@ class Batch:
     sentence: Tensor
     source_words: int
     target_words: int
-    counts: Tensor | None = None
+    loss_mask: Tensor | None = None
 
     def __len__(self) -> int:
         return self.source.shape[1]
@@ -60,7 +60,7 @@ class Batch:
 
     def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
         """Return the arguments of `EncoderDecoder.total_nll`."""
-        return self.source, self.source_mask, self.target, self.positions, self.counts
+        return self.source, self.source_mask, self.target, self.positions, self.loss_mask
 
     def in_bucket(self, multiple: int) -> Batch:
         """Return the batch with more padding, so that batches have few shapes: S = T, a multiple plus the end symbol.
@@ -70,7 +70,7 @@ class Batch:
         words = max(len(self.source), len(self.target)) - 1
         length = -(-words // multiple) * multiple + 1
         sentences = torch.arange(length * len(self)) % len(self)
-        counts = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
+        loss_mask = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
         return replace(
             self,
             source=lengthened(self.source, length, END),
@@ -78,7 +78,7 @@ class Batch:
             target=lengthened(self.target, length, END),
             positions=torch.arange(length * len(self)),
             sentence=sentences,
-            counts=counts,
+            loss_mask=loss_mask,
         )
 
 

@@ -27,21 +27,21 @@ from torch import Tensor
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding.top_k import largest, largest_of_many
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import Encoded, Steps
+from nmt.model.encoder_decoder import DecoderState, Encoded
 from nmt.model.readout import Candidates
 from nmt.settings.decoding import Decoding
 
-LOOK = 8
+SYNC_EVERY = 8
 """Number of steps on a GPU between two checks of the host which sentences are left."""
-WORTHWHILE = 7 / 8
+COMPACT_BELOW = 7 / 8
 """Finished sentences leave the batch when at most this fraction is left, since their removal copies all others."""
 
 
 class Model(Protocol):
     """A model that can be searched: an `EncoderDecoder` or an `Ensemble`."""
 
-    def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
-        """Return the `Steps` of a search over encoded sentences."""
+    def steps(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
+        """Return the `DecoderState` of a search over encoded sentences."""
 
 
 @dataclass(frozen=True)
@@ -167,20 +167,22 @@ def search(
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
         chosen = step(number, steps, beams, alive, forbid_unknown)
-        if looks_always or number % LOOK == LOOK - 1:
+        if looks_always or number % SYNC_EVERY == SYNC_EVERY - 1:
             left = beams.left()
             if not len(left):
                 break
-            steps.extend(chosen.parents, chosen.words)
-            if len(left) <= WORTHWHILE * len(beams.scores):
+            steps.reorder_and_append(chosen.parents, chosen.words)
+            if len(left) <= COMPACT_BELOW * len(beams.scores):
                 steps.keep(left)
                 beams.keep(left)
         else:
-            steps.extend(chosen.parents, chosen.words)
+            steps.reorder_and_append(chosen.parents, chosen.words)
     return BackPointers(beams.history, len(encoded), width).hypotheses(limits, decoding)
 
 
-def step(number: int, steps: Steps, beams: Beams, alive: Tensor | None, forbid_unknown: bool) -> Chosen:
+def step(
+    number: int, steps: DecoderState, beams: Beams, alive: Tensor | None, forbid_unknown: bool
+) -> Chosen:
     """Add one word to each hypothesis, or to those at `alive`. On a GPU, the host does not wait for results here."""
     words = steps.predict(alive)
     forbid(words, beams.too_early(number, alive), forbid_unknown)

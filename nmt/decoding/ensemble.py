@@ -20,7 +20,7 @@ from torch import Tensor
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.forced_decoding import make_batch
 from nmt.decoding.shortlist import Shortlist
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
+from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder
 from nmt.model.readout import Candidates
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average, Decoding
@@ -61,16 +61,16 @@ class Ensemble:
         """Encode source words (S, B) with a 0/1 mask (S, B)."""
         return EncodedByAll([model.encode(source, mask) for model in self.models])
 
-    def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleSteps:
-        """Return the `Steps` of a search over encoded sentences."""
+    def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleState:
+        """Return the `DecoderState` of a search over encoded sentences."""
         parts = zip(self.models, encoded.parts, strict=True)
-        return EnsembleSteps([model.steps(part, candidates) for model, part in parts], self.average)
+        return EnsembleState([model.steps(part, candidates) for model, part in parts], self.average)
 
 
-class EnsembleSteps:
-    """The `Steps` of all models."""
+class EnsembleState:
+    """The `DecoderState` of all models."""
 
-    def __init__(self, parts: list[Steps], average: Average) -> None:
+    def __init__(self, parts: list[DecoderState], average: Average) -> None:
         self.parts, self.average = parts, average
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
@@ -89,13 +89,13 @@ class EnsembleSteps:
             return total.sub_(math.log(len(self.parts)))
         return total.div_(len(self.parts))
 
-    def extend(self, parents: Tensor, words: Tensor) -> None:
-        """See `Steps.extend`."""
+    def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
+        """See `DecoderState.reorder_and_append`."""
         for part in self.parts:
-            part.extend(parents, words)
+            part.reorder_and_append(parents, words)
 
     def keep(self, rows: Tensor) -> None:
-        """See `Steps.keep`."""
+        """See `DecoderState.keep`."""
         for part in self.parts:
             part.keep(rows)
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from nmt.data.batches import Batch, pad_pairs
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
-from nmt.model.loss import CHUNK
+from nmt.model.readout import CHUNK
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
 

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from nmt.decoding.forced_decoding import Scorer, batches
 from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists
-from nmt.decoding.test_set import sum_of_models
+from nmt.decoding.test_set import models_checksum
+from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
@@ -77,7 +78,7 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
 
 def _made_from(rescorer: Rescorer, source: Path, lists: Path) -> str:
     """Return a checksum of everything that determines the log-probabilities."""
-    facts = [sum_of_models(rescorer.models), rescorer.average, rescorer.batch_size, TOGETHER]
+    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, TOGETHER]
     facts += [sha256(source), sha256(lists)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
@@ -150,3 +151,36 @@ def _write(
             if rewritten:
                 for hypothesis in mixed:
                     rewritten.write(hypothesis.line(sentence.line))
+
+
+# --- the oracle ------------------------------------------------------------------------------------------------------
+
+
+def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
+    """Choose by the reference (Table 2): write the best hypothesis of each line's list, and return the number of lines.
+
+    Raises:
+        UserError: source, lists and reference do not fit together, or a line is malformed.
+    """
+    lines = sum(1 for _ in read_lines(source))
+    references = sum(1 for _ in read_lines(reference))
+    if references != lines:
+        raise UserError(f"{reference}: {references} lines, expected {lines} as in {source}")
+    with Progress(lines, "sentences", "oracle") as progress, write_lines(output) as writer:
+        for sentence, wanted in zip(read_lists(lists, source, progress), read_lines(reference), strict=True):
+            writer.write(best_by_bleu(sentence, wanted))
+    return lines
+
+
+def best_by_bleu(sentence: NBestList, reference: str) -> str:
+    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals.
+
+    It is smoothed, since most hypotheses have no matching 4-gram.
+    """
+    from sacrebleu.metrics.bleu import BLEU  # rescoring does without
+
+    texts = sentence.distinct
+    if len(texts) == 1:
+        return texts[0]
+    bleu = BLEU(tokenize="none", lowercase=False, force=True, effective_order=True)
+    return max(texts, key=lambda text: bleu.sentence_score(text, [reference]).score)

@@ -117,14 +117,14 @@ def made_from(
     average: Average = "probability",
 ) -> str:
     """Return a checksum of everything that determines the translations, including the machine's arithmetic."""
-    total = hashlib.sha256(sum_of_models(models).encode())
+    total = hashlib.sha256(models_checksum(models).encode())
     total.update(json.dumps([forbid_unknown, average]).encode())
     total.update(decoding.model_dump_json().encode())
     total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
     return total.hexdigest()
 
 
-def sum_of_models(models: Sequence[TrainedModel]) -> str:
+def models_checksum(models: Sequence[TrainedModel]) -> str:
     """Return a checksum of the weights, the code and the machine."""
     total = hashlib.sha256()
     for model in models:

@@ -41,7 +41,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
     if name != "cpu" and torch.cuda.is_available():
         _refuse_unsupported()
         device = torch.device("cuda")
-    elif name == "cuda" or (name == "auto" and gpu_pool.in_sight()):
+    elif name == "cuda" or (name == "auto" and gpu_pool.gpu_evidence()):
         raise UserError(_unseen(name))
     if name == "auto" and announced:
         click.echo(f"nmt: computes on {device_name(device)}", err=True)
@@ -50,7 +50,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
 
 def _unseen(name: str) -> str:
     """Return the reason why PyTorch finds no GPU, as far as it can be determined."""
-    shown = f", but {', '.join(traces)} says that there is one" if (traces := gpu_pool.in_sight()) else ""
+    shown = f", but {', '.join(traces)} says that there is one" if (traces := gpu_pool.gpu_evidence()) else ""
     remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
     return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {_reason()}; {remedy}"
 

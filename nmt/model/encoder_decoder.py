@@ -1,7 +1,7 @@
 """The parts that the models of all families share: encoder, decoder, embeddings and output layer.
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
-P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
+P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. DecoderState come
 first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
 """
 
@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from nmt.model.backend import Module
 from nmt.model.gru import weight
-from nmt.model.initialization import Start
-from nmt.model.loss import summed_nll
-from nmt.model.readout import Candidates, OutputLayer
+from nmt.model.initialization import Initializer
+from nmt.model.readout import Candidates, OutputLayer, summed_nll
 from nmt.settings.families import Architecture
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Encoded(Protocol):
         """Return the sentences at `rows`."""
 
 
-class Steps(Protocol):
+class DecoderState(Protocol):
     """The decoder's part of a search over B sentences: each step adds one word to every hypothesis.
 
     It starts with one empty hypothesis per sentence, and keeps the states that its family needs from step to step.
@@ -54,7 +53,7 @@ class Steps(Protocol):
     def predict(self, alive: Tensor | None = None) -> Tensor:
         """Return log p(y_i), (R, V) or (R, W), for all hypotheses or those at `alive` (R,), indices into B * K."""
 
-    def extend(self, parents: Tensor, words: Tensor) -> None:
+    def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""
 
     def keep(self, rows: Tensor) -> None:
@@ -100,7 +99,7 @@ class EncoderDecoder(Module, ABC):
     # What a family says ----------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def start_value(self, name: str) -> Start:
+    def start_value(self, name: str) -> Initializer:
         """Return the initializer of the weight with this dotted name."""
 
     @abstractmethod
@@ -116,8 +115,8 @@ class EncoderDecoder(Module, ABC):
         """
 
     @abstractmethod
-    def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
-        """Return the `Steps` of a search over encoded sentences, restricted to the candidate words if there are any."""
+    def steps(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
+        """Return the state of a search over encoded sentences, restricted to the candidate words if there are any."""
 
     @abstractmethod
     def reference(self) -> Reference:

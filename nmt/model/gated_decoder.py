@@ -1,7 +1,8 @@
 """The paper's decoder, a gated unit with a context and a deep output, and the model around it (App. A.1.1 and A.2.2).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, N hidden units, M embedding size,
-C context size (N for RNNencdec, 2N for RNNsearch, a node's for grConv), V vocabulary size.
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
+N hidden units, M embedding size, C context size (N for RNNencdec and grConv, 2N for RNNsearch), L maxout units,
+V vocabulary size.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.backend import Module
-from nmt.model.encoder_decoder import EncoderDecoder, Inputs, Steps
-from nmt.model.gated_steps import GatedSteps
-from nmt.model.gru import GatedUnit, scan, weight
-from nmt.model.initialization import Start, normal, orthogonal, zero
-from nmt.model.readout import Candidates, MaxoutReadout
+from nmt.model.encoder_decoder import DecoderState, EncoderDecoder, Inputs
+from nmt.model.gru import GatedUnit, gated_step, scan, weight
+from nmt.model.initialization import Initializer, normal, orthogonal, zero
+from nmt.model.readout import Candidates, MaxoutReadout, WordProbabilities, maxout
 from nmt.settings.families import GatedDecoderArchitecture
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
@@ -152,7 +152,7 @@ class GatedEncoderDecoder(EncoderDecoder):
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=True)
 
-    def start_value(self, name: str) -> Start:
+    def start_value(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.
 
         Recurrent U, U_z, U_r are random orthogonal. v_a and all biases are 0. All other weights are drawn from
@@ -186,6 +186,80 @@ class GatedEncoderDecoder(EncoderDecoder):
             yield (read, previous[some], contexts), weights
             start = states[-1]
 
-    def steps(self, encoded: Annotations, candidates: Candidates | None = None) -> Steps:
+    def steps(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
         """See `EncoderDecoder.steps`."""
-        return GatedSteps(self, encoded, candidates)
+        return GatedDecoderState(self, encoded, candidates)
+
+
+class GatedDecoderState:
+    """The `DecoderState` of a gated decoder, with one state per hypothesis.
+
+    Values that do not change from step to step are computed once per search: concatenated weights, and the terms of
+    gates, candidate and readout that depend on the context. For c_i = sum_j alpha_ij h_j these terms are sums, too:
+    [C_z C_r C C_o] c_i = sum_j alpha_ij ([C_z C_r C C_o] h_j). So the products are computed once per source word
+    instead of once per hypothesis and step.
+    """
+
+    def __init__(
+        self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
+    ) -> None:
+        unit, readout = model.decoder.unit, model.readout
+        self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()
+        self.order = model.architecture.step_order
+        self.from_word, self.bias = unit.input_factor(), unit.input_bias()
+        self.to_gates = unit.prepared_weight("gates", unit.gate_weights)
+        self.to_candidate = unit.prepared_weight("candidate", lambda: unit.U)
+        self.to_readout = readout.prepared_weight("search", lambda: torch.cat([readout.U_o, readout.V_o]))
+        self.words = WordProbabilities(readout, model.target_vocabulary, candidates)
+        self.recurrent = 3 * unit.hidden
+        to_shares = model.prepared_weight(
+            "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1)
+        )
+        self.shares = self.backend.product(encoded.annotations, to_shares)
+        self.state = model.decoder.start(encoded).unsqueeze(1)
+        self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """See `DecoderState.predict`."""
+        share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
+        before = self.state
+        self.share = share[..., : self.recurrent]
+        if self.order != "groundhog":
+            self.state = self._updated(before, self.previous, self.share)
+        read = self.state if self.order == "section3" else before
+        parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
+        if alive is not None:
+            parts = [part[alive] for part in parts]
+        return self.words.of(self._features(*parts), self.state.shape[1], alive)
+
+    def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
+        """See `DecoderState.reorder_and_append`."""
+        rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
+        self.previous, self.state = self.model.target_embedding(words), self.state[rows, parents]
+        if self.order == "groundhog":
+            self.state = self._updated(self.state, self.previous, self.share[rows, parents])
+
+    def keep(self, rows: Tensor) -> None:
+        """See `DecoderState.keep`."""
+        self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
+        self.state, self.previous = self.state[rows], self.previous[rows]
+        self.words.keep(rows)
+
+    def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
+        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N)."""
+        flat = state.flatten(0, 1)
+        given = self.backend.affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(
+            share.flatten(0, 1)
+        )
+        recurrent, after = self.backend.product(flat, self.to_gates), torch.empty_like(flat)
+        out = torch.empty_like(recurrent), torch.empty_like(flat), after
+        gated_step(self.backend, given, recurrent, flat, self.to_candidate, None, out)
+        return after.view_as(state)
+
+    def _features(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
+        """Return the readout's features (R, D) of s (R, N), E y (R, M) and C_o c (R, 2L)."""
+        readout = self.model.readout
+        inputs = torch.cat([state, previous], dim=1)
+        return readout.compressed(
+            maxout(self.backend.affine(inputs, self.to_readout, readout.b_t).add_(share))
+        )

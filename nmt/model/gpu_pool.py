@@ -60,7 +60,7 @@ def names(text: str) -> list[str]:
     return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
 
 
-def in_sight(devices: Path = Path("/dev")) -> list[str]:
+def gpu_evidence(devices: Path = Path("/dev")) -> list[str]:
     """Return signs, found without PyTorch, that this process may use a GPU; none if CUDA_VISIBLE_DEVICES hides all.
 
     Args:
@@ -93,14 +93,14 @@ def folder() -> Path:
 
 
 def _first_free(pool: Sequence[str]) -> tuple[str, int]:
-    told = False
+    announced = False
     while True:
         for gpu in pool:
             descriptor = os.open(folder() / f"{gpu}.lock", os.O_RDWR | os.O_CREAT, 0o600)
             if try_lock(descriptor):
                 return gpu, descriptor
             os.close(descriptor)
-        if not told:
+        if not announced:
             click.echo(f"nmt: GPUs {', '.join(pool)} are all in use by other jobs; waiting for one", err=True)
-            told = True
+            announced = True
         time.sleep(POLL)

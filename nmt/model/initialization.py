@@ -11,7 +11,7 @@ from torch import Generator, Tensor, nn
 if TYPE_CHECKING:
     from nmt.model.encoder_decoder import EncoderDecoder
 
-Start = Callable[[Tensor, Generator], object]
+Initializer = Callable[[Tensor, Generator], object]
 """A function that fills a weight in place."""
 
 
@@ -28,12 +28,12 @@ def zero(weight: Tensor, generator: Generator) -> None:
     weight.zero_()
 
 
-def normal(std: float) -> Start:
+def normal(std: float) -> Initializer:
     """Draw from N(0, std^2)."""
     return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
 
 
-def uniform(limit: float) -> Start:
+def uniform(limit: float) -> Initializer:
     """Draw uniformly between -limit and limit."""
     return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
 
@@ -43,7 +43,7 @@ def orthogonal(weight: Tensor, generator: Generator) -> None:
     nn.init.orthogonal_(weight, generator=generator)
 
 
-def orthogonal_times(scale: float) -> Start:
+def orthogonal_times(scale: float) -> Initializer:
     """Draw a random orthogonal matrix (N, N) times a number, which is the absolute value of all its eigenvalues."""
 
     def start(weight: Tensor, generator: Generator) -> None:

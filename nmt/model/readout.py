@@ -1,4 +1,4 @@
-"""The deep output with a single maxout layer (paper, App. A.2.2; Goodfellow et al. 2013).
+"""The deep output with a single maxout layer (paper, App. A.2.2; Goodfellow et al. 2013), and the training cost.
 
 Shapes: P positions (any leading shape), N hidden units, M embedding size, C context size, L maxout units, D features,
 V vocabulary size, W candidates for B sentences, R hypotheses.
@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Factor, Module
+from nmt.model.backend import Backend, Factor, Module
+from nmt.model.compiled import fusible, fusing
 from nmt.model.gru import weight
 from nmt.settings.families import GatedDecoderArchitecture
 
@@ -43,14 +44,14 @@ class OutputLayer(Module, ABC):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The words that a search may write: ids in ascending order (W,), and which are barred for a sentence (B, W)."""
+    """The words that a search may write: ids in ascending order (W,), and which are mask for a sentence (B, W)."""
 
     ids: Tensor
-    barred: Tensor
+    mask: Tensor
 
     def select(self, rows: Tensor) -> Candidates:
         """Return the candidates of the sentences at `rows`."""
-        return Candidates(self.ids, self.barred[rows])
+        return Candidates(self.ids, self.mask[rows])
 
 
 class WordProbabilities:
@@ -72,7 +73,7 @@ class WordProbabilities:
         logits = self.backend.affine(features, self.weights, self.bias)
         if self.candidates is not None:
             rows = torch.arange(len(features), device=features.device) if alive is None else alive
-            logits.masked_fill_(self.candidates.barred[rows // hypotheses], -torch.inf)
+            logits.masked_fill_(self.candidates.mask[rows // hypotheses], -torch.inf)
         return logits.log_softmax(dim=1)[:, : self.words]
 
     def keep(self, rows: Tensor) -> None:
@@ -114,3 +115,109 @@ class MaxoutReadout(OutputLayer):
 def maxout(values: Tensor) -> Tensor:
     """Return the larger number of each adjacent pair: (..., 2L) -> (..., L)."""
     return values.view(*values.shape[:-1], -1, 2).amax(dim=-1)
+
+
+# --- the training cost ------------------------------------------------------------------------------------------------
+
+CHUNK = 600
+"""Positions whose logits are in memory at once."""
+IN_CACHE = 1 << 20
+"""Logits that a CPU processes at once, few enough to stay in its cache from one pass to the next."""
+
+
+class SummedNLL(torch.autograd.Function):
+    """The function -sum_p mask_p log softmax(features_p W + b)[word_p] in nats, with its gradient in the same pass.
+
+    The logits (P, V) are by far the largest tensor of an update. Here only one chunk of them exists at a time. The
+    softmax of a chunk becomes its own gradient in place, and is added to the gradients of features and weights before
+    the next.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        backend: Backend,
+        features: Tensor,
+        W: Tensor,
+        b: Tensor,
+        words: Tensor,
+        mask: Tensor | None,
+    ) -> Tensor:
+        """Compute the scalar cost from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
+        grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
+        total = torch.zeros((), dtype=torch.float64, device=features.device)
+        ahead, back = backend.factor(W), backend.factor(W.t())
+        for start in range(0, len(features), CHUNK):
+            rows = slice(start, start + CHUNK)
+            counts = None if mask is None else mask[rows].unsqueeze(1)
+            logits = backend.product(features[rows], ahead)
+            total += logits_to_gradient_(logits, b, words[rows].unsqueeze(1), counts, fuse=backend.fuse)
+            grads[0][rows] = backend.product(logits, back)
+            put_product(backend, grads[1], features[rows].t(), logits, add=start > 0)
+            grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
+        ctx.save_for_backward(*grads)
+        return total.to(features.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients that `forward` stored, scaled; backend, words and mask have none."""
+        (scale,) = grads
+        features, W, b = ctx.saved_tensors
+        return None, features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
+
+
+@fusible(logits=0, words=0, mask=0)
+def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Turn logits without bias (P, V) into their gradient, softmax - one-hot, and return the cost.
+
+    `words` and `mask` are (P, 1).
+    """
+    if fusing():
+        return _logits_to_gradient_at_once(logits, b, words, mask)
+    total = torch.zeros((), dtype=torch.float64, device=logits.device)
+    size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
+    buffer = torch.empty_like(logits[:size])
+    for start in range(0, len(logits), size):
+        part, word = logits[start : start + size], words[start : start + size]
+        log_probabilities = torch.log_softmax(part.add_(b), dim=1, out=buffer[: len(part)])
+        chosen = log_probabilities.gather(1, word)
+        torch.exp(log_probabilities, out=part)
+        # a number, not a tensor, since a GPU would sort a tensor to add it in a fixed order
+        part.scatter_(1, word, -1.0, reduce="add")
+        if mask is not None:
+            chosen = chosen * mask[start : start + size]
+            part.mul_(mask[start : start + size])
+        total -= chosen.sum(dtype=torch.float64)
+    return total
+
+
+def _logits_to_gradient_at_once(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Do what `logits_to_gradient_` does, with as few passes over the logits as a kernel needs."""
+    values = logits + b
+    least = values.logsumexp(dim=1, keepdim=True)
+    cost = least - values.gather(1, words)
+    chosen = torch.arange(values.shape[1], device=values.device) == words
+    error = torch.exp(values - least) - chosen.to(values.dtype)
+    if mask is not None:
+        cost, error = cost * mask, error * mask
+    logits.copy_(error)
+    return cost.sum(dtype=torch.float64)
+
+
+def put_product(backend: Backend, sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:
+    """Set `sums` to left @ right, added to its old values with `add`; without a copy if the precision allows it."""
+    left, right = backend.rounded(left), backend.rounded(right)
+    if left.dtype == sums.dtype:
+        sums.addmm_(left, right, beta=1 if add else 0)
+    elif add:
+        sums += backend.product(left, right)
+    else:
+        sums.copy_(backend.product(left, right))
+
+
+def summed_nll(
+    backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """Return -sum_p log p(word_p) in nats over the positions with mask 1, a scalar."""
+    total: Tensor = SummedNLL.apply(backend, features, W, b, words, mask)  # type: ignore[no-untyped-call]
+    return total

@@ -1,4 +1,4 @@
-"""The input of a training run: both bitexts and the vocabularies with which they were made."""
+"""The input of a training run: both bitexts and the vocabularies with which they were made, and its fingerprint."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
+from nmt.settings.base import Flat, flatten
+from nmt.settings.training import ModelRun
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,17 @@ def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None
             f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) "
             f"than {path} ({vocabulary.sha256[:12]}...); binarize the text again"
         )
+
+
+Fingerprint = Flat
+
+
+def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
+    """Return everything that determines the weights, with flat dotted keys: no run resumes where any of it differs."""
+    data = {
+        "train": train.meta.sha256,
+        "dev": dev.meta.sha256,
+        "source_vocabulary": train.meta.source_vocabulary_sha256,
+        "target_vocabulary": train.meta.target_vocabulary_sha256,
+    }
+    return flatten({"settings": run.deciding(), "data": data})

@@ -1,4 +1,4 @@
-"""Writes and reads the training history `history.jsonl`, one JSON object per line."""
+"""Writes and reads the training history `history.jsonl`, one JSON object per line, and writes it for TensorBoard."""
 
 from __future__ import annotations
 
@@ -92,6 +92,32 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float)
 
 
+# --- for TensorBoard ------------------------------------------------------------------------------------------------
+
+FOLDER = "tensorboard"
+
+
+class Board:
+    """The same numbers as events in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
+
+    def __init__(self, folder: Path, update: int) -> None:
+        from tensorboardX import SummaryWriter  # training does without, unless it is asked for
+
+        # a file of its own for each start, also for two within a second
+        self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Add one line of the history. Each of its numbers is a point of a curve over updates."""
+        for name, value in record.items():
+            if name != "update" and isinstance(value, int | float):
+                self.writer.add_scalar(name, value, record["update"])
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Write the remaining events and close the file."""
+        self.writer.close()
+
+
 # --- what a history tells ---------------------------------------------------------------------------------------------
 
 
@@ -128,11 +154,11 @@ def reached(path: Path, dev_score: str = "nll") -> Reached:
     return _reached(whole_records(path), dev_score)
 
 
-def last_update(training: Training, told: Reached) -> int:
+def last_update(training: Training, progress: Reached) -> int:
     """Return the last update of a run: `updates`, or an earlier one if its history tells how many `epochs` take."""
-    if training.epochs is None or not told.epoch:
+    if training.epochs is None or not progress.epoch:
         return training.updates
-    needed = training.epochs * told.update / told.epoch
+    needed = training.epochs * progress.update / progress.epoch
     # Rounded first: division may leave a last digit above a whole number.
     return min(training.updates, math.ceil(round(needed, 6)))
 

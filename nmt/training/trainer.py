@@ -35,11 +35,10 @@ from nmt.settings.base import differences
 from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.fingerprint import Fingerprint, fingerprint
-from nmt.training.history import History
+from nmt.training.data import Fingerprint, fingerprint
+from nmt.training.history import FOLDER, Board, History
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
 from nmt.training.prefetch import ahead
-from nmt.training.tensorboard import FOLDER, Board
 from nmt.training.update import Updater
 from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 

@@ -64,7 +64,7 @@ def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
     if work.decodes:
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if work.cluster or "cuda" not in wanted or gpu_pool.in_sight():
+    if work.cluster or "cuda" not in wanted or gpu_pool.gpu_evidence():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"

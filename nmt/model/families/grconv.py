@@ -23,7 +23,7 @@ from nmt.model import reference
 from nmt.model.backend import Module
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
-from nmt.model.initialization import Start, normal, orthogonal_times
+from nmt.model.initialization import Initializer, normal, orthogonal_times
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 
@@ -97,7 +97,7 @@ class GrConv(GatedEncoderDecoder):
         self.decoder = FixedContextDecoder(architecture)
         self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
 
-    def start_value(self, name: str) -> Start:
+    def start_value(self, name: str) -> Initializer:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.
 
         For other weights, see `GatedEncoderDecoder.start_value`.

@@ -23,7 +23,7 @@ from nmt.model import reference
 from nmt.model.backend import Module
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
-from nmt.model.initialization import Start, uniform
+from nmt.model.initialization import Initializer, uniform
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
 
@@ -174,7 +174,7 @@ class DeepLSTM(EncoderDecoder):
         self.encoder, self.decoder = Layers(architecture), Layers(architecture)
         self.readout = SoftmaxLayer(architecture, target_vocabulary)
 
-    def start_value(self, name: str) -> Start:
+    def start_value(self, name: str) -> Initializer:
         """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
         return uniform(self.architecture.init_range)
 
@@ -221,17 +221,17 @@ class DeepLSTM(EncoderDecoder):
         embedded: Tensor = self.target_embedding(ends)
         return embedded
 
-    def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMSteps:
+    def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
         """See `EncoderDecoder.steps`."""
-        return DeepLSTMSteps(self, encoded, candidates)
+        return DeepLSTMState(self, encoded, candidates)
 
     def reference(self) -> reference.DeepLSTM:
         """See `EncoderDecoder.reference`."""
         return reference.DeepLSTM(dict(self.named_parameters()), self.architecture)
 
 
-class DeepLSTMSteps:
-    """The `Steps` of a deep LSTM, with h and c of every layer, (L, B, K, N) each."""
+class DeepLSTMState:
+    """The `DecoderState` of a deep LSTM, with h and c of every layer, (L, B, K, N) each."""
 
     def __init__(
         self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
@@ -242,21 +242,21 @@ class DeepLSTMSteps:
         self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """See `Steps.predict`."""
+        """See `DecoderState.predict`."""
         states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
         top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
         self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
         features = self.model.readout.features(top if alive is None else top[alive])
         return self.words.of(features, self.h.shape[2], alive)
 
-    def extend(self, parents: Tensor, words: Tensor) -> None:
-        """See `Steps.extend`."""
+    def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
+        """See `DecoderState.reorder_and_append`."""
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self.h, self.c = self.h[:, rows, parents], self.c[:, rows, parents]
         self.previous = self.model.target_embedding(words)
 
     def keep(self, rows: Tensor) -> None:
-        """See `Steps.keep`."""
+        """See `DecoderState.keep`."""
         self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
         self.words.keep(rows)
 

@@ -12,7 +12,7 @@ from nmt.model import reference
 from nmt.model.alignment import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
-from nmt.model.initialization import Start, normal
+from nmt.model.initialization import Initializer, normal
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GatedArchitecture
 
@@ -77,7 +77,7 @@ class RNNsearch(GatedEncoderDecoder):
         self.decoder = AttentionDecoder(architecture, context)
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
-    def start_value(self, name: str) -> Start:
+    def start_value(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
         return (
             normal(self.architecture.alignment_init_std)

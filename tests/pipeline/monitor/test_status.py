@@ -34,7 +34,7 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     assert look(config, tmp_path).state == "waiting"
     with hold(tmp_path / "state" / RUN, "refuse"):
         assert look(config, tmp_path).state == "running"
-    write(tmp_path, f"state/{RUN}/checkpoint-1200.json")
+    write(tmp_path, f"state/{RUN}/checkpoint-1200.safetensors")
     found = look(config, tmp_path)
     assert (found.state, found.note) == ("stopped", "resumes after update 1,200")
     write(tmp_path, f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')

@@ -39,7 +39,7 @@ def log_probability(model: EncoderDecoder, source: list[int], words: list[int]) 
     steps, total = model.steps(encoded), 0.0
     for word in [*words, END]:
         total += float(steps.predict()[0, word])
-        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+        steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     return total
 
 
@@ -104,7 +104,7 @@ def test_width_one_is_greedy(family: FamilyName) -> None:
             words.append(int(steps.predict()[0].argmax()))
             if words[-1] == END:
                 break
-            steps.extend(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
+            steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
         assert hypothesis.words == [word for word in words if word != END]
         assert hypothesis.finished == (words[-1] == END)
 
@@ -236,9 +236,9 @@ def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: FamilyName, n
     limits = beam_search.Limits.of(np.array([len(source) for source in SOURCES]), settings)
 
     def few_steps(first: int, steps: Any, beams: beam_search.Beams) -> None:
-        for number in range(first, first + beam_search.LOOK - 1):
+        for number in range(first, first + beam_search.SYNC_EVERY - 1):
             chosen = beam_search.step(number, steps, beams, None, True)
-            steps.extend(chosen.parents, chosen.words)
+            steps.reorder_and_append(chosen.parents, chosen.words)
 
     few_steps(0, model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4))  # what is set up once
     steps, beams = model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4)

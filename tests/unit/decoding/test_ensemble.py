@@ -59,7 +59,7 @@ def probabilities(model: EncoderDecoder, source: list[int], words: list[int]) ->
     steps, found = model.steps(encode(model, [source])[0]), []
     for word in [*words, END]:
         found.append(float(steps.predict()[0, word].exp()))
-        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+        steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     return np.array(found)
 
 

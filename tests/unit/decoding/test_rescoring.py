@@ -12,8 +12,7 @@ import torch
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import score_batch
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
-from nmt.decoding.oracle import best_by_bleu
-from nmt.decoding.rescoring import Rescorer, log_probabilities, rescore
+from nmt.decoding.rescoring import Rescorer, best_by_bleu, log_probabilities, rescore
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel

@@ -39,14 +39,14 @@ def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
 ) -> None:
     (tmp_path / "nvidiactl").touch()
     (tmp_path / "nvidia1").mkdir()  # cannot be opened, as one that a scheduler has not granted
-    assert gpu_pool.in_sight(tmp_path) == []
+    assert gpu_pool.gpu_evidence(tmp_path) == []
     (tmp_path / "nvidia0").touch()
-    assert gpu_pool.in_sight(tmp_path) == [f"{tmp_path}/nvidia0"]
+    assert gpu_pool.gpu_evidence(tmp_path) == [f"{tmp_path}/nvidia0"]
     for hidden in ("", "-1"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
-        assert gpu_pool.in_sight(tmp_path) == []
+        assert gpu_pool.gpu_evidence(tmp_path) == []
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
-    assert gpu_pool.in_sight(tmp_path) == ["SLURM_JOB_GPUS=3"]
+    assert gpu_pool.gpu_evidence(tmp_path) == ["SLURM_JOB_GPUS=3"]
 
 
 @needs_no_gpu

@@ -11,7 +11,7 @@ import torch
 
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
-from nmt.model import loss
+from nmt.model import readout
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training.validation import sentence_nll
@@ -78,7 +78,7 @@ def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, chan
     steps, total = model.steps(model.encode(batch.source, batch.source_mask)), 0.0
     for word in [*target, END]:
         total -= float(steps.predict()[0, word].detach())
-        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+        steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 
 
@@ -115,6 +115,6 @@ def test_the_cost_does_not_depend_on_its_chunks(monkeypatch: pytest.MonkeyPatch)
     model = small_model("rnnsearch")
     batch = batch_of(PAIRS)
     whole = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
-    monkeypatch.setattr(loss, "CHUNK", 2)
+    monkeypatch.setattr(readout, "CHUNK", 2)
     parts = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
     torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)

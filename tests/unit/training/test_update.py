@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmt.data.batches import Batch
-from nmt.model import alignment, loss
+from nmt.model import alignment, readout
 from nmt.model.backend import Backend
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
@@ -31,7 +31,7 @@ def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multipl
     batch = batch_of(PAIRS)
     padded = batch.in_bucket(multiple)
     assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 1 % multiple
-    padded = replace(padded, counts=padded.counts.double() if padded.counts is not None else None)
+    padded = replace(padded, loss_mask=padded.loss_mask.double() if padded.loss_mask is not None else None)
     nll, expected = gradients(model, batch)
     found, other = gradients(model, padded)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
@@ -43,7 +43,7 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     model, batch = small_model("rnnsearch"), batch_of(PAIRS)
     nll, expected = gradients(model, batch)
     monkeypatch.setitem(alignment.AT_ONCE, "cpu", 1)
-    monkeypatch.setattr(loss, "IN_CACHE", 1)
+    monkeypatch.setattr(readout, "IN_CACHE", 1)
     found, other = gradients(model, batch)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
     for one, two in zip(expected, other, strict=True):
