@@ -145,7 +145,7 @@ class _Crate:
         )
 
     def add_training(self, run: Run, package: ReplicationPackage, text: Sequence[Facts]) -> Facts:
-        """Add the training of one model at one seed; binary text and vocabularies are told by their sums."""
+        """Add the training of one model at one seed; binary text and vocabularies are known by their sums."""
         summary = read_json(package.of_run(run.name, SUMMARY))
         data = [self._told_by_sum(part, part, total) for part, total in summary.get("data", {}).items()]
         return self.add(

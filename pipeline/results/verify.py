@@ -378,7 +378,7 @@ def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]
 
 def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """Yield a line for each setting of the search that is not the one with which translations were made."""
-    told: set[str] = set()
+    seen: set[str] = set()
     for system in systems_in_use(config).values():
         block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
         expected = _flat(system.decoding)
@@ -386,8 +386,8 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
             settings = _flat(Decoding.model_validate(sidecar.read(file)["settings"]))
             for key, value in expected.items():
                 says = f"{block}.{key} is {value!r}"
-                if settings.get(key) != value and says not in told:
-                    told.add(says)
+                if settings.get(key) != value and says not in seen:
+                    seen.add(says)
                     path = sidecar.beside(file)
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
 
