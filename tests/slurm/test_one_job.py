@@ -33,5 +33,5 @@ def test_a_model_is_trained_by_a_job_on_the_partition_of_the_gpus(
     assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
     summary = json.loads((experiment.folder / FOLDER / "summary.json").read_text(encoding="utf-8"))
     assert summary["updates"] == 350
-    jobs = run("squeue", "--noheader", "--states=all", "--format=%P %T").stdout.split("\n")
-    assert [job for job in jobs if job] == ["gpu COMPLETED"]
+    jobs = run("squeue", "--noheader", "--states=all", "--format=%P %T").stdout.splitlines()
+    assert "gpu COMPLETED" in jobs and {job.split()[0] for job in jobs} == {"gpu"}  # a slow machine needs several
