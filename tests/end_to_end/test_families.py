@@ -20,11 +20,11 @@ from nmt.io.text_files import read_lines, read_pairs
 from nmt.model import trained_model
 from nmt.settings.families import FAMILIES, FamilyName
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, training_times
 from tests.bitexts import write_bitext
+from tests.experiments import paper
 from tests.small_models import small_architecture
 from tests.training_settings import decoding, training
 from tests.translators import text_settings
@@ -53,8 +53,7 @@ def config(tmp_path: Path, family: FamilyName) -> Config:
         },
         "resources": {"updates_per_hour": {family: 1000}},
     }
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
-    return load(find_layers(tmp_path))
+    return paper(tmp_path, yaml.safe_dump(overlay))
 
 
 def nmt(*arguments: object) -> None:

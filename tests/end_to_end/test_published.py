@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import yaml
 from rocrate.rocrate import ROCrate
 
 from nmt import __version__
@@ -308,12 +309,14 @@ def test_what_a_version_publishes_translates_as_the_run_did(copy: Path, tmp_path
     assert nmt("unpack", *archives, "--output", tmp_path / "models").returncode == 0
     mine = tmp_path / "mine"
     mine.mkdir()
-    shutil.copy(copy / "config.yaml", mine)
-    overlay = "released: {models: ../models}\nuse: {models: [rnnencdec-50, rnnsearch-50], systems: [], rescored: []}\n"
-    overlay += "models: {rnnsearch-50: {seeds: [1]}}\nartifacts: {ablations: {}}\n"
-    (mine / "released.yaml").write_text(overlay, encoding="utf-8")
+    settings = yaml.safe_load((copy / "config.yaml").read_text(encoding="utf-8"))
+    settings["released"] = {"models": "../models"}
+    settings["use"] |= {"models": RUNS, "systems": [], "rescored": []}
+    settings["models"]["rnnsearch-50"]["seeds"] = [1]
+    settings["artifacts"]["ablations"] = {}
+    (mine / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     name = "translations/rnnsearch-50.all.jsonl"
-    result = snakemake(mine, "--cores", "2", "--configfile", str(mine / "released.yaml"), "--", name)
+    result = snakemake(mine, "--cores", "2", "--", name)
     assert result.returncode == 0, result.stdout
     assert not (mine / "models").exists() and not (mine / "data" / "binary").exists()
     assert (mine / name).read_bytes() == (copy / name).read_bytes()

@@ -34,4 +34,6 @@ def test_a_model_is_trained_by_a_job_on_the_partition_of_the_gpus(
     summary = json.loads((experiment.folder / FOLDER / "summary.json").read_text(encoding="utf-8"))
     assert summary["updates"] == 350
     jobs = run("squeue", "--noheader", "--states=all", "--format=%P %T").stdout.splitlines()
-    assert "gpu COMPLETED" in jobs and {job.split()[0] for job in jobs} == {"gpu"}  # a slow machine needs several
+    assert "gpu COMPLETED" in jobs and {job.split()[0] for job in jobs} == {
+        "gpu"
+    }  # a slow machine needs several
