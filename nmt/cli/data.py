@@ -10,7 +10,6 @@ from nmt.cli.options import (
     PATH,
     Shards,
     corpora_option,
-    files_of,
     parse_settings,
     pattern_option,
     settings_option,
@@ -40,20 +39,15 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.option(
     "--subwords", is_flag=True, help="Learn subword units instead (byte pair encoding, SentencePiece)."
 )
-@corpora_option
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("inputs", metavar="INPUT...", type=PATH, nargs=-1, required=True)
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
 def vocabulary(
-    words: int, specials_count: bool, subwords: bool, corpora: Shards, inputs: tuple[str, ...], output: Path
+    words: int, specials_count: bool, subwords: bool, inputs: tuple[Path, ...], output: Path
 ) -> None:
-    """List the most frequent words of the token files INPUT. Equally frequent words come in code point order.
-
-    With --corpus, INPUT is a pattern for the files of all shards.
-    """
+    """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
     from nmt.data.vocabulary import build, count_words
 
-    files = [file for pattern in inputs for file in files_of(corpora, pattern)]
-    built = build(count_words(files), words, specials_count, output, subwords)
+    built = build(count_words(inputs), words, specials_count, output, subwords)
     click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 
 

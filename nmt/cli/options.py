@@ -79,11 +79,6 @@ def shard_files(corpora: Shards, *patterns: str) -> list[tuple[str, list[Path]]]
     ]
 
 
-def files_of(corpora: Shards, pattern: str) -> list[Path]:
-    """Return the files of every shard, in order."""
-    return [file for _, files in shard_files(corpora, pattern) for file in files]
-
-
 def file_option(
     name: str, help_text: str, metavar: str = "FILE", **extra: Any
 ) -> Callable[[Command], Command]:

@@ -62,13 +62,13 @@ def decode(
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
-    from nmt.decoding.sidecar import Making
+    from nmt.decoding.sidecar import Provenance
     from nmt.decoding.test_set import translate_file
     from nmt.model import trained_model
     from nmt.model.device import device_name
 
     models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
-    making = Making.of(mode, decoding, model_paths, device_name(models[0].device), average)
+    making = Provenance.of(mode, decoding, model_paths, device_name(models[0].device), average)
     done = translate_file(models, source, reference, mode, decoding, output, average)
     making.write(output, done.sentences, done.seconds, done.resumed)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)

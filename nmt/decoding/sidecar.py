@@ -12,29 +12,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from nmt.errors import UserError
-from nmt.evaluation.translations import beside as beside
 from nmt.evaluation.translations import read_translations, sum_of_lines
-from nmt.io.files import read_json, sha256, write_json
+from nmt.evaluation.translations import record_path as record_path
+from nmt.io.files import sha256, write_json
 from nmt.io.system import origin
 from nmt.model.model_folder import WEIGHTS
+from nmt.settings import checks
 from nmt.settings.decoding import Average, Decoding
 
-_KEYS = {
-    "mode": str,
-    "settings": dict,
-    "models": list,
-    "sentences": int,
-    "seconds": float,
-    "device": str,
-    "translations": str,
-    "made_with": dict,
-}
-"""Required keys and their types."""
+
+class _Weights(BaseModel, extra="allow"):
+    name: str
+    sha256: str
+
+
+class _Code(BaseModel, extra="allow"):
+    version: str
+
+
+class _MadeWith(BaseModel, extra="allow"):
+    code: _Code
+
+
+class _Written(BaseModel, extra="allow"):
+    """The keys of the record that are checked; it has others."""
+
+    mode: str
+    settings: dict[str, Any]
+    models: list[_Weights]
+    sentences: int
+    seconds: float
+    device: str
+    translations: str
+    made_with: _MadeWith
 
 
 @dataclass(frozen=True)
-class Making:
+class Provenance:
     """The part of the record that is fixed before the first sentence, since code and weights may change later."""
 
     mode: str
@@ -51,7 +68,7 @@ class Making:
         folders: Sequence[Path],
         device: str,
         average: Average = "probability",
-    ) -> Making:
+    ) -> Provenance:
         """Collect the record of a translation that begins now, with the models of these folders."""
         models = [{"name": folder.name, "sha256": sha256(folder / WEIGHTS)} for folder in folders]
         return cls(mode, settings, models, {"device": device, **origin()}, average)
@@ -65,7 +82,7 @@ class Making:
             seconds: time of translating, with that of killed processes.
             resumed: whether processes were killed; code and machine are those of the last process.
         """
-        beside(translations).unlink(missing_ok=True)  # that of earlier ones
+        record_path(translations).unlink(missing_ok=True)  # that of earlier ones
         made_with = dict(self.made_with)
         values = {
             "mode": self.mode,
@@ -80,7 +97,7 @@ class Making:
             "lines": sum_of_lines(translations),
             "made_with": made_with,
         }
-        write_json(beside(translations), values)
+        write_json(record_path(translations), values)
 
 
 def sum_of(translations: Path) -> str:
@@ -92,33 +109,13 @@ def sum_of(translations: Path) -> str:
 
 
 def read(translations: Path) -> dict[str, Any]:
-    """Read the record beside a file of translations.
-
-    Raises:
-        UserError: it is missing, or not such a record.
-    """
-    path = beside(translations)
-    values = read_json(path)
-    problem = _problem(values)
-    if problem:
-        raise UserError(f"{path}: expected {problem}, as `nmt test-set decode` writes it; decode again")
-    return dict(values)
-
-
-def _problem(values: Any) -> str | None:
-    """Return what is expected of the first missing or malformed key; None if there is none."""
-    for key, kind in _KEYS.items():
-        if not isinstance(values, dict) or not isinstance(values.get(key), kind):
-            return f"{key!r}, {kind.__name__}"
-    if not all(isinstance(model, dict) and {"name", "sha256"} <= model.keys() for model in values["models"]):
-        return "`name` and `sha256` of each of `models`"
-    code = values["made_with"].get("code")
-    return None if isinstance(code, dict) and "version" in code else "`made_with.code.version`"
+    """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
+    return checks.read(_Written, record_path(translations), "decode again").model_dump()
 
 
 def refuse_other(translations: Path) -> None:
     """Raise a UserError unless the record beside translations belongs to them."""
     if read(translations)["translations"] != sum_of(translations):
         raise UserError(
-            f"{translations}: not the translations that {beside(translations)} is of; decode again"
+            f"{translations}: not the translations that {record_path(translations)} is of; decode again"
         )

@@ -67,7 +67,7 @@ class _Decoded(_Line):
     target: Text = Field(alias="text")
 
 
-def beside(translations: Path) -> Path:
+def record_path(translations: Path) -> Path:
     """Return the path of the record of a file of translations: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
     return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
 
@@ -126,12 +126,12 @@ def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[R
         yield Record(found.line, *sides, found.alignment, found.finished, found.source_unknown), value
     if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
         raise UserError(
-            f"{path}: altered since it was decoded: {beside(Path(path))} has another sum; decode again"
+            f"{path}: altered since it was decoded: {record_path(Path(path))} has another sum; decode again"
         )
 
 
 def _recorded_sum(translations: Path) -> str | None:
     """Return the checksum of the lines that was recorded at decoding; None if there is no record."""
-    record = beside(translations)
+    record = record_path(translations)
     values = read_json(record) if record.is_file() else None
     return values.get("lines") if isinstance(values, dict) else None

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.io.files import atomic_path, read_json
 from nmt.model.model_folder import CARD
 from nmt.settings.families import FAMILIES
@@ -33,14 +33,9 @@ def write(folder: Path, text: Text | None = None, scores: dict[str, Any] | None 
     Raises a `UserError` for scores of another run, and for a summary or settings that no training wrote.
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
-    try:
+    with naming(f"{folder}: summary.json, settings.json or the scores", "expected those of this version"):
         _refuse_other(summary, scores, folder)
         data = card(summary, settings, text or Text(), scores).encode()
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        problem = (
-            f"summary.json, settings.json or the scores are of another form ({type(error).__name__}: {error})"
-        )
-        raise UserError(f"{folder}: {problem}; expected those that training and evaluation wrote") from None
     with atomic_path(folder / CARD) as temporary:
         temporary.write_bytes(data)
 

@@ -94,7 +94,7 @@ class ReplicationPackage:
 
     def making(self, run: str, mode: str, set_: str = "test") -> Path:
         """Return what made a run's translations."""
-        return sidecar.beside(self.translations(run, mode, set_))
+        return sidecar.record_path(self.translations(run, mode, set_))
 
     def sets(self, run: str) -> list[str]:
         """Return the sets of which a run's translations are kept."""
@@ -133,7 +133,7 @@ def keep_translations(source: Path, target: Path, attention: bool = False) -> No
             writer.write(json.dumps(fields, ensure_ascii=False))
     if "lines" in making:  # which a version without sums did not write
         making["lines"] = sum_of_lines(target)
-    write_json(sidecar.beside(target), making)
+    write_json(sidecar.record_path(target), making)
 
 
 def _objects(path: Path) -> Iterator[dict[str, object]]:

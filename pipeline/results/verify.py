@@ -388,7 +388,7 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
                 says = f"{block}.{key} is {value!r}"
                 if settings.get(key) != value and says not in seen:
                     seen.add(says)
-                    path = sidecar.beside(file)
+                    path = sidecar.record_path(file)
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
 
 
@@ -399,7 +399,7 @@ def other_weights(config: Config, results: Path) -> Iterator[str]:
     """
     package = ReplicationPackage(results)
     for run in runs_of(config, config.use.models):
-        making = sidecar.beside(package.translations(run, MODES[0]))
+        making = sidecar.record_path(package.translations(run, MODES[0]))
         (used,) = (model["sha256"] for model in sidecar.read(package.translations(run, MODES[0]))["models"])
         trained = read_json(package.of_run(run, SUMMARY)).get("weights", used)
         if trained != used:

@@ -73,7 +73,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"
-    making = sidecar.Making.of("all", decoding, [folder / "model"], "CPU")
+    making = sidecar.Provenance.of("all", decoding, [folder / "model"], "CPU")
     translate_file([model], folder / "test", None, "all", decoding, output)
     making.write(output, 3, 1.0, False)
     return folder

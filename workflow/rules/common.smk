@@ -17,7 +17,7 @@ from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import published
 from pipeline.config.systems import systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
-from nmt.decoding.sidecar import beside
+from nmt.decoding.sidecar import record_path
 from nmt.errors import UserError
 from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based

@@ -112,7 +112,7 @@ def translated(system, mode, set_="test"):
 
 def sidecars(files):
     """What made translations."""
-    return [str(beside(Path(file))) for file in files]
+    return [str(record_path(Path(file))) for file in files]
 
 
 def tables_of(kind):

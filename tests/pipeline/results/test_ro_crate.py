@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.decoding.sidecar import Making
+from nmt.decoding.sidecar import Provenance
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.model.model_folder import RECORDS
@@ -46,7 +46,7 @@ def written(folder: Path) -> Path:
         for mode in MODES:
             translations = parts.translations(run, mode)
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
-            making = Making(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
+            making = Provenance(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
             making.write(translations, 1, 12.5, resumed=False)
     return folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.cli.options import files_of, shard_files
+from nmt.cli.options import shard_files
 
 
 def test_every_shard_has_its_files() -> None:
@@ -18,4 +18,3 @@ def test_every_shard_has_its_files() -> None:
 
 def test_without_corpora_patterns_are_files() -> None:
     assert shard_files((), "a {shard}", "b") == [("", [Path("a {shard}"), Path("b")])]
-    assert files_of((("one", 1),), "a.en") == [Path("a.en")]

@@ -16,7 +16,6 @@ from nmt.errors import UserError
 from nmt.selection import kenlm_build
 from nmt.selection.kenlm_build import PROGRAMS, provide
 from tests import kenlm
-from tests.messages import refused
 from tests.running import ROOT
 
 
@@ -38,13 +37,6 @@ def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(found), prepend=os.pathsep)
     assert provide(tmp_path / "ours", 1) == "the PATH"
     assert subprocess.check_output([tmp_path / "ours" / "lmplz"], text=True) == "lmplz\n"
-
-
-def test_what_a_build_needs_is_said_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with refused():
-        provide(tmp_path / "ours", 1)
-    assert not (tmp_path / "ours" / "lmplz").exists()
 
 
 def source_archive(path: Path, text: str) -> Path:
