@@ -48,9 +48,16 @@ def keep(experiment: Path, folder: Path) -> None:
     """Copy the package of a finished run, make its tables again, and record them; a `UserError` if it has problems."""
     results = experiment / "results"
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
-        for problem in verify(results, Path(scratch)).problems:
+        (Path(scratch) / "text").mkdir()
+        for problem in verify(results, Path(scratch) / "text").problems:
             raise UserError(problem)
-    shutil.rmtree(folder, ignore_errors=True)
+        # elsewhere, since the record says whether files of the checkout differ from its commit
+        made = _kept(results, experiment / "data" / "archives", Path(scratch) / "package")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(made, folder)
+
+
+def _kept(results: Path, archives: Path, folder: Path) -> Path:
     for source in sorted(path for path in results.rglob("*") if path.is_file()):
         name = source.relative_to(results).as_posix()
         if not is_part(name) or name.startswith(_LARGE) or name.endswith(".made.json"):
@@ -59,7 +66,8 @@ def keep(experiment: Path, folder: Path) -> None:
     inputs = Inputs(ReplicationPackage(folder), PAPERS)
     build(inputs, folder, [file for text in texts(inputs) for file in text.files])
     files = [path for path in folder.rglob("*") if path.is_file()]
-    record(folder, files, experiment / "data" / "archives")
+    record(folder, files, archives)
+    return folder
 
 
 def with_packages(page: str) -> str:
