@@ -18,6 +18,11 @@ def printable(text: str) -> str:
     return shown if len(text) <= _LONGEST else f"{shown}..."
 
 
+def error_lines(message: str) -> str:
+    """Return what is printed for a message: each of its lines, a problem, has the prefix of errors."""
+    return "\n".join(f"nmt: error: {printable(line)}" for line in message.split("\n"))
+
+
 class UserError(Exception):
     """Bad input, in one line: which file, key or line, what was found, what was expected, what to do.
 

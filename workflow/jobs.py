@@ -28,7 +28,6 @@ def _job(workflow: Any, job: Any, due: bool) -> Job:
     return Job(
         rule=job.rule.name,
         wildcards=dict(engine.of_job(job, "wildcards")),
-        inputs=tuple(map(str, job.input)),
         outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
         due=due,

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 import nmt
-from nmt.errors import UserError, of_system, printable
+from nmt.errors import UserError, error_lines, of_system
 from nmt.io import progress
 
 # heading of the help -> words of the subcommand -> where its function is
@@ -196,7 +196,7 @@ def in_one_line(error: Exception) -> str | None:
 
 
 def fail(message: str) -> None:
-    """Print one line and leave with the exit code for bad input."""
-    click.echo(f"nmt: error: {printable(message)}", err=True)
+    """Print a line per problem and leave with the exit code for bad input."""
+    click.echo(error_lines(message), err=True)
     progress.failed(message)
     sys.exit(2)

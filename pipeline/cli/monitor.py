@@ -68,15 +68,16 @@ def preflight(
     same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.monitor.jobs import list_jobs
-    from pipeline.monitor.partition_check import Cluster
+    from pipeline.monitor.partition_check import moved
+    from pipeline.monitor.partition_check import partitions as known_partitions
     from pipeline.monitor.preflight import Work, forecast, missing
 
     listed = list_jobs(folder, files, pairs)
     sent = cluster or partitions or gpu_partitions
-    asked = Cluster.of_jobs(listed.due).on_partitions(partitions, gpu_partitions) if sent else None
-    work = Work.of_jobs(listed, asked)
+    work = Work.of_jobs(listed, moved(listed.due, partitions, gpu_partitions) if sent else None)
     for line in forecast(listed.config, work, folder) or ["nothing is left to train or to fetch"]:
         click.echo(line)
-    problems = missing(listed.config, work, folder)
-    if problems:
+    if sent and not known_partitions().nodes:
+        click.echo("no answer from sinfo here: partitions are not checked")
+    if problems := missing(listed.config, work, folder):
         raise UserError(*problems)

@@ -70,9 +70,7 @@ def _download(files: Sequence[File], output: Path, mirrors: Sequence[str], patie
             for other in parts:
                 other.unlink(missing_ok=True)
             return source
-    raise UserError(
-        f"{output}: no source gave the file: {'; '.join(problems)}; check network, checksums and mirrors"
-    )
+    raise UserError(f"{output}: no source gave the file; check network, checksums and mirrors", *problems)
 
 
 def _time(path: Path) -> int:

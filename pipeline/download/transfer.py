@@ -253,7 +253,9 @@ def _reason(error: Exception) -> str:
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     inner = getattr(error, "reason", None)
-    return _reason(inner) if isinstance(inner, Exception) else f"{type(error).__name__}: {error}"
+    if isinstance(inner, Exception):
+        return _reason(inner)
+    return re.sub(r"^\W*HTTPS?Connection\w*\(.*?\)\W*", "", str(error)) or type(error).__name__
 
 
 @contextmanager

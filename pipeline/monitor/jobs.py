@@ -13,8 +13,6 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +40,6 @@ class Job:
 
     rule: str
     wildcards: Mapping[str, str]
-    inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     log: str
     due: bool
@@ -82,30 +79,6 @@ class JobList:
         """Return the training jobs by their runs."""
         return {job.run: job for job in self.jobs if job.run and job.stage == "train"}
 
-    @cached_property
-    def sources(self) -> dict[str, set[str]]:
-        """Return the jobs whose files each job reads, all by their logs."""
-        maker = {file: job.log for job in self.jobs for file in job.outputs}
-        return {job.log: {maker[file] for file in job.inputs if file in maker} for job in self.jobs}
-
-    @cached_property
-    def ordered(self) -> tuple[Job, ...]:
-        """Return the jobs in the order in which data flows: each after those whose files it reads."""
-        by_log = {job.log: job for job in self.jobs}
-        return tuple(by_log[log] for log in TopologicalSorter(self.sources).static_order())
-
-    @cached_property
-    def stages(self) -> dict[str, list[Job]]:
-        """Return the jobs by stage, stages in the order in which the last job of each can run."""
-        depth: dict[str, int] = {}
-        for job in self.ordered:
-            depth[job.log] = max((depth[source] + 1 for source in self.sources[job.log]), default=0)
-        found: dict[str, list[Job]] = {}
-        for job in self.ordered:
-            found.setdefault(job.stage, []).append(job)
-        last = {stage: max(depth[job.log] for job in jobs) for stage, jobs in found.items()}
-        return {stage: found[stage] for stage in sorted(found, key=last.__getitem__)}
-
     def write(self, path: Path) -> None:
         """Write the list, whole or not at all."""
         values = {"config": self.config.model_dump(mode="json"), "jobs": [asdict(job) for job in self.jobs]}
@@ -116,16 +89,11 @@ def read(path: Path) -> JobList:
     """Read a list. A `UserError` says that it is damaged or of another version."""
     values = read_json(path)
     try:
-        jobs = tuple(_job(job) for job in values["jobs"])
+        jobs = tuple(Job(**{**job, "outputs": tuple(job["outputs"])}) for job in values["jobs"])
         return JobList(Config.model_validate(values["config"]), jobs)
     except (KeyError, TypeError, ValidationError):
         again = "delete it, or start the run again"
         raise UserError(f"{path}: found no list of jobs that this version writes; {again}") from None
-
-
-def _job(values: Mapping[str, Any]) -> Job:
-    files = {name: tuple(values[name]) for name in ("inputs", "outputs")}
-    return Job(**{**values, **files})
 
 
 def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[str] = ()) -> JobList:
@@ -154,7 +122,9 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
             timeout=3600,
         )
         if result.returncode != 0 or not path.exists():
-            raise UserError(_problems(result.stderr) or f"{folder}: Snakemake says: {_said(result.stderr)}")
+            lines = result.stderr.strip().splitlines()
+            problems = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+            raise UserError(*problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"])
         return read(path)
 
 
@@ -166,14 +136,3 @@ def _snakefile(folder: Path) -> Path:
     raise UserError(
         f"{folder}: no Snakefile with a config.yaml beside it here or above; expected an experiment's folder"
     )
-
-
-def _said(errors: str) -> str:
-    """Return what Snakemake said at its end; of a traceback the last line."""
-    said = errors.strip()
-    return said.splitlines()[-1] if said.startswith("Traceback") else said
-
-
-def _problems(errors: str) -> str:
-    lines = [line.removeprefix("error: ") for line in errors.splitlines() if line.startswith("error: ")]
-    return "\n".join(lines)

@@ -6,84 +6,88 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from nmt.io.system import ask, seconds
 from nmt.settings.checks import nearest
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.slurm import Nodes, Partitions, configuration, partitions
 
 FORGOTTEN_AFTER = 240
 """Seconds for which a scheduler must remember a finished job. The executor asks at least every 180 seconds."""
 
 
 @dataclass(frozen=True)
-class ResourceRequest:
-    """What the jobs of a rule, or of several that are sent together, ask of Slurm.
+class Nodes:
+    """Equal nodes of a partition. seconds: the partition's time limit; gpus: whether the nodes have any."""
 
-    partition: names with commas between; empty for the cluster's default. minutes: None if not known. lifted: whether a
-    quality of service is named, which may allow more time than the partition. limited_by: the key of `resources` with
-    the time.
-    """
-
-    rule: str
-    partition: str = ""
-    minutes: float | None = None
-    gpu: bool = False
-    lifted: bool = False
-    limited_by: str = ""
+    seconds: float
+    gpus: bool
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """The requests of jobs for a cluster. status: the program that tells their states, squeue or sacct."""
+class Partitions:
+    """A cluster's partitions with their nodes. default: the partition of jobs that name none; None if there is none."""
 
-    requests: tuple[ResourceRequest, ...] = ()
-    status: str | None = None
-
-    @staticmethod
-    def of_jobs(jobs: Iterable[Job], status: str | None = None) -> Cluster:
-        """Return what jobs that are about to run ask for: of those that differ in time alone, the longest."""
-        longest: dict[ResourceRequest, float | None] = {}
-        for stated in (_request(job.rule, job.resources) for job in jobs if not job.local):
-            alike = replace(stated, minutes=None)
-            times = [minutes for minutes in (stated.minutes, longest.get(alike)) if minutes is not None]
-            longest[alike] = max(times, default=None)
-        return Cluster(tuple(replace(alike, minutes=most) for alike, most in longest.items()), status)
-
-    def on_partitions(self, names: Sequence[str], gpu_names: Sequence[str]) -> Cluster:
-        """Return the same jobs on other partitions: those without a GPU on some, those with one on others.
-
-        No names leave jobs on the partitions that they have.
-        """
-        moved = [
-            replace(request, partition=name)
-            for request in self.requests
-            for name in (gpu_names if request.gpu else names) or (request.partition,)
-        ]
-        return replace(self, requests=tuple(moved))
+    nodes: dict[str, list[Nodes]]
+    default: str | None = None
 
 
-def _request(rule: str, stated: Any) -> ResourceRequest:
-    return ResourceRequest(
-        stated.get("rules", rule),
-        stated.get("slurm_partition", ""),
-        stated.get("runtime"),
-        bool(stated.get("gpu")),
-        bool(stated.get("qos")),
-        stated.get("limited_by", ""),
-    )
+def partitions() -> Partitions:
+    """Return the partitions of this cluster."""
+    nodes: dict[str, list[Nodes]] = {}
+    default = None
+    for line in ask("sinfo", "--noheader", "--exact", "--format=%P %l %G").splitlines():
+        if not line.strip():
+            continue
+        marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
+        name = marked.rstrip("*")
+        default = name if marked.endswith("*") else default
+        equal = Nodes(seconds(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
+        nodes.setdefault(name, []).append(equal)
+    return Partitions(nodes, default)
 
 
-def unsatisfiable(cluster: Cluster) -> list[str]:
-    """Return why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
+def configuration() -> dict[str, str]:
+    """Return the cluster's configuration by the names in slurm.conf, with values in Slurm's format (`300 sec`)."""
+    lines = (line.partition("=") for line in ask("scontrol", "show", "config").splitlines())
+    return {name.strip(): value.strip() for name, equals, value in lines if equals}
+
+
+def moved(jobs: Iterable[Job], names: Sequence[str], gpu_names: Sequence[str]) -> list[Job]:
+    """Return the jobs on other partitions: those without a GPU on each of some, those with one on each of others.
+
+    No names leave jobs on the partitions that they have.
+    """
+    return [
+        replace(job, resources={**job.resources, "slurm_partition": name})
+        for job in jobs
+        for name in (gpu_names if job.resources.get("gpu") else names)
+        or (job.resources.get("slurm_partition", ""),)
+    ]
+
+
+def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:
+    """Return why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer.
+
+    Args:
+        jobs: those about to run; local ones are not sent.
+        status: the program that tells their states, squeue or sacct.
+    """
     known = partitions()
-    lines = [line for request in cluster.requests for line in _refused(request, known)]
-    return [*dict.fromkeys(lines), *_forgetful(cluster)]
+    longest: dict[tuple[str, ...], float] = {}
+    for job in (job for job in jobs if not job.local):
+        stated = {"rules": job.rule, **job.resources}
+        names = ("rules", "slurm_partition", "gpu", "qos", "limited_by")
+        alike = tuple(str(stated.get(name) or "") for name in names)
+        longest[alike] = max(longest.get(alike, 0.0), stated.get("runtime", 0.0))
+    lines = [line for alike, minutes in longest.items() for line in _refused(known, minutes, *alike)]
+    return [*dict.fromkeys(lines), *_forgetful(status)]
 
 
-def _refused(request: ResourceRequest, slurm: Partitions) -> Iterator[str]:
-    """Yield what none of the partitions has that jobs may go to."""
-    names = [name for name in (request.partition or slurm.default or "").split(",") if name]
+def _refused(
+    slurm: Partitions, minutes: float, rules: str, partition: str, gpu: str, qos: str, limited_by: str
+) -> Iterator[str]:
+    """Yield what none of the partitions has that jobs may go to. A quality of service may lift limits on the time."""
+    names = [name for name in (partition or slurm.default or "").split(",") if name]
     nodes: list[Nodes] = []
     for name in names:
         if slurm.nodes and name not in slurm.nodes:
@@ -93,22 +97,22 @@ def _refused(request: ResourceRequest, slurm: Partitions) -> Iterator[str]:
     if not nodes:
         return
     where = ", ".join(names)
-    if request.gpu and not any(some.gpus for some in nodes):
+    if gpu and not any(some.gpus for some in nodes):
         yield f"slurm_partition of jobs with a GPU: found {where}, none of whose nodes has a GPU, as sinfo tells"
         return
     longest = max(some.seconds for some in nodes)
-    if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
+    if not qos and 60 * minutes > longest:
         granted = f"{longest // 36 / 100:,g}"  # hours, rounded down to what may be asked for
-        less = f"set resources.{request.limited_by} to {granted} or less, or " if request.limited_by else ""
+        less = f"set resources.{limited_by} to {granted} or less, or " if limited_by else ""
         yield (
-            f"{request.rule}: a job asks for {request.minutes / 60:,.3g} hours, but partition {where} grants"
+            f"{rules}: a job asks for {minutes / 60:,.3g} hours, but partition {where} grants"
             f" {granted}: {less}name another partition"
         )
 
 
-def _forgetful(cluster: Cluster) -> Iterator[str]:
+def _forgetful(status: str | None) -> Iterator[str]:
     """Yield a line if squeue is asked for the states of jobs that this cluster forgets too soon."""
-    age = re.match(r"[0-9]+", configuration().get("MinJobAge", "")) if cluster.status == "squeue" else None
+    age = re.match(r"[0-9]+", configuration().get("MinJobAge", "")) if status == "squeue" else None
     remembered = int(age[0]) if age else math.inf
     if remembered < FORGOTTEN_AFTER:
         yield (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,35 +11,35 @@ from nmt.model import gpu_pool
 from pipeline.config.finished_models import in_danger
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
-from pipeline.monitor.jobs import JobList
-from pipeline.monitor.partition_check import Cluster, unsatisfiable
+from pipeline.monitor.jobs import Job, JobList
+from pipeline.monitor.partition_check import unsatisfiable
 
 
 @dataclass(frozen=True)
 class Work:
     """The work of a run.
 
-    rules: those with jobs due. runs: those to be trained. archives: those to be fetched, by their names in the
-    catalogue. cluster: where the jobs run, None for this machine. decodes: whether a trained model is used.
+    jobs: those that are due. runs: those to be trained. archives: those to be fetched, by their names in the
+    catalogue. sent: the jobs that go to a cluster; None: all run on this machine. status: the program that tells their
+    states.
     """
 
-    rules: frozenset[str]
-    runs: tuple[str, ...]
-    archives: tuple[str, ...]
-    cluster: Cluster | None = None
-    decodes: bool = False
+    jobs: tuple[Job, ...]
+    runs: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+    sent: tuple[Job, ...] | None = None
+    status: str | None = None
 
     @staticmethod
-    def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
+    def of_jobs(listed: JobList, sent: Sequence[Job] | None = None, status: str | None = None) -> Work:
         """Return the jobs that are due."""
         paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
-        catalogue = listed.config.archives.items()
         return Work(
-            rules=frozenset(job.rule for job in listed.due),
+            jobs=tuple(listed.due),
             runs=tuple(run for run, job in listed.training.items() if job.due),
-            archives=tuple(name for name, archive in catalogue if archive.path in paths),
-            cluster=cluster,
-            decodes=any(job.resources.get("gpu") for job in listed.due if job.stage != "train"),
+            archives=tuple(name for name, archive in listed.config.archives.items() if archive.path in paths),
+            sent=None if sent is None else tuple(sent),
+            status=status,
         )
 
 
@@ -55,16 +56,16 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
     """
     found = [_gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
-    cluster = unsatisfiable(work.cluster) if work.cluster else []
-    finished = in_danger(config, work.runs, work.rules, folder)
+    cluster = unsatisfiable(work.sent, work.status) if work.sent is not None else []
+    finished = in_danger(config, work.runs, {job.rule for job in work.jobs}, folder)
     return [*finished, *problems, *cluster]
 
 
 def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    if work.decodes:
+    if any(job.resources.get("gpu") for job in work.jobs if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if work.cluster or "cuda" not in wanted or gpu_pool.gpu_evidence():
+    if work.sent is not None or "cuda" not in wanted or gpu_pool.gpu_evidence():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pipeline.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
-from pipeline.monitor.slurm import Nodes, Partitions, configuration, partitions
+from pipeline.monitor.jobs import Job
+from pipeline.monitor.partition_check import Nodes, Partitions, configuration, partitions, unsatisfiable
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
@@ -22,8 +23,10 @@ def test_partitions_configuration_and_the_time_that_a_job_has_left(
     nodes = [Nodes(86400, True)]
     assert partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
     assert configuration()["MinJobAge"] == "600 sec"
-    assert unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1440, gpu=True),), "squeue")) == []
-    (line,) = unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1441, gpu=True),), "squeue"))
+    resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}
+    job = Job("train", {}, (), "logs/train/a.log", True, False, resources)
+    assert unsatisfiable([job], "squeue") == []
+    (line,) = unsatisfiable([replace(job, resources=resources | {"runtime": 1441})], "squeue")
     assert "grants 24:" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]

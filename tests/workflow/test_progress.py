@@ -21,8 +21,8 @@ from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
 
-def job(rule: str, log: str, output: str, inputs: tuple[str, ...] = (), **wildcards: str) -> Job:
-    return Job(rule, wildcards, inputs, (output,), log, due=True, local=False, resources={})
+def job(rule: str, log: str, output: str, **wildcards: str) -> Job:
+    return Job(rule, wildcards, (output,), log, due=True, local=False, resources={})
 
 
 def listed() -> JobList:
@@ -31,21 +31,18 @@ def listed() -> JobList:
     found = [job("clean", f"logs/clean/{part}.log", f"data/{part}") for part in ("train", "dev")]
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
-        found.append(
-            job("train", f"logs/train/{run_name}.log", model, ("data/train", "data/dev"), model=run_name)
-        )
+        found.append(job("train", f"logs/train/{run_name}.log", model, model=run_name))
         found.append(
             job(
                 "translate",
                 f"logs/translate/{run_name}.all.log",
                 text,
-                (model,),
                 model=run_name,
                 set="",
                 mode="all",
             )
         )
-        found.append(job("score", f"logs/score/{run_name}.log", score, (text,), model=run_name))
+        found.append(job("score", f"logs/score/{run_name}.log", score, model=run_name))
     return JobList(config, tuple(found))
 
 

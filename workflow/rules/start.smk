@@ -9,7 +9,6 @@ LIST = os.environ.get(ONLY_LIST)
 def start():
     """List the jobs; say what they will take, and refuse where something is missing."""
     # imported here, for they are not needed to read the rules
-    from pipeline.monitor.partition_check import Cluster
     from pipeline.monitor.preflight import Work, forecast, missing
     from workflow.jobs import job_list
 
@@ -18,8 +17,7 @@ def start():
         listed.write(Path(LIST))
         sys.exit(0)
     runs_here = workflow.executor_plugin.common_settings.local_exec
-    cluster = None if runs_here else Cluster.of_jobs(listed.due, engine.status_command(workflow))
-    work = Work.of_jobs(listed, cluster)
+    work = Work.of_jobs(listed, None if runs_here else listed.due, engine.status_command(workflow))
     for line in forecast(CONFIG, work, Path()):
         print(line, file=sys.stderr)
     problems = missing(CONFIG, work, Path())

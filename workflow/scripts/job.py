@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from nmt.errors import UserError, printable  # found by the line above
+from nmt.errors import UserError, error_lines  # found by the line above
 from nmt.io import progress
 
 
@@ -26,7 +26,7 @@ def job(snakemake: Any) -> Iterator[None]:
         try:
             yield
         except UserError as error:
-            print(f"nmt: error: {printable(str(error))}", file=sys.stderr)
+            print(error_lines(str(error)), file=sys.stderr)
             progress.failed(str(error))
             sys.exit(2)
 

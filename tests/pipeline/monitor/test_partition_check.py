@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
+from pipeline.monitor.partition_check import moved, unsatisfiable
 
-TRAIN = ResourceRequest("train", "gpu", minutes=2880, gpu=True, limited_by="train_hours")
 SINFO = """\
 cpu* 12:00:00 (null)
 gpu 2-00:00:00 gpu:a100:4
@@ -31,45 +30,60 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def of(*requests: ResourceRequest) -> list[str]:
-    return unsatisfiable(Cluster(requests))
+def a_job(rule: str, partition: str = "", minutes: int = 0, **more: object) -> Job:
+    resources = {"slurm_partition": partition, "runtime": minutes, **more}
+    return Job(rule, {}, (), f"logs/{rule}/a.log", due=True, local=False, resources=resources)
+
+
+def train(partition: str = "gpu", minutes: int = 2880, **more: object) -> Job:
+    return a_job("train", partition, minutes, gpu=1, limited_by="train_hours", **more)
+
+
+def of(*jobs: Job) -> list[str]:
+    return unsatisfiable(jobs)
 
 
 def test_what_fits() -> None:
-    assert of(TRAIN, replace(TRAIN, partition="long", minutes=60_000)) == []
-    assert of(ResourceRequest("tokenize", "cpu,gpu", 2880), ResourceRequest("clean", "", 720)) == []
+    assert of(train(), train("long", 60_000)) == []
+    assert of(a_job("tokenize", "cpu,gpu", 2880), a_job("clean", minutes=720)) == []
+    assert of(replace(a_job("tables", "cpus"), local=True)) == []
 
 
 def test_names_that_the_cluster_lacks() -> None:
-    (line,) = of(ResourceRequest("clean", "cpus"), ResourceRequest("tokenize", "cpus"))
+    (line,) = of(a_job("clean", "cpus"), a_job("tokenize", "cpus"))
     assert "found 'cpus'" in line and "known: cpu, gpu, long" in line
 
 
+def test_jobs_go_to_the_partitions_that_are_asked_for() -> None:
+    jobs = moved([a_job("clean"), train()], ["cpu", "cpus"], [])
+    assert [job.resources["slurm_partition"] for job in jobs] == ["cpu", "cpus", "gpu"]
+
+
 def test_a_gpu_where_there_is_none_and_the_cluster_s_own_choice_is_looked_at_too() -> None:
-    (line,) = of(replace(TRAIN, partition="cpu"))
+    (line,) = of(train("cpu"))
     assert "found cpu, none of whose nodes has a GPU" in line
-    (line,) = of(replace(TRAIN, partition=""), replace(TRAIN, rule="translate", partition=""))
+    (line,) = of(train(""), train("", rules="translate"))
     assert "found cpu, none of whose nodes has a GPU" in line
 
 
 def test_time() -> None:
-    for request in (replace(TRAIN, minutes=2881), ResourceRequest("extract", minutes=900)):
-        (line,) = of(request)
-        assert f"{request.rule}: a job asks for" in line
-    assert of(replace(TRAIN, minutes=7200, lifted=True)) == []  # a quality of service may grant more
+    for job in (train(minutes=2881), a_job("extract", minutes=900)):
+        (line,) = of(a_job(job.rule, "long"), job)
+        assert f"{job.rule}: a job asks for" in line
+    assert of(train(minutes=7200, qos="long")) == []  # a quality of service may grant more
 
 
 def test_the_advised_hours_are_granted(slurm: Path) -> None:
     (slurm / "sinfo.txt").write_text(SINFO.replace("gpu 2-00:00:00", "gpu 01:40:00"), encoding="utf-8")
-    (line,) = of(replace(TRAIN, minutes=120))
+    (line,) = of(train(minutes=120))
     (advised,) = re.findall(r"set resources.train_hours to (\S+) or less", line)
-    assert of(replace(TRAIN, minutes=60 * float(advised))) == []
+    assert of(train(minutes=int(60 * float(advised)))) == []
 
 
 def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
     for name in ("sinfo", "scontrol"):
         (slurm / name).write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    assert unsatisfiable(Cluster((replace(TRAIN, partition="nowhere"),), "sacct")) == []
+    assert unsatisfiable([train("nowhere")], "sacct") == []
 
 
 @pytest.mark.parametrize(
@@ -77,15 +91,4 @@ def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
 )
 def test_states_of_jobs_must_be_known(slurm: Path, status: str, age: str, known: bool) -> None:
     (slurm / "scontrol.txt").write_text(f"MinJobAge               = {age} sec\n", encoding="utf-8")
-    assert (unsatisfiable(Cluster((), status)) == []) == known
-
-
-def test_of_jobs_that_are_alike_the_longest_counts() -> None:
-    def job(**resources: object) -> Job:
-        return Job("clean", {}, (), (), "logs/clean/a.log", True, False, resources)
-
-    jobs = [job(slurm_partition="cpu", runtime=30), job(slurm_partition="cpu"), job(runtime=5, gpu=1)]
-    assert Cluster.of_jobs(jobs).requests == (
-        ResourceRequest("clean", "cpu", 30),
-        ResourceRequest("clean", "", 5, gpu=True),
-    )
+    assert (unsatisfiable([], status) == []) == known

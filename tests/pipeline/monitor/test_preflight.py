@@ -19,22 +19,20 @@ from pipeline.monitor.time_limits import expected_rate
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import run, slurm_of
 
-NOTHING = Work(frozenset(), (), ())
+NOTHING = Work(())
 
 
 def download(config: Config, name: str, due: bool = True) -> Job:
     path = config.archives[name].path
-    return Job("download", {"archive": path}, (), (path,), f"logs/download/{path}.log", due, True, {})
+    return Job("download", {"archive": path}, (path,), f"logs/download/{path}.log", due, True, {})
 
 
 def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     config = paper(tmp_path)
     assert missing(config, NOTHING, tmp_path) == []
-    train = Job("train", {"model": "rnnsearch-30"}, (), ("model",), "logs/train/x.log", True, False, {})
+    train = Job("train", {"model": "rnnsearch-30"}, ("model",), "logs/train/x.log", True, False, {})
     jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train)
-    assert Work.of_jobs(JobList(config, jobs)) == Work(
-        frozenset({"download", "train"}), ("rnnsearch-30",), ("giga-fren",)
-    )
+    assert Work.of_jobs(JobList(config, jobs)) == Work((jobs[0], train), ("rnnsearch-30",), ("giga-fren",))
 
 
 @pytest.mark.parametrize(("rule", "due"), [("perplexity", True), ("vectors", True), ("perplexity", False)])
@@ -43,7 +41,7 @@ def test_a_gpu_that_any_rule_asks_for_is_looked_for(
 ) -> None:
     monkeypatch.setattr(gpu_pool, "gpu_evidence", lambda: [])
     config = paper(tmp_path, decoding={"device": "cuda"})
-    job = Job(rule, {}, (), ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
+    job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
     assert (
         any(
             "no NVIDIA GPU" in line
@@ -55,7 +53,7 @@ def test_a_gpu_that_any_rule_asks_for_is_looked_for(
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = paper(tmp_path)
-    work = Work(frozenset({"download"}), (), ("europarl-v7",))
+    work = Work((), (), ("europarl-v7",))
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**9))
     (line,) = [line for line in missing(config, work, tmp_path) if "free" in line]
@@ -84,7 +82,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     assert times["rnnsearch-50"].hours == pytest.approx(286_000 / 36_000)
     assert times["rnnsearch-50-star"].source == MEASURED
     assert times["rnnsearch-30"].source == ASSUMED  # its sentences are shorter
-    (training, *_) = forecast(config, Work(frozenset({"train"}), tuple(runs), ()), tmp_path)
+    (training, *_) = forecast(config, Work((), tuple(runs)), tmp_path)
     assert f"({ASSUMED}; {MEASURED})" in training
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io.system import seconds, seconds_left, seconds_to_work
-from pipeline.monitor.slurm import partitions
+from pipeline.monitor.partition_check import partitions
 
 
 @pytest.mark.parametrize(
