@@ -46,7 +46,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
         _text(raw, path, errors) as text,
     ):
         lines = iter(partial(text.readline, LONGEST_LINE), "")
-        for line in _reported(lines, raw, progress):
+        for line in _reported(lines, raw, progress if raw.seekable() else None):
             number += 1
             if len(line) == LONGEST_LINE:
                 raise too_long(f"{path}, line {number}", LONGEST_LINE)

@@ -19,7 +19,7 @@ from pathlib import Path
 from nmt.data.preparation import letters
 from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
-from nmt.io.files import require_regular_file
+from nmt.io.files import replaceable
 from nmt.io.progress import Progress
 from nmt.io.text_files import LineWriter, read_lines, read_pairs, write_lines
 from nmt.settings.text import Languages, Tokenization
@@ -60,7 +60,8 @@ class Given:
             UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab.
         """
         for file in self.files:
-            require_regular_file(file)
+            if not replaceable(file):
+                raise UserError(f"{file}: a pipe or device, expected a file, since it is read more than once")
         if self.target and self.target.resolve() == self.source.resolve():
             raise UserError(f"{self.source}: given as both sides; expected two files, or one with tabs")
         pairs = read_pairs(self.source, self.target, progress) if self.target else self._columns(progress)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,15 @@ def test_uneven_sides_name_both_files_and_counts(tmp_path: Path, sources: int, t
     target = write_text(tmp_path / "t", ["x"] * targets)
     with refused():
         list(read_pairs(source, target))
+
+
+def test_a_pipe_is_read_though_nobody_knows_how_far(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a\nb\n")
+    os.close(writing)
+    with Progress(None, "bytes", "read", stream=io.StringIO()) as progress:
+        assert [*read_lines(f"/dev/fd/{reading}", progress)] == ["a", "b"]
+    os.close(reading)
 
 
 def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
