@@ -50,27 +50,6 @@ def data_settings(config: Config) -> str:
     return as_json(values)
 
 
-_FORMER_CLEANING = {
-    "min_words": 1,
-    "max_characters": None,
-    "max_word_characters": None,
-    "invalid_utf8": "repair",
-    "byte_order_mark": "repair",
-    "carriage_return": "repair",
-    "line_separators": "repair",
-    "control_characters": "repair",
-}
-
-
-def without_former(cleaning: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `cleaning` of an earlier version without the keys that are gone, where they said what is done now."""
-    return {
-        name: value
-        for name, value in cleaning.items()
-        if name not in _FORMER_CLEANING or value != _FORMER_CLEANING[name]
-    }
-
-
 def preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
     """Return how the tokens of a corpus are made. Development and test text stays whole, without limits."""
     whole = part_of(config, corpus) in ("dev", "test")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nmt.settings import checks
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
-from pipeline.config.job_settings import without_former, without_moses
+from pipeline.config.job_settings import without_moses
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
 
@@ -25,24 +25,6 @@ class Published(Config):
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
     release: Release | None = None  # type: ignore[assignment]  # the same
     moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_before(cls, values: Any) -> Any:
-        """Return settings of an earlier version under today's names, without what no longer decides any result."""
-        if not isinstance(values, dict):
-            return values
-        values = {name: value for name, value in values.items() if name != "overlap"}
-        names = ("selection", "artifacts", "cleaning", "released")
-        blocks = {name: dict(values[name]) for name in names if _is_block(values, name)}
-        if "cleaning" in blocks:
-            blocks["cleaning"] = without_former(blocks["cleaning"])
-        for gone in ("cut", "held_out", "held_out_shares"):
-            blocks.get("selection", {}).pop(gone, None)
-        blocks.get("released", {}).pop("results", None)
-        if "readings" in (artifacts := blocks.get("artifacts", {})):
-            artifacts["ablations"] = artifacts.pop("readings")
-        return values | blocks
 
 
 def published(config: Config) -> dict[str, Any]:
@@ -64,10 +46,6 @@ def published(config: Config) -> dict[str, Any]:
         for source in (archive, *archive["alternatives"]):
             source["url"] = public(source["url"])
     return values
-
-
-def _is_block(values: Mapping[str, Any], name: str) -> bool:
-    return isinstance(values.get(name), dict)
 
 
 def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:

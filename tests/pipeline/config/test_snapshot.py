@@ -22,31 +22,6 @@ def kept(values: object, folder: Path) -> Config:
     return read(file)
 
 
-def test_settings_that_an_earlier_version_wrote_are_read(tmp_path: Path) -> None:
-    values = published(load(find_layers(ROOT)))
-    now = kept(values, tmp_path)
-    values["selection"] |= {"cut": "budget", "held_out": ["newstest2011"], "held_out_shares": [0.5]}
-    values["artifacts"]["readings"] = {"rnnsearch-50": ["rnnsearch-30"]}
-    del values["artifacts"]["ablations"]
-    before = kept(values, tmp_path)
-    assert before.selection == now.selection
-    assert before.artifacts.ablations == {"rnnsearch-50": ["rnnsearch-30"]}
-
-
-@pytest.mark.parametrize(
-    "record", sorted((Path(__file__).parent / "records").glob("*.json")), ids=lambda path: path.stem
-)
-def test_records_of_finished_runs_stay_readable(record: Path) -> None:
-    """They lack the keys that came later, so a new key needs a default."""
-    assert read(record).use.models
-
-
-@pytest.mark.parametrize("values", [[], {"selection": {"cut": "none", "cuts": 1}}, {"selection": None}])
-def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> None:
-    with refused():
-        kept(values, tmp_path)
-
-
 def test_whatever_the_results_are_made_from_is_named() -> None:
     config = load(find_layers(ROOT))
     use = config.use.model_copy(update={"models": ["rnnsearch-50-star"]})
