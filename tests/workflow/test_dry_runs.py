@@ -167,7 +167,8 @@ def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> No
 def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) -> None:
     """Cho et al. (2014b): RNNenc is the root's RNNencdec-30."""
     mine = tmp_path / "experiments" / "cho2014b"
-    shutil.copytree(ROOT / "experiments" / "cho2014b", mine)
+    for name in ("paper", "cho2014b"):
+        shutil.copytree(ROOT / "experiments" / name, mine.with_name(name))
     stand_ins(tmp_path, mine)
     config = load(find_layers(mine))
     finished(tmp_path, run_settings(config, runs_of(config, ["rnnencdec-30"])["rnnencdec-30"]))
