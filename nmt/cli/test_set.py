@@ -68,9 +68,9 @@ def decode(
     from nmt.model.device import device_name
 
     models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
-    making = Provenance.of(mode, decoding, model_paths, device_name(models[0].device), average)
+    provenance = Provenance.of(mode, decoding, model_paths, device_name(models[0].device), average)
     done = translate_file(models, source, reference, mode, decoding, output, average)
-    making.write(output, done.sentences, done.seconds, done.resumed)
+    provenance.write(output, done.sentences, done.seconds, done.resumed)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model import reference
-from nmt.model.alignment import Alignment, AttentionScan
+from nmt.model.attention import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
 from nmt.model.initialization import Initializer, normal

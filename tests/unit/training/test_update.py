@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmt.data.batches import Batch
-from nmt.model import alignment, readout
+from nmt.model import attention, readout
 from nmt.model.backend import Backend
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
@@ -42,7 +42,7 @@ def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multipl
 def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model, batch = small_model("rnnsearch"), batch_of(PAIRS)
     nll, expected = gradients(model, batch)
-    monkeypatch.setitem(alignment.AT_ONCE, "cpu", 1)
+    monkeypatch.setitem(attention.AT_ONCE, "cpu", 1)
     monkeypatch.setattr(readout, "IN_CACHE", 1)
     found, other = gradients(model, batch)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
