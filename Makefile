@@ -33,7 +33,7 @@ DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ showcase: $(DEV) ## Renew docs/playground.html, the lecture and README's picture
 	echo "The queen's friend has already sent her the red letters." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
+
+lecture: $(INSTALLED) ## Open the lecture, docs/attention.ipynb, in JupyterLab (after `make demo`)
+	.uv/uv run --no-sync --with jupyterlab jupyter lab docs/attention.ipynb
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
