@@ -15,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.running import ROOT, ends, make_demo, processes_in, run, run_command, snakemake, trained_on
+from tests.running import PAPER, ROOT, ends, make_demo, processes_in, run, run_command, snakemake, trained_on
 
 
 def test_a_damaged_archive_is_one_line_and_a_mended_one_goes_on(tmp_path: Path) -> None:
@@ -33,7 +33,12 @@ def test_a_damaged_archive_is_one_line_and_a_mended_one_goes_on(tmp_path: Path) 
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         }
     corpus = {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}
-    settings = {"mirrors": [str(mirror)], "archives": archives, **trained_on({"mini": corpus})}
+    settings = {
+        "extends": str(PAPER),
+        "mirrors": [str(mirror)],
+        "archives": archives,
+        **trained_on({"mini": corpus}),
+    }
     (experiment / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     whole = (mirror / "text.fr.gz").read_bytes()
     (mirror / "text.fr.gz").write_bytes(whole[:-1])

@@ -15,7 +15,7 @@ from nmt.data.shards import BLOCK_LINES, in_order
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from tests import kenlm
-from tests.running import snakemake
+from tests.running import PAPER, snakemake
 
 SHARDS = (1, 5)
 MOST = {"wide": 5, "near": 3, "dev": 3, "test": 1}
@@ -68,6 +68,7 @@ def experiment(folder: Path, mirror: Path, shards: int) -> Path:
         for corpus in PAIRS
     }
     settings = {
+        "extends": str(PAPER),
         "mirrors": [str(mirror)],
         "archives": {"all": {"url": "https://example.invalid/all.tgz", "path": "all.tgz"}},
         "corpora": corpora,

@@ -19,12 +19,12 @@ import yaml
 
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
-from tests.running import ROOT, processes_in, snakemake, snakemake_command, trained_on
+from tests.running import PAPER, ROOT, processes_in, snakemake, snakemake_command, trained_on
 
 
 def experiment(folder: Path, settings: dict[str, Any]) -> Path:
     folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (folder / "config.yaml").write_text(yaml.safe_dump({"extends": str(PAPER), **settings}), encoding="utf-8")
     return folder
 
 

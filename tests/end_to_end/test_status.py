@@ -6,7 +6,6 @@ The training is a real process in an experiment's folder, as Snakemake starts it
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import FILE, JobList
 from tests.bitexts import write_bitext
-from tests.running import ROOT, TINY, run
+from tests.running import ROOT, TINY, make_demo, run
 
 RUN = "rnnsearch-30"
 OVERLAY = (
@@ -37,7 +36,7 @@ class Experiment:
     def __init__(self, folder: Path) -> None:
         self.folder, self.overlay = folder, folder / "tiny.yaml"
         folder.mkdir(exist_ok=True)
-        shutil.copy(ROOT / "experiments" / "demo" / "config.yaml", folder)
+        make_demo(folder)
         pairs = [([2 + i % 28, 3 + i % 27], [2 + (i + 1) % 28, 5]) for i in range(40)]
         (folder / "text").mkdir(exist_ok=True)
         write_bitext(folder / "text", pairs)
