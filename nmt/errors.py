@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,6 +74,8 @@ def naming(where: str | Path | Callable[[], str], remedy: str = "make it again")
     except (UserError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # of what is written meanwhile: nothing that is read fills a disk
         place = where() if callable(where) else str(where)
         if isinstance(error, OSError) and error.errno is not None:
             raise of_system(error, place) from None

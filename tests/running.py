@@ -145,7 +145,12 @@ def trained_on(corpora: dict[str, Any]) -> dict[str, Any]:
     """Settings of an experiment on some corpora, all of whose text is used; the grammar writes the other text."""
     held_out = {split: {"grammar": {"split": split, "pairs": 5}} for split in ("dev", "test")}
     use = {"train": [*corpora], "dev": ["dev"], "test": ["test"]}
-    return {"corpora": held_out | corpora, "use": use, "selection": {"enabled": False}}
+    return {
+        "extends": str(PAPER),
+        "corpora": held_out | corpora,
+        "use": use,
+        "selection": {"enabled": False},
+    }
 
 
 def scheduled(output: str, name: str) -> list[str]:

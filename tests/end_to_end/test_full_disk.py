@@ -68,10 +68,11 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
 
 
 def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
-    text = tmp_path / "text"
-    text.write_text("".join(f"{random.randbytes(60).hex()}\n" for _ in range(20_000)), encoding="utf-8")
+    for side in ("source", "target"):
+        lines = (f"{random.randbytes(60).hex()}\n" for _ in range(20_000))
+        (tmp_path / side).write_text("".join(lines), encoding="utf-8")
     fill(small_disk, 50_000)
-    sides = [f"--archive-{side}={text}" for side in ("source", "target")]
+    sides = [f"--archive-{side}={tmp_path / side}" for side in ("source", "target")]
     sides += [f"--output-{side}={small_disk / side}.zst" for side in ("source", "target")]
     found = nmt("data", "extract", *sides, "--counts", str(small_disk / "counts.json"))
     assert found.returncode == 2
