@@ -72,7 +72,6 @@ def experiment(folder: Path, mirror: Path, shards: int) -> Path:
         "mirrors": [str(mirror)],
         "archives": {"all": {"url": "https://example.invalid/all.tgz", "path": "all.tgz"}},
         "corpora": corpora,
-        "extends": str(PAPER),
         "use": {"train": ["wide", "near"], "dev": ["dev"], "test": ["test"]},
         "selection": {
             "in_domain": ["near"],

@@ -113,7 +113,6 @@ def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selecti
                 key: {"url": (owner / name).as_uri(), "path": f"mine/{name}"} for key, name in files.items()
             },
             "corpora": corpora,
-            "extends": str(PAPER),
             "use": {"train": ["selected"], "dev": ["dev"], "test": ["test"]},
             "selection": {"enabled": False},
         },
