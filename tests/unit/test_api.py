@@ -18,7 +18,7 @@ from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command
 from tests.translators import trained_model
-from tests.workflow.test_imports import pins
+from tests.workflow.test_imports import named
 
 LINES = ["w3 w4 w5.", "", "nothing w3 is known", "w3 w4, " * 60]
 
@@ -162,8 +162,8 @@ def test_translating_needs_nothing_of_the_workflow_and_the_rest_says_what_to_ins
     folder: Path, tmp_path: Path
 ) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extra = set(pins(project["optional-dependencies"]["workflow"]))
-    assert {"snakemake", "pandas"} <= extra and not extra & set(pins(project["dependencies"]))
+    extra = named(project["optional-dependencies"]["workflow"])
+    assert {"snakemake", "pandas"} <= extra and not extra & named(project["dependencies"])
     code = WITHOUT % sorted(extra | {"markdown_it", "tensorboardX"})
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:

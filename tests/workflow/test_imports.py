@@ -21,17 +21,17 @@ DISTRIBUTIONS = {
 """Packages whose import has another name than what is installed."""
 
 
-def pins(lines: list[str]) -> dict[str, str]:
-    """Versions of requirements, without markers and what follows; names as package indexes write them."""
-    pairs = [line.strip(" -").split("==")[:2] for line in lines if "==" in line and not line.startswith("#")]
-    return {re.sub("[._]", "-", name.lower()): version.split()[0] for name, version in pairs}
+def named(requirements: list[str]) -> set[str]:
+    """Names of requirements, as package indexes write them."""
+    names = [re.match(r"[\w.-]+", line)[0] for line in requirements]
+    return {re.sub("[._]", "-", name.lower()) for name in names}
 
 
 def test_every_import_of_the_package_is_a_stated_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     # PyTorch brings triton where it can be used; logs for TensorBoard are an option of `nmt train`
-    library = set(pins(project["dependencies"])) | {"triton", "tensorboardx"}
-    stated = {"nmt": library, "pipeline": library | set(pins(project["optional-dependencies"]["workflow"]))}
+    library = named(project["dependencies"]) | {"triton", "tensorboardx"}
+    stated = {"nmt": library, "pipeline": library | named(project["optional-dependencies"]["workflow"])}
     for file in [*(ROOT / "nmt").rglob("*.py"), *(ROOT / "pipeline").rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

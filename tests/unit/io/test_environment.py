@@ -48,9 +48,12 @@ def test_the_commit_of_a_checkout_that_belongs_to_somebody_else_is_told(tmp_path
 
 
 def test_packages_are_those_of_the_project_in_their_versions() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    stated = [*project["dependencies"], *project["optional-dependencies"]["workflow"]]
-    pinned = dict(line.split("==") for line in stated)
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    pinned = {
+        package["name"]: package["version"].split("+")[0]
+        for package in lock["package"]
+        if "version" in package
+    }
     assert set(environment.PACKAGES) <= set(pinned)
     for name, version in environment.packages().items():
         assert version.split("+")[0] == pinned[name]
