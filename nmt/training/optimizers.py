@@ -12,19 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
 from nmt.training.adadelta import Adadelta
 
 PREFIX = "optimizer/"
 
 
-def make_optimizer(model: EncoderDecoder, training: Training) -> torch.optim.Optimizer:
-    """Make the optimizer that the settings name."""
+def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> torch.optim.Optimizer:
+    """Make the optimizer that the settings name; `fuse` is that of the model's backend."""
     if training.optimizer == "adadelta":
-        return Adadelta(
-            model.parameters(), training.learning_rate, training.rho, training.epsilon, model.backend.fuse
-        )
+        return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon, fuse)
     if training.optimizer == "sgd":
         return torch.optim.SGD(model.parameters(), lr=training.learning_rate)
     on_gpu = next(model.parameters()).is_cuda

@@ -39,7 +39,7 @@ class Updater:
 
     def __init__(self, model: EncoderDecoder, training: Training) -> None:
         self.model, self.training = model, training
-        self.optimizer = make_optimizer(model, training)
+        self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
         self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         # sparse gradients cost nothing for words that a batch lacks, but the host of a GPU would wait to know which
