@@ -161,6 +161,11 @@ def literal(settings):
     return lambda wildcards: line
 
 
+def moses_settings(*keys):
+    """Those of the settings of `moses` that decide a job."""
+    return CONFIG.moses.model_dump(include=set(keys))
+
+
 def shown_in_report(name, category):
     """A file of the results; Snakemake's report shows tables (CSV), figures (PNG), pages and error rates."""
     shown = name.endswith((".csv", ".png", ".html", ".json"))

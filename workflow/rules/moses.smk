@@ -26,14 +26,6 @@ rule moses_programs:
 
 if CONFIG.moses.enabled:
 
-    def text_of(part, language):
-        """One side of training or development text, shard by shard."""
-        return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
-
-    def moses_settings(*keys):
-        """Those of the settings of `moses` that decide a job."""
-        return CONFIG.moses.model_dump(include=set(keys))
-
     # Keys of what a system searches with, beside its tables and language model.
     SEARCH = ("reordering", "lm_order", "distortion_limit", "cube_pruning")
 

@@ -26,6 +26,11 @@ def tokens(corpora, language, stage="tokens"):
     return [ancient(file) for file in files] if tokens_of_earlier(corpora) else files
 
 
+def text_of(part, language):
+    """One side of training or development text, shard by shard."""
+    return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
+
+
 def test_tokens(language):
     """One side of the tokenized test text."""
     return tokens([TEST], language)[0]
