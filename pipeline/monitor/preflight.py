@@ -54,11 +54,18 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
         work: what is waiting.
         folder: where the run writes.
     """
-    found = [_gpu(config, work), _disk(config, work, folder)]
+    found = [_slurm(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
     cluster = unsatisfiable(work.sent, work.status) if work.sent is not None else []
     finished = in_danger(config, work.runs, {job.rule for job in work.jobs}, folder)
     return [*finished, *problems, *cluster]
+
+
+def _slurm(work: Work) -> str | None:
+    # of sbatch, squeue and others the project has programs of its own, which call Slurm's
+    if work.sent and work.status and not shutil.which("scontrol"):
+        return "no Slurm on this machine: run where sbatch is, or without --profile slurm"
+    return None
 
 
 def _gpu(config: Config, work: Work) -> str | None:
