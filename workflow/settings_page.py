@@ -42,7 +42,7 @@ that says it. A `*` stands for a name of your choice. `python workflow/settings_
 
 def page() -> str:
     """Return the page as text."""
-    defaults, told = read_layer(DEFAULTS).values, descriptions(Config)
+    defaults, texts = read_layer(DEFAULTS).values, descriptions(Config)
     parts = [HEAD]
     for key, field in Config.model_fields.items():
         model, catalogue = _model(field)
@@ -54,7 +54,7 @@ def page() -> str:
         ]
         default = "" if below else f" {_default(field, defaults, key)}"
         parts.append(
-            "\n".join([f"## {key}", "", told[key] + default, "", *dict.fromkeys(below)]).rstrip() + "\n"
+            "\n".join([f"## {key}", "", texts[key] + default, "", *dict.fromkeys(below)]).rstrip() + "\n"
         )
     return "\n".join(parts)
 
@@ -64,15 +64,15 @@ def _keys(
 ) -> Iterator[str]:
     """Yield a line for each key of a block and below it, but for blocks with a section of their own or `seen`."""
     seen.add(model)
-    told = descriptions(model)
+    texts = descriptions(model)
     for key, field in model.model_fields.items():
         inner, catalogue = _model(field)
         if inner and key not in Config.model_fields:
-            yield f"- `{prefix}{key}`: {told[key]}"
+            yield f"- `{prefix}{key}`: {texts[key]}"
             if inner not in seen:
                 yield from _keys(inner, {}, f"{prefix}{key}.*." if catalogue else f"{prefix}{key}.", seen)
         else:
-            yield f"- `{prefix}{key}` {_default(field, values, key)}: {told[key]}"
+            yield f"- `{prefix}{key}` {_default(field, values, key)}: {texts[key]}"
 
 
 def _model(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
@@ -103,8 +103,8 @@ def descriptions(cls: type[BaseModel]) -> dict[str, str]:
         assert isinstance(node, ast.ClassDef)
         for statement, text in zip(node.body, node.body[1:], strict=False):
             match statement, text:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
-                    found[name] = " ".join(said.split())
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(below))):
+                    found[name] = " ".join(below.split())
     return found
 
 
