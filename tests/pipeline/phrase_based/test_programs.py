@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def test_a_lonely_decoder_on_the_path_is_not_enough(
         provide(folder, None, 1)
 
 
+@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
 def test_what_a_build_needs_is_named_first(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,7 +79,7 @@ def test_a_cut_never_splits_a_character() -> None:
 def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
     for name in ("text", "text.gz"):
         # compressed, more than gzip reads at once
-        write_text(tmp_path / name, (f"line {number}" for number in range(100_000)))
+        write_text(tmp_path / name, (f"line {number}" for number in range(400_000)))
         with open_lines(tmp_path / name) as lines:
             assert lines.size == (tmp_path / name).stat().st_size
             done = [lines.bytes_done for _ in lines.groups(1000)]
