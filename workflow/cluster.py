@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
-
 
 MOST_URGENT = 3
 
@@ -24,21 +22,11 @@ def urgency(config: Config, run: Run) -> int:
     return MOST_URGENT if run.name in bases else 2 if run.base else 1
 
 
-def niceness(config: Config, runs: Iterable[Run]) -> dict[str, int]:
-    """Return the value of sbatch's --nice for the training job of each run: less urgent jobs start later."""
-    return {run.name: 10 * (MOST_URGENT - urgency(config, run)) for run in runs}
-
-
-def use_own_programs(niceness: Mapping[str, int]) -> None:
-    """Let the executor find this project's sbatch, squeue and the like, which stand before Slurm's and call them.
-
-    Args:
-        niceness: of each run's training job.
-    """
+def use_own_programs() -> None:
+    """Let the executor find this project's sbatch, squeue and the like, which stand before Slurm's and call them."""
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
-    os.environ["NMT_HEAD"] = _listen()
+    os.environ["NMT_SENDER"] = _listen()
     os.environ["NMT_BEGUN"] = datetime.now(UTC).isoformat()
-    os.environ["NMT_NICE"] = " ".join(f"rule_train_wildcards_{run}={nice}" for run, nice in niceness.items())
     # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
     os.environ.pop("NMT_GPUS", None)
 

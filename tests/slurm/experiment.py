@@ -143,7 +143,11 @@ class Watch:
         """Ids of training jobs in a state, by run."""
         found = self.cluster.jobs(f"--states={state}")
         prefix = "rule_train_wildcards_"
-        return {comment.removeprefix(prefix): id for id, _, comment in found if comment.startswith(prefix)}
+        return {
+            comment.removeprefix(prefix).split()[0]: id
+            for id, _, comment in found
+            if comment.startswith(prefix)
+        }
 
     def held(self) -> dict[str, str]:
         """GPUs of the trainers at work, by run."""

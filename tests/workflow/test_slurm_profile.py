@@ -36,7 +36,9 @@ def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
     assert len(jobs) == 5
     assert {job["gpu"] for job in jobs.values()} == {"1"}
     assert {job["mem_mb"] for job in jobs.values()} == {"32000"}
-    assert not any("slurm_extra" in job for job in jobs.values())  # left to the user
+    nice = {model: job["slurm_extra"] for model, job in jobs.items()}
+    assert (nice.pop("rnnsearch-50"), nice.pop("rnnsearch-50-star")) == ("--nice=0", "--nice=10")
+    assert set(nice.values()) == {"--nice=20"}
     urgent = {
         re.findall(r"model=([^,\n]+)", job)[0]: int(re.findall(r"priority: (\d+)", job)[0])
         for job in scheduled(paper, "train")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -45,11 +45,13 @@ RUN = "rule_train_wildcards_small"
 
 
 def stand_in(folder: Path, name: str, script: str) -> dict[str, str]:
-    """An environment in which Slurm's program is a script, behind the project's own."""
+    """An environment in which Slurm's program is a script, behind the project's own; without jobs, by default."""
     program = folder / "slurm" / name
     program.parent.mkdir(exist_ok=True)
-    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    program.chmod(0o755)
+    for place, text in {program.with_name("squeue"): "exit 0", program: script}.items():
+        if place == program or not place.exists():
+            place.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            place.chmod(0o755)
     path = os.pathsep.join([str(PROGRAMS), str(program.parent), os.environ["PATH"]])
     return os.environ | {"PATH": path, "NMT_SBATCH_PAUSE": "0"}
 
@@ -67,7 +69,8 @@ def test_a_submission_waits_for_a_controller_that_is_away_or_full(tmp_path: Path
     script = 'echo "$@" >> calls; [ $(wc -l < calls) = 3 ] && echo 42 && exit 0; cat complaint >&2; exit 1'
     result = call(tmp_path, stand_in(tmp_path, "sbatch", script), "sbatch", "--wrap", "a  'b' \"c\"")
     assert (result.returncode, result.stdout, result.stderr) == (0, "42\n", "")
-    assert (tmp_path / "calls").read_text(encoding="utf-8").splitlines() == ["--wrap a  'b' \"c\""] * 3
+    sent = "--requeue --wrap a  'b' \"c\""  # back into the queue after a preemption or the loss of a node
+    assert (tmp_path / "calls").read_text(encoding="utf-8").splitlines() == [sent] * 3
     assert (tmp_path / "logs" / "sbatch.log").read_text(encoding="utf-8").count(complaint) == 2
 
 
@@ -80,15 +83,6 @@ def test_a_submission_that_is_refused_for_good_fails_at_once(tmp_path: Path, com
     assert (tmp_path / "calls").read_text(encoding="utf-8") == "once\n"
 
 
-def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
-    environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
-    process = subprocess.Popen(["sbatch"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
-    time.sleep(0.5)
-    assert process.poll() is None
-    process.terminate()
-    assert process.wait(timeout=10) != 0
-
-
 def wait_for(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
     while not done():
@@ -96,58 +90,34 @@ def wait_for(done: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-HEAD = """\
+SENDER = """\
 import os, sys, time
 from workflow.cluster import use_own_programs
-use_own_programs({})
-print(os.environ["NMT_HEAD"], flush=True)
+use_own_programs()
+print(os.environ["NMT_SENDER"], flush=True)
 time.sleep(60)
 """
 
 
-def test_the_head_says_once_that_a_submission_waits_which_ends_with_the_head(tmp_path: Path) -> None:
+def test_a_submission_that_waits_is_told_once_and_ends_with_its_snakemake(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
-    with (tmp_path / "head.log").open("wb") as said:
-        command = [sys.executable, "-c", HEAD]
-        head = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, text=True)
-    assert head.stdout is not None
-    environment |= {"NMT_HEAD": head.stdout.readline().strip(), "NMT_SBATCH_PAUSE": "1"}
+    with (tmp_path / "sender.log").open("wb") as log:
+        command = [sys.executable, "-c", SENDER]
+        sender = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
+    assert sender.stdout is not None
+    environment |= {"NMT_SENDER": sender.stdout.readline().strip(), "NMT_SBATCH_PAUSE": "1"}
     process = subprocess.Popen(["sbatch", "--comment", RUN, "job.sh"], cwd=tmp_path, env=environment)
-    wait_for(lambda: (tmp_path / "head.log").stat().st_size > 0)
+    wait_for(lambda: (tmp_path / "sender.log").stat().st_size > 0)
     time.sleep(2)  # in which a second submission is refused, too
     assert process.poll() is None
-    head.kill()
-    head.wait()
+    sender.kill()
+    sender.wait()
     assert process.wait(timeout=20) == 1
     expected = f"{RUN}: not taken yet, tried again until it is: {PASSING[0]}\n"
-    assert (tmp_path / "head.log").read_text(encoding="utf-8") == expected
+    assert (tmp_path / "sender.log").read_text(encoding="utf-8") == expected
 
 
 LOGS = Path("logs with space")
-HEAD_NAME = "0123"
-
-
-def submitted(
-    folder: Path, queue: str = "", logs: Path = LOGS / "rule_train" / "small", **variables: str
-) -> str:
-    """The options with which Slurm's sbatch is called, `queue` being what squeue says."""
-    (folder / "queue").write_text(queue, encoding="utf-8")
-    environment = stand_in(folder, "sbatch", 'echo "$@"') | variables
-    stand_in(folder, "squeue", f"cat '{folder}/queue'")
-    (folder / logs).mkdir(parents=True, exist_ok=True)
-    options = ["--job-name", HEAD_NAME, "--output", f"{folder / logs}/%j.log", "--comment", RUN, "--nice=7"]
-    return call(folder, environment, "sbatch", *options).stdout.partition("--job-name")[0].strip()
-
-
-def queued(lines: Iterable[tuple[int, Path]], head: str = "other") -> str:
-    """What squeue says of jobs, by number and log."""
-    return "".join(f"{number:<20}{head:<20}{log!s:<200}\n" for number, log in lines)
-
-
-def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: Path) -> None:
-    nice = f"rule_train_wildcards_smaller=20 {RUN}=10 rule_train_wildcards_other=0"
-    assert submitted(tmp_path, NMT_NICE=nice) == "--nice=10"
-    assert submitted(tmp_path) == ""
 
 
 def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Path) -> None:
@@ -170,77 +140,51 @@ def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Pa
     assert call(tmp_path, environment, *command).stdout == "sent\n"
 
 
-def test_what_the_head_hands_on_to_its_programs_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PATH", "NMT_HEAD", "NMT_NICE", "NMT_GPUS", "NMT_BEGUN"):
+def test_snakemake_finds_its_programs_and_its_jobs_take_the_gpus_that_slurm_grants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("PATH", "NMT_SENDER", "NMT_GPUS", "NMT_BEGUN"):
         monkeypatch.setenv(name, "1")
-    use_own_programs({"small": 0, "large": 20})
+    use_own_programs()
     assert os.environ["PATH"] == f"{PROGRAMS}:1"
-    assert Path(os.environ["NMT_HEAD"]).exists()
-    assert os.environ["NMT_NICE"] == "rule_train_wildcards_small=0 rule_train_wildcards_large=20"
-    assert "NMT_GPUS" not in os.environ  # a pool of the head's machine; Slurm grants GPUs of its own
+    assert Path(os.environ["NMT_SENDER"]).exists()
+    assert "NMT_GPUS" not in os.environ  # a pool of this machine
 
 
-def test_a_job_waits_for_its_doubles(tmp_path: Path) -> None:
+def test_a_job_waits_for_those_of_another_snakemake_that_do_the_same_work(tmp_path: Path) -> None:
     logs = tmp_path / LOGS / "rule_train"
-    lines = [(1, logs / "small" / "1.log"), (22, logs / "small" / "%j.log")]
-    lines += [(3, logs / "smaller" / "3.log"), (4, logs / "small" / "deeper" / "4.log"), (5, logs / "5.log")]
-    assert submitted(tmp_path, queued(lines)) == "--dependency=afterany:1:22"
-
-
-def test_jobs_that_are_sent_together_wait_for_all_that_do_a_part_of_the_same_work(tmp_path: Path) -> None:
-    names = [
-        "group_text.news-1.3_clean_tokenize",
-        "group_text.news-1.3_tokenize",
-        "group_text.news-1.33_tokenize",
-    ]
-    folders = [LOGS / name for name in names]
-    lines = [(number, tmp_path / folder / "%j.log") for number, folder in enumerate(folders)]
-    for folder in folders:
-        (tmp_path / folder).mkdir(parents=True)
-    assert submitted(tmp_path, queued(lines), folders[0]) == "--dependency=afterany:0:1"
-    # this head sends other shards of a corpus under the same name
-    assert submitted(tmp_path, queued(lines, HEAD_NAME), folders[0]) == ""
-    for folder in folders:
-        (tmp_path / folder / "7.log").write_text("a fault", encoding="utf-8")
-    assert submitted(tmp_path, "", folders[0]) == "--begin=now+2minutes"
-    assert submitted(tmp_path, "", folders[2]) == ""
-
-
-def test_jobs_that_fail_one_after_the_other_wait_longer_each_time(tmp_path: Path) -> None:
-    logs = tmp_path / LOGS / "rule_train" / "small"
-    logs.mkdir(parents=True)
-    no_faults = [
-        "small: stopped after update 5",
-        "*** JOB 3 ON n CANCELLED AT 2026-11-01T01:00:00 DUE TO PREEMPTION",
-    ]
-    for number, text in enumerate(no_faults):
-        (logs / f"{number}.log").write_text(text, encoding="utf-8")
-    (logs / "old.log").write_text("CUDA error", encoding="utf-8")
-    os.utime(logs / "old.log", (1, 1))
-    begins = []
-    for number in range(10, 17):
-        begins.append(submitted(tmp_path).removeprefix("--begin=now+").removesuffix("minutes"))
-        (logs / f"{number}.log").write_text("CUDA error", encoding="utf-8")
-    assert begins == ["", "", "2", "4", "8", "16", "30"]
+    environment = stand_in(tmp_path, "sbatch", 'echo "$@"')
+    jobs = [(1, "them", logs / "small" / "1.log"), (22, "them", logs / "small" / "%j.log")]
+    jobs += [(3, "them", logs / "smaller" / "3.log"), (4, "us", logs / "small" / "%j.log")]
+    lines = [f"{number:<20}{name:<20}{log!s:<200}" for number, name, log in jobs]
+    (tmp_path / "queue").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    stand_in(tmp_path, "squeue", f"cat '{tmp_path}/queue'")
+    sent = call(
+        tmp_path, environment, "sbatch", "--job-name", "us", "--output", f"{logs}/small/%j.log", "--nice=7"
+    )
+    options = sent.stdout.partition("--job-name")[0].split()
+    assert options == ["--requeue", "--dependency=afterany:1:22"]
 
 
 def test_states_are_those_that_the_executor_knows(tmp_path: Path) -> None:
-    said = "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|NODE_FAIL"
-    environment = stand_in(tmp_path, "squeue", f"echo '{said}'")
-    result = call(tmp_path, environment, "squeue", "--format=%i|%T")
-    assert result.stdout == "1|RUNNING\n2|CANCELLED\n3|CANCELLED\n4|COMPLETED\n5|CANCELLED\n"
+    states = (
+        "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|NODE_FAIL\n6|REVOKED\n7|SPECIAL_EXIT"
+    )
+    environment = stand_in(tmp_path, "squeue", f"echo '{states}'")
+    result = call(tmp_path, environment, "squeue", "--format=%i|%T", "--name", "us")
+    lost = "6|CANCELLED\n7|CANCELLED\n"
+    assert result.stdout == f"1|RUNNING\n2|CANCELLED\n3|CANCELLED\n4|COMPLETED\n5|NODE_FAIL\n{lost}"
 
 
 def test_by_accounting_a_job_that_slurm_has_put_back_into_the_queue_goes_on(tmp_path: Path) -> None:
-    said = "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|PREEMPTED\n6|NODE_FAIL\n22|PREEMPTED"
-    environment = stand_in(tmp_path, "sacct", f"echo '{said}'")
-    stand_in(tmp_path, "squeue", "printf '1\\n2\\n'")
-    result = call(tmp_path, environment, "sacct", "-X")
-    gone = "5|CANCELLED\n6|CANCELLED\n22|CANCELLED\n"
-    assert result.stdout == f"1|RUNNING\n2|PREEMPTED\n3|CANCELLED\n4|COMPLETED\n{gone}"
+    states = "1|RUNNING\n2|PREEMPTED\n5|PREEMPTED\n6|NODE_FAIL\n22|PREEMPTED"
+    environment = stand_in(tmp_path, "sacct", f"echo '{states}'")
+    stand_in(tmp_path, "squeue", "printf '1\\n2\\n6\\n'")
+    result = call(tmp_path, environment, "sacct", "-X", "--name", "us")
+    lines = ["1|RUNNING", "22|CANCELLED", "2|RUNNING", "5|CANCELLED", "6|RUNNING"]
+    assert sorted(result.stdout.splitlines()) == lines
     stand_in(tmp_path, "squeue", "echo 'slurm_load_jobs error' >&2; exit 1")
-    result = call(tmp_path, environment, "sacct", "-X")
-    assert "2|PREEMPTED\n" in result.stdout and "5|PREEMPTED\n" in result.stdout  # asked again later
+    assert call(tmp_path, environment, "sacct", "-X", "--name", "us").stdout == ""  # asked again later
 
 
 @pytest.mark.parametrize("program", ["squeue", "sacct"])
@@ -250,14 +194,6 @@ def test_no_answer_is_an_empty_one_after_which_the_executor_still_knows_its_jobs
     environment = stand_in(tmp_path, program, "echo '1|RUNNING'; echo 'slurm_load_jobs error' >&2; exit 1")
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stdout) == (0, "")
-
-
-def test_a_lost_node_is_told_once_so_that_the_executor_excludes_it(tmp_path: Path) -> None:
-    environment = stand_in(tmp_path, "squeue", "echo '6|NODE_FAIL'; echo '7|REVOKED'; echo '8|SPECIAL_EXIT'")
-    (tmp_path / ".snakemake").mkdir()
-    for state in ("NODE_FAIL", "CANCELLED"):
-        said = call(tmp_path, environment, "squeue").stdout
-        assert said == f"6|{state}\n7|CANCELLED\n8|CANCELLED\n"
 
 
 def test_a_job_that_slurm_no_longer_knows_is_not_waited_for(tmp_path: Path) -> None:
@@ -271,16 +207,21 @@ def test_a_job_that_slurm_no_longer_knows_is_not_waited_for(tmp_path: Path) -> N
     assert call(tmp_path, environment, "squeue", "--name", "us").stdout == "41|RUNNING\n42|UNKNOWN\n"
 
 
-def test_a_job_that_slurm_took_though_its_answer_was_lost_is_not_sent_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("away", [False, True])
+def test_a_job_that_slurm_took_though_its_answer_was_lost_is_not_sent_again(
+    tmp_path: Path, away: bool
+) -> None:
     (tmp_path / ".snakemake").mkdir()
-    environment = stand_in(tmp_path, "sbatch", f"echo >> calls; echo '{PASSING[1]}' >&2; exit 1")
-    log = tmp_path / "logs" / "rule_train" / "small"
-    listed = queued([(40, log.parent / "other" / "40.log"), (42, log / "42.log")], head="us")
-    (tmp_path / "queue").write_text(listed, encoding="utf-8")
-    stand_in(tmp_path, "squeue", f"cat '{tmp_path}/queue'")
-    result = call(tmp_path, environment, "sbatch", "--job-name", "us", "--output", f"{log}/%j.log")
+    environment = stand_in(tmp_path, "sbatch", f'echo "$7" >> comments; echo "{PASSING[1]}" >&2; exit 1')
+    listed = "echo '40 another'; [ ! -e comments ] || echo \"42 $(cat comments)\""
+    once = "[ ! -e comments ] || [ -e asked ] || { touch asked; exit 1; }\n"
+    stand_in(tmp_path, "squeue", once * away + listed)
+    result = call(
+        tmp_path, environment, "sbatch", "--job-name", "us", "--output", "logs/%j.log", "--comment", RUN
+    )
     assert (result.returncode, result.stdout) == (0, "42\n")
-    assert (tmp_path / "calls").read_text(encoding="utf-8") == "\n"
+    (comment,) = (tmp_path / "comments").read_text(encoding="utf-8").splitlines()
+    assert comment.split()[0] == RUN
 
 
 def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(tmp_path: Path) -> None:
@@ -307,7 +248,7 @@ def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(t
     assert head.wait(timeout=20) != 0
     options = ["--partition=cpu", "--time=7-00:00:00", "--account=us", "--qos=long"]
     sent = (tmp_path / "sent").read_text(encoding="utf-8").splitlines()
-    assert sent == [*options, "slurm/head.sbatch", ".", "--jobs", "3"]
+    assert sent == ["--requeue", *options, "slurm/head.sbatch", ".", "--jobs", "3"]
 
 
 @pytest.mark.parametrize("program", ["sinfo", "sacctmgr", "sshare"])

@@ -8,7 +8,7 @@ from workflow import cluster
 RETRIES = 0
 if SENDS_JOBS:
     RETRIES = time_limits.training_retries(CONFIG, RUNS.values())
-    cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
+    cluster.use_own_programs()
 
 
 rule train:
@@ -43,6 +43,10 @@ rule train:
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
         limited_by="train_hours",
+        # Jobs are sent in any order: in the queue the less urgent are nicer.
+        slurm_extra=lambda wildcards: (
+            f"--nice={10 * (cluster.MOST_URGENT - cluster.urgency(CONFIG, RUNS[wildcards.model]))}"
+        ),
     params:
         # Snakemake compares only parameters whose function does not take `input`: here `weights` and `data`.
         settings=lambda wildcards, input: training_settings(wildcards),
