@@ -350,16 +350,6 @@ def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Pla
     assert all(name["right"] <= plot["right"] for name in names)
 
 
-def test_a_sentence_without_a_reference_is_measured_by_its_probability(playground: Playground) -> None:
-    playground.type("the old cat sees a dog.")
-    (point,) = playground.run("return playground.curve.tried")
-    assert all(0 <= value <= 100 for value in point["values"])
-    playground.type("Tom sees it")
-    (point,) = playground.run("return playground.curve.tried")
-    assert point["words"] == 3 and all(value < 0 for value in point["values"])
-    assert playground.run("return [format(-0.001, 2), format(-1.5)]") == ["0.00", "-1.5"]
-
-
 def test_no_text_stops_the_page(playground: Playground) -> None:
     """A word of 50,000 letters, and clauses joined in exponentially many ways that all lead nowhere."""
     playground.driver.set_script_timeout(5)
@@ -390,39 +380,3 @@ def test_a_phone_shows_all_of_it_the_translations_first(playground: Playground) 
             f"return [...document.querySelectorAll('.card, #curve')].map({tops})"
         )
         assert first < second < curve
-
-
-def test_words_that_their_language_joins_begin_the_page_too(
-    driver: webdriver.Chrome, folders: list[Path], text: TextSettings, tmp_path: Path
-) -> None:
-    chinese = text.model_copy(update={"languages": text.languages.model_copy(update={"source": "zh"})})
-    known = ["我", "看", "书", "他", "。"]
-    models = []
-    for folder in folders:
-        models.append(shutil.copytree(folder, tmp_path / folder.name))
-        Vocabulary([(word, 9) for word in [*known, *ENGLISH[len(known) :]]]).write(
-            models[-1] / SOURCE_VOCABULARY
-        )
-    (tmp_path / "source").write_text("他 看 书 书 。\n", encoding="utf-8")
-    (tmp_path / "reference").write_text("le chat lit .\n", encoding="utf-8")
-    output = tmp_path / "playground.html"
-    sides = tmp_path / "source", tmp_path / "reference"
-    assert write_playground(models, chinese, *sides, 16, 1, "T", output) is None
-    playground = Playground(driver, output)
-    playground.idle()
-    assert playground.sentence() == "他 看 书 书 。" and playground.one("#reference").is_displayed()
-
-
-def test_models_that_it_cannot_hold(
-    folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
-) -> None:
-    large = tmp_path / "large"
-    shutil.copytree(folders[0], large)
-    with (large / WEIGHTS).open("ab") as file:
-        file.truncate(4_000_000)
-    output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
-    refusal = write_playground([large], text, *sides, 16, 1, "T", output)
-    assert refusal and "rnnsearch, small has 2 MB at 16 bits, and a page takes 1 MB" in refusal
-    written = output.read_text(encoding="utf-8")
-    assert refusal in written and "nmt translate --model large" in written and str(tmp_path) not in written
-    assert "<script" not in written

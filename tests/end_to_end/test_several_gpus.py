@@ -57,16 +57,3 @@ def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(demo: Path, gpus: st
     for rule in ("train", "translate", "align"):
         blocks = scheduled(result.stdout, rule)
         assert blocks and all(f"threads: {threads}\n" in block for block in blocks)
-
-
-@pytest.mark.parametrize(("gpus", "options", "limit"), [("0,1", [], 2), ("0,1", ["--resources", "gpu=3"], 3)])
-def test_plain_snakemake_starts_as_many_jobs_as_there_are_gpus(
-    demo: Path, gpus: str, options: list[str], limit: int | None
-) -> None:
-    result = subprocess.run(
-        snakemake_command(demo, "--cores", "4", *options, "--", "data/raw/demo-dev/counts.json"),
-        cwd=ROOT, env={**os.environ, "NMT_GPUS": gpus}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    found = re.findall(r"Provided resources: gpu=\D*([0-9]+)", result.stderr)
-    assert found == ([str(limit)] if limit else [])

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold
+from nmt.model.model_folder import SETTINGS, WEIGHTS
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import training_times
 from pipeline.monitor.status import Training, shown, training
@@ -42,6 +43,27 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     lines = shown(config, tmp_path).splitlines()
     assert "RNNsearch-30: failed: disk \ufffd[2Jfull" in lines  # a terminal would obey the escape code
     assert max(map(len, lines[:9])) <= 80
+
+
+def test_what_is_done_and_with_other_settings_and_damaged_files(tmp_path: Path) -> None:
+    config, model = load(find_layers(ROOT)), tmp_path / "models" / RUN
+    settings = run_settings(config, runs_of(config, [RUN])[RUN])
+    write(tmp_path, f"models/{RUN}/{WEIGHTS}")
+    write(tmp_path, f"models/{RUN}/{SETTINGS}", settings.model_dump_json())
+    assert look(config, tmp_path).state == "done"
+    longer = settings.training.model_copy(update={"updates": 7})
+    write(
+        tmp_path,
+        f"models/{RUN}/{SETTINGS}",
+        settings.model_copy(update={"training": longer}).model_dump_json(),
+    )
+    found = look(config, tmp_path)
+    assert (found.state, found.note) == ("outdated", "training.updates was 7 and is now 471000")
+    for damage in ("", '{"update": "x"}\n'):
+        for file in (SETTINGS, "history.jsonl", "summary.json"):
+            (model / file).write_text(damage, encoding="utf-8")
+        write(tmp_path, f"state/{RUN}/lock", damage)
+        assert look(config, tmp_path).note == "settings.json cannot be read"
 
 
 def test_a_run_on_another_node(tmp_path: Path) -> None:
