@@ -29,15 +29,15 @@ from benchmarks.findings import FOLDER, RESULTS, append, machine
 from benchmarks.training.project import SUTSKEVERS, settings
 from benchmarks.training.sentences import draw
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.backend.compiled import will_fuse
+from nmt.backend.device import make_deterministic
+from nmt.backend.products import Backend
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.beam_search import translate
 from nmt.io.text_files import write_lines
 from nmt.model import families
-from nmt.model.backend import Backend
-from nmt.model.compiled import will_fuse
-from nmt.model.device import make_deterministic
 from nmt.settings.families import FamilyName
 from nmt.settings.training import ModelRun
 from nmt.training.trainer import Interrupted, Trainer

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
-from nmt.model.model_folder import text_settings
 from nmt.settings.checks import shown, validated
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
+from nmt.store.model_folder import text_settings
 
 if TYPE_CHECKING:
     from nmt.decoding.text_translator import TextTranslator
@@ -33,7 +33,7 @@ class Model:
         self.text, self.compute = text_settings_of(folders), compute
         # torch takes seconds to import: what can be said without it was said by now
         from nmt.decoding import shortlist as shortlists
-        from nmt.model import trained_model
+        from nmt.store import trained_model
 
         decoding = self.text.search(compute, TranslateOptions())
         self.models = trained_model.load_all(

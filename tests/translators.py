@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.model.model_folder import package
 from nmt.settings.decoding import Decoding, TextSettings
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Languages, Tokenization
+from nmt.store.model_folder import package
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext

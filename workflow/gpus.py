@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from nmt.model.gpu_pool import POOL, VISIBLE, names
+from nmt.backend.gpu_pool import POOL, VISIBLE, names
 
 SECONDS = 20
 """Time limit for nvidia-smi."""

@@ -27,9 +27,9 @@ from benchmarks.training import environment
 from benchmarks.training.contest import Failed, Remote, say
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.backend.products import Precision, refuse_unable
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
-from nmt.model.backend import Precision, refuse_unable
 
 OURS = "rnnsearch"
 PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")

@@ -10,14 +10,14 @@ import yaml
 
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.backend.device import keep_freed_memory, make_deterministic
+from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
 from nmt.cli.model import FREQUENT, LIKELY
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
 from nmt.decoding.shortlist import Shortlist
 from nmt.model import families
-from nmt.model.backend import Backend, Precision, choose_products, refuse_unable
-from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.settings.decoding import Decoding
 
 

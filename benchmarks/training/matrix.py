@@ -7,7 +7,7 @@ import torch
 from benchmarks.training import precision
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.model.backend import Backend, choose_products
+from nmt.backend.products import Backend, choose_products
 
 
 class Square:

@@ -12,10 +12,10 @@ from torch import Tensor
 from benchmarks.findings import ROOT
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.backend.device import keep_freed_memory, make_deterministic
+from nmt.backend.products import Backend, choose_products
 from nmt.data.batches import Batch, pad_pairs
 from nmt.model import families
-from nmt.model.backend import Backend, choose_products
-from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.settings.training import Training
 from nmt.training.update import Updater

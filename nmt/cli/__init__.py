@@ -186,7 +186,7 @@ def in_one_line(error: Exception) -> str | None:
         case RuntimeError() if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
             return f"{error}; expected a path without such a loop"
         case RuntimeError() if "torch" in sys.modules:
-            from nmt.model.device import out_of_memory
+            from nmt.backend.device import out_of_memory
 
             line = out_of_memory(error, called())
             return str(line) if line else None

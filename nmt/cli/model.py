@@ -37,7 +37,7 @@ def model_card(
     test: tuple[str, ...],
 ) -> None:
     """Write a model's README.md: what it is, how it was trained, its scores, how to load it."""
-    from nmt.model import model_card as card
+    from nmt.store import card
 
     text = card.Text(languages or (), train, dev, test)
     card.write(folder, text, read_json(scores) if scores else None)
@@ -62,7 +62,7 @@ def release(folder: Path, with_final_state: bool, bits: int, output: Path) -> No
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
     equal bytes.
     """
-    from nmt.model import model_archive as archive
+    from nmt.store import archive
 
     names = archive.pack(folder, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(names)}", err=True)
@@ -80,7 +80,7 @@ def release(folder: Path, with_final_state: bool, bits: int, output: Path) -> No
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `nmt model release`, each into a folder with its model's name, and verify their checksums."""
-    from nmt.model.model_archive import unpack as extract
+    from nmt.store.archive import unpack as extract
 
     for archive in archives:
         click.echo(extract(archive, output))
@@ -128,7 +128,7 @@ def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, pairs:
 
     from nmt.data.bitext import Bitext
     from nmt.decoding import shortlist as shortlists
-    from nmt.model import trained_model
+    from nmt.store import trained_model
 
     trained = trained_model.load(model_path, torch.device("cpu"))
     shortlists.make(trained, Bitext.open(bitext), likely, frequent, pairs, output)

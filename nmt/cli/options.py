@@ -20,7 +20,7 @@ from nmt.settings.checks import parse, read, shortened
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
-    from nmt.model.trained_model import TrainedModel
+    from nmt.store.trained_model import TrainedModel
 
 Model = TypeVar("Model", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -197,7 +197,7 @@ def batch_size_option(what: str, default: int = 80) -> Callable[[Command], Comma
 
 def load_models(folders: Sequence[Path], compute: ComputeOptions) -> list[TrainedModel]:
     """Load the models of a step of the workflow."""
-    from nmt.model import trained_model
+    from nmt.store import trained_model
 
     return trained_model.load_all(folders, compute.device, compute.threads or 1)
 

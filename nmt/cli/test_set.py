@@ -62,10 +62,10 @@ def decode(
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
+    from nmt.backend.device import device_name
     from nmt.decoding.sidecar import Provenance
     from nmt.decoding.test_set import translate_file
-    from nmt.model import trained_model
-    from nmt.model.device import device_name
+    from nmt.store import trained_model
 
     models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
     provenance = Provenance.of(mode, decoding, model_paths, device_name(models[0].device), average)

@@ -70,9 +70,9 @@ def train(
     --max-seconds, time limit of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings)
+    from nmt.backend.device import memory_errors
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
-    from nmt.model.device import memory_errors
     from nmt.training.data import TrainingData
     from nmt.training.export import export
     from nmt.training.trainer import Trainer

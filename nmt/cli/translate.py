@@ -67,7 +67,7 @@ def package(model_path: Path, settings: str) -> None:
     changes. The folder may then be moved anywhere.
     """
     text = parse_settings(TextSettings, settings)
-    from nmt.model import model_folder
+    from nmt.store import model_folder
 
     model_folder.package(model_path, text)
 

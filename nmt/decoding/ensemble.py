@@ -22,8 +22,8 @@ from nmt.decoding.forced_decoding import make_batch
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder
 from nmt.model.readout import Candidates
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average, Decoding
+from nmt.store.trained_model import TrainedModel
 
 
 @dataclass(frozen=True)

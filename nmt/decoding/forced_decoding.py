@@ -19,8 +19,8 @@ from nmt.data.batches import Batch, pad_pairs
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.readout import CHUNK
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
+from nmt.store.trained_model import TrainedModel
 
 Words = Sequence[str]
 STEPS = 256

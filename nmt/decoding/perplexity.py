@@ -17,8 +17,8 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
+from nmt.store.trained_model import TrainedModel
 
 _TOGETHER = 2000
 """Number of pairs that are in memory at once."""

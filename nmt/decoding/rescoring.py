@@ -25,8 +25,8 @@ from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
+from nmt.store.trained_model import TrainedModel
 
 TOGETHER = 2000
 """Hypotheses of the sentences that are scored together. A killed process loses at most this work."""

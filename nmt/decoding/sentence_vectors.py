@@ -10,7 +10,7 @@ import torch
 from nmt.decoding.forced_decoding import Words, batches, make_batch, refuse_nan
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
-from nmt.model.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel
 
 
 @torch.no_grad()

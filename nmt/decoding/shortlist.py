@@ -19,8 +19,8 @@ from nmt.data.co_occurrence import likely_words
 from nmt.data.vocabulary import SPECIALS
 from nmt.errors import UserError
 from nmt.model.readout import Candidates
-from nmt.model.tensors import load_metadata, load_tensors, save_tensors
-from nmt.model.trained_model import TrainedModel
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
+from nmt.store.trained_model import TrainedModel
 
 
 @dataclass(frozen=True)

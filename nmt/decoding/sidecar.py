@@ -19,9 +19,9 @@ from nmt.evaluation.translations import read_translations, sum_of_lines
 from nmt.evaluation.translations import record_path as record_path
 from nmt.io.files import sha256, write_json
 from nmt.io.system import origin
-from nmt.model.model_folder import WEIGHTS
 from nmt.settings import checks
 from nmt.settings.decoding import Average, Decoding
+from nmt.store.model_folder import WEIGHTS
 
 
 class _Weights(BaseModel, extra="allow"):

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
+from nmt.backend.device import device_name
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import search
@@ -22,9 +23,8 @@ from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.model.device import device_name
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average, Decoding
+from nmt.store.trained_model import TrainedModel
 
 Mode = Literal["all", "no_unk"]
 Matrix = list[list[float]]

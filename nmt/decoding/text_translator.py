@@ -19,9 +19,9 @@ from nmt.decoding.forced_decoding import Words, batches, score
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.errors import UserError
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
+from nmt.store.trained_model import TrainedModel
 
 
 def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:

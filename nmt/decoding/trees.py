@@ -10,8 +10,8 @@ from nmt.data.vocabulary import END
 from nmt.decoding.forced_decoding import Words, refuse_nan
 from nmt.errors import UserError
 from nmt.model.families.grconv import GrConv
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.families import TREE_MAKING
+from nmt.store.trained_model import TrainedModel
 
 
 @dataclass(frozen=True)

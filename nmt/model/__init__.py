@@ -1,1 +1,1 @@
-"""The models: encoders, decoders, attention, their start values and files."""
+"""The models: encoders, decoders, attention, their initial weights, and their equations in plain loops."""

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Backend, Module, tanh_
-from nmt.model.compiled import fusible, fusing
+from nmt.backend.compiled import fusible, fusing
+from nmt.backend.products import Backend, Module, tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 
 AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Module
+from nmt.backend.products import Module
 from nmt.model.gru import weight
 from nmt.model.initialization import Initializer
 from nmt.model.readout import Candidates, OutputLayer, summed_nll

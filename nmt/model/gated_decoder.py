@@ -15,7 +15,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Module
+from nmt.backend.products import Module
 from nmt.model.encoder_decoder import DecoderState, EncoderDecoder, Inputs
 from nmt.model.gru import GatedUnit, gated_step, scan, weight
 from nmt.model.initialization import Initializer, normal, orthogonal, zero

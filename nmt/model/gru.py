@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Backend, Factor, Module, tanh_
-from nmt.model.compiled import fusible
+from nmt.backend.compiled import fusible
+from nmt.backend.products import Backend, Factor, Module, tanh_
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:

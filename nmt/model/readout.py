@@ -17,8 +17,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from nmt.model.backend import Backend, Factor, Module
-from nmt.model.compiled import fusible, fusing
+from nmt.backend.compiled import fusible, fusing
+from nmt.backend.products import Backend, Factor, Module
 from nmt.model.gru import weight
 from nmt.settings.families import GatedDecoderArchitecture
 

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.compiled import fusible, fusing
+from nmt.backend.compiled import fusible, fusing
 
 IN_CACHE = 1 << 18
 """Weights that a CPU processes at once: few enough for its cache, enough to share among threads. On two threads, 2^16
@@ -41,7 +41,7 @@ class Adadelta(torch.optim.Optimizer):
         epsilon: float,
         fuse: bool = False,
     ) -> None:
-        """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.model.compiled`)."""
+        """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.backend.compiled`)."""
         self.fuse = fuse
         super().__init__(parameters, {"lr": learning_rate, "rho": rho, "eps": epsilon})
 

@@ -1,6 +1,6 @@
 """Checkpoints in a state folder, and the final state of a run: each is one file with all tensors and counters.
 
-A file is complete, checked by a checksum and never half-written (`nmt.model.tensors`). It cannot run code.
+A file is complete, checked by a checksum and never half-written (`nmt.store.tensors`). It cannot run code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import click
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.model.tensors import load_metadata, load_tensors, save_tensors
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 
 MOST = 2
 """Number of checkpoints in a state folder; older ones are deleted."""

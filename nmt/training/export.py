@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
+from nmt.backend.device import device_name
 from nmt.io.files import atomic_path, sha256, write_json
 from nmt.io.system import origin
-from nmt.model.device import device_name
-from nmt.model.model_folder import (
+from nmt.store.model_folder import (
     FINAL_STATE,
     HISTORY,
     SETTINGS,
@@ -21,8 +21,8 @@ from nmt.model.model_folder import (
     TARGET_VOCABULARY,
     WEIGHTS,
 )
-from nmt.model.tensors import save_tensors
-from nmt.model.trained_model import SIDES
+from nmt.store.tensors import save_tensors
+from nmt.store.trained_model import SIDES
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.trainer import Trainer

@@ -16,23 +16,23 @@ import click
 import torch
 from torch import Tensor
 
-from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
-from nmt.data.bitext import Bitext
-from nmt.errors import RecurringError, UserError
-from nmt.io.progress import Progress
-from nmt.model import families
-from nmt.model.backend import Backend, choose_products, refuse_unable
-from nmt.model.compiled import will_fuse
-from nmt.model.device import (
+from nmt.backend.compiled import will_fuse
+from nmt.backend.device import (
     choose_device,
     give_back_freed_memory,
     keep_freed_memory,
     make_deterministic,
     memory_errors,
 )
-from nmt.model.tensors import load_tensors, save_tensors
+from nmt.backend.products import Backend, choose_products, refuse_unable
+from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
+from nmt.data.bitext import Bitext
+from nmt.errors import RecurringError, UserError
+from nmt.io.progress import Progress
+from nmt.model import families
 from nmt.settings.base import differences
 from nmt.settings.training import ModelRun
+from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.data import Fingerprint, fingerprint

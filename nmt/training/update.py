@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nmt.backend.cuda_graphs import GraphedUpdates
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
-from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.optimizers import clip, descend, make_optimizer, rate_at, replace_not_finite, set_rate
 
 

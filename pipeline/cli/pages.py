@@ -55,7 +55,7 @@ def playground(
     The page is one file with rounded weights. It needs no network, and translates as `nmt translate` does.
     """
     text = parse_settings(TextSettings, settings)
-    from nmt.model.model_folder import refuse_other_than_model
+    from nmt.store.model_folder import refuse_other_than_model
     from pipeline.results.playground.page import write_playground
 
     for folder in models:

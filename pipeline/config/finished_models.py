@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from nmt.model.model_folder import MODEL, RECORDS, SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.base import differences, flatten
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import MODEL, RECORDS, SETTINGS, SUMMARY, WEIGHTS
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config

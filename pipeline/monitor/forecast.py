@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.data import BITEXT_FILES
-from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES
 from nmt.settings.training import ModelEntry
+from nmt.store.model_folder import HISTORY
 from nmt.training.history import Reached, last_update, reached
 from pipeline.config.experiment import archives_in_use, prepared_corpora
 from pipeline.config.runs import Run, runs_of

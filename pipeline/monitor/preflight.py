@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.model import gpu_pool
+from nmt.backend import gpu_pool
 from pipeline.config.finished_models import in_danger
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times

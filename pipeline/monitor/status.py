@@ -20,9 +20,9 @@ from nmt.io import progress
 from nmt.io.files import read_json
 from nmt.io.locks import observe
 from nmt.io.progress import LOG_SECONDS, clock
-from nmt.model.model_folder import HISTORY, SETTINGS, WEIGHTS
 from nmt.settings.base import differences, flatten
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import HISTORY, SETTINGS, WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.finished_models import shared_models

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES, FamilyName
+from nmt.store.model_folder import HISTORY
 from nmt.training.history import last_update, reached
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config

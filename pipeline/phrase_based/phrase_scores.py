@@ -13,7 +13,7 @@ from nmt.decoding.rescoring import TOGETHER, Rescorer, log_probabilities
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
 from nmt.io.text_files import read_lines
-from nmt.model.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel
 from pipeline.phrase_based.phrase_pairs import with_progress
 from pipeline.phrase_based.phrases import SCORES, SEPARATOR, entries_of
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import write_text
-from nmt.model.model_folder import SETTINGS, SUMMARY
+from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import compared_models, contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts

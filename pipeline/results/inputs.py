@@ -14,7 +14,7 @@ from nmt.evaluation.seeds import Row
 from nmt.evaluation.translations import Record, read_translations
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.model.model_folder import SUMMARY
+from nmt.store.model_folder import SUMMARY
 from pipeline.config import consistency, snapshot
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import report_settings

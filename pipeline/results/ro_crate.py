@@ -18,7 +18,7 @@ from typing import Any
 from nmt.decoding import sidecar
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import origin, release_name
-from nmt.model.model_folder import SETTINGS, SUMMARY
+from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive, public
 from pipeline.config.runs import Run, runs_of

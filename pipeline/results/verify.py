@@ -25,12 +25,12 @@ from nmt.errors import UserError
 from nmt.io.files import read_json, sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
-from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.base import flatten
 from nmt.settings.checks import shown
 from nmt.settings.decoding import Decoding
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
 from pipeline.config.layers import ConfigError, find_layers, load

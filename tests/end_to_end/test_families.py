@@ -17,8 +17,8 @@ from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_records
 from nmt.io.text_files import read_lines, read_pairs
-from nmt.model import trained_model
 from nmt.settings.families import FAMILIES, FamilyName
+from nmt.store import trained_model
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config

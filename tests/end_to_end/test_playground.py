@@ -19,12 +19,13 @@ from nmt.decoding.beam_search import translate
 from nmt.decoding.text_translator import TextTranslator
 from nmt.decoding.translation import Translation
 from nmt.io.files import write_json
-from nmt.model import families, trained_model
-from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
-from nmt.model.tensors import load_tensors, save_tensors
+from nmt.model import families
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Tokenization
+from nmt.store import trained_model
+from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
+from nmt.store.tensors import load_tensors, save_tensors
 from pipeline.results.playground.moses import rules
 from pipeline.results.playground.page import write_playground
 from tests.browser import Page, needs_browser

@@ -40,7 +40,7 @@ def test_every_model_is_trained_on_a_gpu_of_the_pool_and_none_waits_for_one(demo
     # torch sees none of them: no model is trained on the processor without a word
     assert all("sees no GPU, but NMT_GPUS=5,6 says that there is one" in log for log in logs)
     # A job that ends before the next one looks leaves its GPU to it. That jobs at work have different GPUs is tested in
-    # tests/unit/model/test_gpu_pool.py.
+    # tests/unit/backend/test_gpu_pool.py.
     assert {gpu for (gpu,) in taken} <= {"5", "6"}
     # Snakemake starts no more jobs than there are GPUs.
     assert not any("waiting for one" in log for log in logs)

@@ -24,9 +24,9 @@ import pytest
 import torch
 
 from nmt.errors import UserError
-from nmt.model import model_folder, trained_model
-from nmt.model.tensors import load_metadata, load_tensors
 from nmt.settings.training import ModelRun
+from nmt.store import model_folder, trained_model
+from nmt.store.tensors import load_metadata, load_tensors
 from nmt.training import checkpoint
 from tests.bitexts import write_bitext
 from tests.running import ROOT

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.model.backend import supported
+from nmt.backend.products import supported
 from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command

@@ -19,7 +19,7 @@ from nmt.decoding import shortlist, sidecar
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
-from nmt.model import trained_model
+from nmt.store import trained_model
 from nmt.training import checkpoint
 from nmt.training.data import TrainingData
 from tests.bitexts import write_text

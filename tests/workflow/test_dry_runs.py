@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.model.model_folder import MODEL, RECORDS
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import MODEL, RECORDS
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.monitor.jobs import list_jobs

@@ -19,7 +19,7 @@ from pipeline.config.systems import systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
 from nmt.decoding.sidecar import record_path
 from nmt.errors import UserError
-from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT
+from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.artifacts import COMPARISON, TREE, artifacts

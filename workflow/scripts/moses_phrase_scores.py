@@ -8,7 +8,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.model import trained_model
+    from nmt.store import trained_model
     from pipeline.phrase_based.phrase_scores import add_scores
 
     (model,) = trained_model.load_all([Path(snakemake.input.model[0]).parent], **snakemake.params.compute)

@@ -19,8 +19,8 @@ import re
 import torch
 from torch import Tensor, nn
 
+from nmt.backend.products import Module
 from nmt.model import reference
-from nmt.model.backend import Module
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
 from nmt.model.initialization import Initializer, normal, orthogonal_times

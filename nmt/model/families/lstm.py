@@ -18,9 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from nmt.backend.products import Module
 from nmt.data.vocabulary import END
 from nmt.model import reference
-from nmt.model.backend import Module
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
 from nmt.model.initialization import Initializer, uniform

@@ -11,7 +11,7 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import read_panels
 from nmt.evaluation.translations import words
-from nmt.model.model_folder import HISTORY, SUMMARY
+from nmt.store.model_folder import HISTORY, SUMMARY
 from pipeline.results.artifacts import DATA, VECTORS
 from pipeline.results.figures import bleu_curves
 from pipeline.results.figures.corpora import corpora_figure

@@ -22,14 +22,14 @@ from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.evaluation.translations import words
 from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
-from nmt.model import trained_model
-from nmt.model.model_folder import SETTINGS, WEIGHTS
-from nmt.model.tensors import halved
-from nmt.model.trained_model import TrainedModel, refuse_unlike
 from nmt.settings.checks import read
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import IN_BROWSER
 from nmt.settings.training import ModelRun
+from nmt.store import trained_model
+from nmt.store.model_folder import SETTINGS, WEIGHTS
+from nmt.store.tensors import halved
+from nmt.store.trained_model import TrainedModel, refuse_unlike
 from pipeline.results.html import render
 from pipeline.results.playground.moses import rules
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.model.model_folder import MODEL, RECORDS
+from nmt.store.model_folder import MODEL, RECORDS
 from pipeline.config.finished_models import in_danger, shared_models
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of

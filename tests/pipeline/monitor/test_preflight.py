@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.model import gpu_pool
+from nmt.backend import gpu_pool
 from pipeline.config.schema import Config
 from pipeline.monitor import preflight
 from pipeline.monitor.forecast import ASSUMED, MEASURED, longest_chain, training_times

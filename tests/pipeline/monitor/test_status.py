@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold
-from nmt.model.model_folder import SETTINGS, WEIGHTS
+from nmt.store.model_folder import SETTINGS, WEIGHTS
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config

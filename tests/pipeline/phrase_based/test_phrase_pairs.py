@@ -11,7 +11,7 @@ import torch
 from nmt.decoding.forced_decoding import score_batch
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
-from nmt.model import trained_model
+from nmt.store import trained_model
 from pipeline.phrase_based.phrase_pairs import write_pairs
 from pipeline.phrase_based.phrase_scores import add_scores
 from pipeline.phrase_based.phrases import number_of_scores

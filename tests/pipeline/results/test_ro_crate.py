@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nmt.decoding.sidecar import Provenance
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
-from nmt.model.model_folder import RECORDS
+from nmt.store.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from nmt.decoding.trees import tree_of
-from nmt.model import trained_model
 from nmt.model.families.grconv import GrConv
+from nmt.store import trained_model
 from tests.odd_values import said
 from tests.translators import trained_model as small_folder
 

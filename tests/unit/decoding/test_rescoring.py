@@ -14,9 +14,9 @@ from nmt.decoding.forced_decoding import score_batch
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.rescoring import Rescorer, best_by_bleu, log_probabilities, rescore
 from nmt.io.text_files import read_lines
-from nmt.model import trained_model
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
+from nmt.store import trained_model
+from nmt.store.trained_model import TrainedModel
 from tests import translators
 from tests.bitexts import write_text
 from tests.messages import check

@@ -10,8 +10,8 @@ import torch
 
 from nmt.decoding.sentence_vectors import sentence_vectors
 from nmt.evaluation.principal_components import read_panels
-from nmt.model import trained_model
 from nmt.settings.families import ALIGNING, FAMILIES, FamilyName
+from nmt.store import trained_model
 from tests import translators
 from tests.messages import refused
 from tests.running import nmt

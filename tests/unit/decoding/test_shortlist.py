@@ -19,8 +19,8 @@ from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.trained_model import load
 from nmt.settings.families import FamilyName
+from nmt.store.trained_model import load
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
 from tests.training_settings import decoding

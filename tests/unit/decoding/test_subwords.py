@@ -18,10 +18,10 @@ from nmt.decoding.forced_decoding import make_batch, score_batch, word_log_proba
 from nmt.decoding.test_set import Sentence, align_file, translate_group
 from nmt.decoding.text_translator import TextTranslator
 from nmt.io.text_files import read_lines
-from nmt.model import trained_model
-from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
+from nmt.store import trained_model
+from nmt.store.trained_model import TrainedModel
 from pipeline.results.playground.page import refused
 from tests.messages import check
 from tests.training_settings import decoding

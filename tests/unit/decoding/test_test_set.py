@@ -23,8 +23,8 @@ from nmt.decoding.test_set import align_file, translate_file
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
-from nmt.model import trained_model
-from nmt.model.trained_model import TrainedModel
+from nmt.store import trained_model
+from nmt.store.trained_model import TrainedModel
 from pipeline.results.package import keep_translations
 from tests import translators
 from tests.bitexts import write_bitext, write_text

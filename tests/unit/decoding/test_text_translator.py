@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from nmt.backend.products import supported
 from nmt.cli import commands
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
@@ -25,12 +26,11 @@ from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, so
 from nmt.decoding.rescoring import Rescorer, log_probabilities
 from nmt.decoding.text_translator import TextTranslator, copied, text_processors
 from nmt.errors import UserError
-from nmt.model import model_folder
-from nmt.model.backend import supported
-from nmt.model.tensors import save_tensors
-from nmt.model.trained_model import TrainedModel, load, refuse_unlike
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
+from nmt.store import model_folder
+from nmt.store.tensors import save_tensors
+from nmt.store.trained_model import TrainedModel, load, refuse_unlike
 from tests.messages import check, refused
 from tests.training_settings import decoding
 from tests.translators import MOSES, text_settings, trained_model

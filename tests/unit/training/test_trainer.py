@@ -15,9 +15,9 @@ import torch
 from tensorboardX.proto.event_pb2 import Event
 
 from nmt.data.bitext import Bitext
-from nmt.model import trained_model
-from nmt.model.tensors import save_tensors
 from nmt.settings.training import ModelRun
+from nmt.store import trained_model
+from nmt.store.tensors import save_tensors
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from nmt.backend.products import Backend
 from nmt.data.batches import Batch
 from nmt.model import attention, readout
-from nmt.model.backend import Backend
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
 from nmt.training.update import Sums, Updater

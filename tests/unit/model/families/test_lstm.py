@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from nmt.backend.products import Backend
 from nmt.data.vocabulary import END
 from nmt.model import families
-from nmt.model.backend import Backend
 from nmt.model.families.lstm import DeepLSTM
 from nmt.settings.families import LSTMArchitecture
 from nmt.training.validation import sentence_nll

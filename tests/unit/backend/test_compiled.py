@@ -9,9 +9,9 @@ import torch
 import torch._dynamo
 from torch._dynamo.utils import counters
 
-from nmt.model import compiled
-from nmt.model.backend import Backend
-from nmt.model.compiled import will_fuse
+from nmt.backend import compiled
+from nmt.backend.compiled import will_fuse
+from nmt.backend.products import Backend
 from nmt.settings.families import FamilyName
 from nmt.training.update import Updater
 from tests.small_models import small_model

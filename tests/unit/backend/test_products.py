@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.model import backend
-from nmt.model.backend import (
+from nmt.backend import products
+from nmt.backend.products import (
     Backend,
     Int8Factor,
     Module,
@@ -62,7 +62,7 @@ def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backen
     module = Module()
     module.weight = torch.nn.Parameter(torch.randn(3, 2))
 
-    def prepared() -> backend.Factor:
+    def prepared() -> products.Factor:
         return module.prepared_weight("weight", lambda: module.weight)  # type: ignore[arg-type,return-value]
 
     assert prepared() is module.weight
@@ -83,7 +83,7 @@ def test_what_cannot_be_computed_or_only_slowly_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
-    monkeypatch.setattr(backend, "PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
     for able in ("fp32", "int8"):
         refuse_unable(able, CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
@@ -106,12 +106,12 @@ def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processor: str, chosen: str
 ) -> None:
     (tmp_path / "cpuinfo").write_text(processor, encoding="utf-8")
-    monkeypatch.setattr(backend, "PROCESSOR", tmp_path / "cpuinfo")
-    monkeypatch.setattr(backend, "_exact", lambda: True)
+    monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(products, "_exact", lambda: True)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
     assert choose_products(CPU) == chosen
     assert choose_products(CPU, "torch") == choose_products(torch.device("cuda")) == "torch"
-    monkeypatch.setattr(backend, "_exact", lambda: False)
+    monkeypatch.setattr(products, "_exact", lambda: False)
     assert choose_products(CPU) == "torch"
 
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from nmt.model import trained_model
-from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
+from nmt.store import trained_model
+from nmt.store.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
 from tests.messages import refused
 from tests.odd_values import altered_bytes, altered_json, said
 from tests.translators import trained_model as small_folder

@@ -16,8 +16,8 @@ from typing import IO
 from nmt.errors import UserError, naming
 from nmt.io.files import atomic_path, commit, disk_full, read_small, sha256
 from nmt.io.formats import decompressed, zstd_writer
-from nmt.model.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
-from nmt.model.tensors import halved, load_metadata, load_tensors, save_tensors
+from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
+from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
 
 SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"

@@ -37,7 +37,7 @@ PROCESSOR = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True)
 class Backend:
-    """How a model computes. fuse: whether training updates use compiled steps (`nmt.model.compiled`)."""
+    """How a model computes. fuse: whether training updates use compiled steps (`nmt.backend.compiled`)."""
 
     precision: Precision = "fp32"
     products: Products = "torch"

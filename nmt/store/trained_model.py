@@ -10,22 +10,22 @@ from typing import Literal
 
 import torch
 
+from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic
+from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
-from nmt.model.backend import Backend, Precision, choose_products, refuse_unable
-from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families import build
-from nmt.model.model_folder import (
+from nmt.settings.checks import read
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import (
     SETTINGS,
     SOURCE_VOCABULARY,
     TARGET_VOCABULARY,
     WEIGHTS,
     refuse_other_than_model,
 )
-from nmt.model.tensors import load_metadata, load_tensors
-from nmt.settings.checks import read
-from nmt.settings.training import ModelRun
+from nmt.store.tensors import load_metadata, load_tensors
 
 SIDES = ("source", "target")
 _KINDS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -56,7 +56,7 @@ def load_all(
 ) -> list[TrainedModel]:
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
-    For `device` and `announced`, see `nmt.model.device.choose_device`; for `precision` and `products`, see `load`.
+    For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `products`, see `load`.
     Raises a UserError unless the models share their vocabularies and read the source alike.
     """
     make_deterministic(threads)
@@ -96,7 +96,7 @@ def load(
         folder: the folder.
         device: where the model computes.
         precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
-        products: the library for products on a CPU; see `nmt.model.backend.choose_products`.
+        products: the library for products on a CPU; see `nmt.backend.products.choose_products`.
     """
     if precision is not None:
         refuse_unable(precision, device)

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load
 
-from nmt.model.tensors import save_tensors
+from nmt.store.tensors import save_tensors
 
 
 def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:

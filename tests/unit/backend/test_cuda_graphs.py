@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 import torch
 
+from nmt.backend.cuda_graphs import GraphedUpdates
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
-from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.prefetch import ahead
 from nmt.training.trainer import Interrupted, Trainer
 from tests.bitexts import write_bitext

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 
 from nmt.errors import UserError
 from nmt.io.formats import zstd
-from nmt.model import model_archive, model_card
-from nmt.model.model_folder import RELEASED, WEIGHTS
-from nmt.model.tensors import load_metadata, load_tensors, save_tensors
+from nmt.store import archive as model_archive
+from nmt.store import card as model_card
+from nmt.store.model_folder import RELEASED, WEIGHTS
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from tests.messages import refused
 from tests.odd_values import altered_bytes, said
 
@@ -209,7 +210,7 @@ def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_
     archive = tmp_path / "m.tar.zst"
     model_archive.pack(model, archive)
     code = (
-        "import os, sys; from pathlib import Path; from nmt.model import model_archive as a\n"
+        "import os, sys; from pathlib import Path; from nmt.store import archive as a\n"
         "a._check_sums = lambda *_: os.kill(os.getpid(), 9)\n"
         "a.unpack(Path(sys.argv[1]), Path(sys.argv[2]))"
     )

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 import click
 import torch
 
+from nmt.backend import gpu_pool
 from nmt.errors import RecurringError, UserError
-from nmt.model import gpu_pool
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _LARGEST = 2**31 - 1

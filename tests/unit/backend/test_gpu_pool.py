@@ -16,7 +16,7 @@ from tests.running import ROOT
 
 JOB = """
 import os, sys
-from nmt.model import gpu_pool
+from nmt.backend import gpu_pool
 from nmt.cli import fail
 from nmt.errors import UserError
 try:

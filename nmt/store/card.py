@@ -13,8 +13,8 @@ import yaml
 
 from nmt.errors import UserError, naming
 from nmt.io.files import atomic_path, read_json
-from nmt.model.model_folder import CARD
 from nmt.settings.families import FAMILIES
+from nmt.store.model_folder import CARD
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.model import device, gpu_pool
-from nmt.model.device import choose_device, memory_errors, supported
+from nmt.backend import device, gpu_pool
+from nmt.backend.device import choose_device, memory_errors, supported
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -88,7 +88,7 @@ def test_the_driver_is_asked_for_its_cuda(tmp_path: Path) -> None:
     command = ["cc", "-shared", "-fPIC", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "driver.c")]
     subprocess.run(command, check=True)
     ended = subprocess.run(
-        [sys.executable, "-c", "from nmt.model.device import driver_version; print(driver_version())"],
+        [sys.executable, "-c", "from nmt.backend.device import driver_version; print(driver_version())"],
         cwd=ROOT,
         env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path)},
         capture_output=True,
@@ -210,7 +210,7 @@ def test_freed_memory_is_kept_until_it_is_given_back() -> None:
     """Between blocks in use, where the end of the heap cannot be cut off."""
     program = """
 import psutil, torch
-from nmt.model.device import give_back_freed_memory, keep_freed_memory
+from nmt.backend.device import give_back_freed_memory, keep_freed_memory
 keep_freed_memory()
 blocks = [torch.ones(1 << 18) for _ in range(200)]
 used = lambda: psutil.Process().memory_info().rss >> 20

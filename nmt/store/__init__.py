@@ -1,0 +1,1 @@
+"""A trained model on disk: its folder, tensors, archive and card."""
