@@ -83,14 +83,16 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
 
 def _unreadable(options: Sequence[str]) -> str | None:
     """Return what is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
-    from pipeline.config.layers import ConfigError, refuse_unreadable
+    from nmt.errors import UserError
+    from pipeline.config.layers import read_layer
 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
     files = parser.parse_known_args(options)[0].configfile
     try:
-        refuse_unreadable(files)
-    except ConfigError as error:
+        for file in files:
+            read_layer(file)
+    except UserError as error:
         return str(error)
     return None
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from nmt.settings.base import flatten
 from nmt.settings.checks import KeyPath, Problem, nearest, shown
 from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
-from nmt.settings.training import RESUMABLE, ModelEntry, Training
-from pipeline.config.runs import LATER, run_name, runs_of, seeds_of
+from pipeline.config.runs import LATER, run_name, run_settings, runs_of, seeds_of
 from pipeline.config.schema import Config
-
-CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
-"""Training settings that a model must share with the one it continues from."""
 
 PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
 """Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
@@ -22,7 +19,7 @@ WITHOUT_ATTENTION = tuple(family for family in FAMILIES if family not in ALIGNIN
 
 def contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
-    checks = (_roles, _archives, _names, _members, _families, _continuations, _ablations, _grammar, _moses)
+    checks = (_roles, _names, _families, _continuations, _grammar, _moses)
     return list(_unknown_names(config)) or list(chain.from_iterable(check(config) for check in checks))
 
 
@@ -99,14 +96,6 @@ def _roles(config: Config) -> Iterator[Problem]:
         yield Problem(("use", "dev"), f"found {shown(name)}, which is training text")
 
 
-def _archives(config: Config) -> Iterator[Problem]:
-    """Check that no two archives share a place."""
-    places: dict[str, str] = {}
-    for name, archive in config.archives.items():
-        if (other := places.setdefault(archive.path, name)) != name:
-            yield Problem(("archives", name, "path"), f"found {shown(archive.path)}, the place of {other}")
-
-
 def _names(config: Config) -> Iterator[Problem]:
     """Check that models, their runs, systems and the phrase-based system have names of their own."""
     use, phrase_based = config.use, {PHRASE_BASED, WITH_PHRASE_MODEL}
@@ -120,17 +109,6 @@ def _names(config: Config) -> Iterator[Problem]:
         for name in getattr(use, catalogue):
             if name in others:
                 yield Problem((catalogue, name), "the name of another model or system, expected its own")
-
-
-def _members(config: Config) -> Iterator[Problem]:
-    """Check that the members of a system read a source alike."""
-    runs = runs_of(config, config.use.models)
-    for catalogue in ("systems", "rescored"):
-        for name in getattr(config.use, catalogue):
-            members = getattr(config, catalogue)[name].members or []
-            if len({config.models[runs[run].model].architecture.source_end for run in members}) > 1:
-                text = "expected members with the same `architecture.source_end`"
-                yield Problem((catalogue, name, "members"), text)
 
 
 def _families(config: Config) -> Iterator[Problem]:
@@ -162,15 +140,16 @@ def _continuations(config: Config) -> Iterator[Problem]:
 
 
 def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
-    """Check what a model must have in common with the one it continues from."""
-    mine, theirs = (_shared_when_continued(config.models[model]) for model in (name, base))
-    for key, value in mine.items():
-        if key in theirs and theirs[key] != value:
-            text = f"found {shown(value)}, expected {theirs[key]!r} as in {base}, from which it continues"
+    """Check what a model must have in common with the one it continues from, as its trainer will."""
+    runs = runs_of(config, [name, base])
+    mine, theirs = (flatten(run_settings(config, runs[model]).deciding()) for model in (name, base))
+    for key in sorted((mine.keys() | theirs.keys()) - {"seed", "continue_from"}):
+        found, expected = mine.get(key), theirs.get(key)
+        if found != expected:
+            text = f"found {shown(found)}, expected {expected!r} as in {base}, from which it continues"
             yield Problem(("models", name, *key.split(".")), text)
-    seeds = seeds_of(config, base)
-    if surplus := [seed for seed in seeds_of(config, name) if seed not in seeds]:
-        text = f"found {surplus}, expected seeds of {base}, from whose runs it continues: {seeds}"
+    if surplus := [run.seed for run in runs.values() if run.base not in (None, *runs)]:
+        text = f"found {surplus}, expected seeds of {base}, from whose runs it continues"
         yield Problem(("models", name, "seeds"), text)
     updates, before = (config.models[model].training.updates for model in (name, base))
     if updates <= before:
@@ -178,53 +157,20 @@ def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
         yield Problem(("models", name, "training", "updates"), text)
 
 
-def _shared_when_continued(model: ModelEntry) -> dict[str, object]:
-    """Return the settings that a model has in common with the one it continues from, by their keys."""
-    return {
-        "family": model.family,
-        "max_words": model.max_words,
-        **{f"architecture.{key}": value for key, value in model.architecture},
-        **{f"training.{key}": getattr(model.training, key) for key in CONTINUED},
-    }
-
-
-def _ablations(config: Config) -> Iterator[Problem]:
-    """Check that models compared with a baseline are of its family and differ from it."""
-    for baseline, others in (config.artifacts.ablations or {}).items():
-        for name in others:
-            mine, theirs = config.models[name], config.models[baseline]
-            if mine.family != theirs.family:
-                text = f"found {shown(name)}, an {mine.family}, expected an {theirs.family} as the baseline"
-                yield Problem(("artifacts", "ablations", baseline), text)
-            own, baselines = (entry.model_dump(exclude={"label", "seeds"}) for entry in (mine, theirs))
-            if own == baselines:
-                text = f"found {shown(name)}, which differs from the baseline in no setting"
-                yield Problem(("artifacts", "ablations", baseline), text)
-
-
 def _grammar(config: Config) -> Iterator[Problem]:
     pair = config.languages.source, config.languages.target
     used = (*config.use.train, *config.use.dev, *config.use.test)
     if any(config.corpora[name].grammar for name in used) and pair != ("en", "fr"):
-        yield Problem(
-            ("languages",), f"found {'-'.join(pair)}, expected en-fr: the grammar writes nothing else"
-        )
+        text = f"found {'-'.join(pair)}, expected en-fr: the grammar writes nothing else"
+        yield Problem(("languages",), text)
 
 
 def _moses(config: Config) -> Iterator[Problem]:
-    """Check that Moses is either measured or given, and that its text is escaped."""
+    """Check that Moses' text is escaped, and that the model of its phrases learns nothing else."""
     moses = config.moses
-    if not moses.enabled:
-        return
-    if config.artifacts.moses_translations is not None:
-        text = "found a file beside `moses.enabled: true`, expected one of both"
-        yield Problem(("artifacts", "moses_translations"), text)
-    if moses.lm_corpora and config.data_from:
-        text = "found corpora beside `data_from`, which prepares no text: expected files in `moses.lm_text`"
-        yield Problem(("moses", "lm_corpora"), text)
-    if moses.phrase_model in config.use.models:
+    if moses.enabled and moses.phrase_model in config.use.models:
         text = f"found {shown(moses.phrase_model)}, which is in use and learns sentences"
         yield Problem(("moses", "phrase_model"), text)
-    if not config.tokenization.escape:
+    if moses.enabled and not config.tokenization.escape:
         text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
         yield Problem(("tokenization", "escape"), text)

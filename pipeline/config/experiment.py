@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nmt.settings.families import IN_BROWSER
@@ -54,40 +54,25 @@ def missing_files(config: Config) -> list[str]:
     """Return a line for each file that the settings name and this run reads, and that is not there."""
     return [
         f"{key}: {file}: no such file; a relative path starts at the file that states it"
-        for key, file in (*_own_text(config), *_given_files(config))
-        if not Path(file).is_file()
+        for key, file in _named_files(config)
+        if file and not Path(file).is_file() and Path(file).parts[0] not in ("data", "moses", "translations")
     ]
 
 
-def _own_text(config: Config) -> list[tuple[str, str]]:
-    """Return files of one's own text, of the corpora that this experiment prepares, by their keys."""
-    needed = config.use.test if config.released.models else prepared_corpora(config)
-    needed = [*needed, *lm_corpora(config)]
-    sides = ((corpus, *side) for corpus in needed for side in config.corpora[corpus].sides.items())
-    return [(f"corpora.{corpus}.{name}.file", side.file) for corpus, name, side in sides if side.file]
-
-
-def _given_files(config: Config) -> list[tuple[str, str]]:
-    """Return files of other systems and tools, by their keys, but for those in folders that this run fills itself."""
-    artifacts, measured = config.artifacts, bool(config.moses and config.moses.enabled)
-    lists = {config.rescored[name].lists for name in config.use.rescored} & set(config.n_best_lists)
-    given: list[tuple[str, str | None]] = [
-        ("artifacts.gold_alignments", artifacts.gold_alignments),
-        *((f"n_best_lists.{name}", config.n_best_lists[name]) for name in sorted(lists)),
-    ]
-    if measured:
-        given += (("moses.lm_text", file) for file in config.moses.lm_text)
+def _named_files(config: Config) -> Iterator[tuple[str, str | None]]:
+    """Yield keys and files: one's own text that is prepared here, and what other systems and tools wrote."""
+    prepared = config.use.test if config.released.models else prepared_corpora(config)
+    for corpus in (*prepared, *lm_corpora(config)):
+        for name, side in config.corpora[corpus].sides.items():
+            yield f"corpora.{corpus}.{name}.file", side.file
+    artifacts, lists = config.artifacts, [config.rescored[name].lists for name in config.use.rescored]
+    yield "artifacts.gold_alignments", artifacts.gold_alignments
+    yield from ((f"n_best_lists.{name}", file) for name, file in config.n_best_lists.items() if name in lists)
+    if config.moses.enabled:
+        yield from (("moses.lm_text", file) for file in config.moses.lm_text)
     else:
-        given += (
-            (f"artifacts.{key}", getattr(artifacts, key))
-            for key in ("moses_translations", "moses_dev_translations")
-        )
-    filled = [Path(name).absolute() for name in ("data", "translations", *(["moses"] if measured else []))]
-    return [
-        (key, file)
-        for key, file in given
-        if file and not any(Path(file).absolute().is_relative_to(folder) for folder in filled)
-    ]
+        yield "artifacts.moses_translations", artifacts.moses_translations
+        yield "artifacts.moses_dev_translations", artifacts.moses_dev_translations
 
 
 def part_of(config: Config, corpus: str) -> str:

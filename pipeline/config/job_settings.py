@@ -13,13 +13,10 @@ from pydantic import BaseModel
 
 from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import ReportSettings
-from pipeline.config.experiment import corpora_in_use, lm_corpora, part_of
+from pipeline.config.experiment import part_of
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of
-
-_LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
-"""Keys of `selection` that decide nothing where language models know all words."""
 
 
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
@@ -42,7 +39,8 @@ def data_settings(config: Config) -> str:
         return as_json({"data_from": config.data_from})
     deciding = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = config.model_dump(include=set(deciding))
-    values["selection"] = _deciding_selection(config)
+    if config.selection.lm_vocabulary == "all":  # these then decide nothing
+        values["selection"] = config.selection.model_dump(exclude={"lm_vocabulary", "lm_vocabulary_least"})
     values["train"], values["dev"] = list(config.use.train), list(config.use.dev)
     text = (*config.use.train, *config.use.dev)
     values["generated"] = [_generated(config, corpus) for corpus in text if config.corpora[corpus].grammar]
@@ -59,12 +57,6 @@ def preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
         "cleaning": {} if whole else config.cleaning.model_dump(),
         "tokenization": tokenization,
     }
-
-
-def _deciding_selection(config: Config) -> dict[str, Any]:
-    """Return the selection's settings without those that decide nothing."""
-    idle = _LM_VOCABULARY_KEYS if config.selection.lm_vocabulary == "all" else ()
-    return config.selection.model_dump(exclude=set(idle))
 
 
 def _generated(config: Config, corpus: str) -> dict[str, Any]:
@@ -104,20 +96,3 @@ def comparison_settings(config: Config) -> str:
     """Return what decides the comparison of translations, besides these."""
     values: dict[str, Any] = config.artifacts.model_dump(include={"bootstrap_samples", "bootstrap_seed"})
     return as_json(values | {"languages": config.languages.model_dump(), **config.tokenization.model_dump()})
-
-
-def without_moses(config: Config) -> set[str]:
-    """Return the block of the phrase-based system where it is not measured: it then decides nothing."""
-    return set() if config.moses and config.moses.enabled else {"moses"}
-
-
-def page_settings(config: Config) -> str:
-    """Return the settings that the page of a run shows: those that decide results, of what is in use."""
-    exclude = {"mirrors", "archives", "resources", "playground", "release"} | without_moses(config)
-    values = config.model_dump(mode="json", exclude=exclude)
-    used = {"corpora": [*corpora_in_use(config), *lm_corpora(config)]}
-    used |= {name: getattr(config.use, name) for name in ("models", "systems", "rescored")}
-    for catalogue, names in used.items():
-        if catalogue in values:
-            values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
-    return as_json(values)

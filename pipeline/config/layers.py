@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from nmt.errors import UserError
@@ -53,18 +52,6 @@ LONGEST_LINE = 1000
 """Characters of a message: room for the known keys of the largest block."""
 
 
-class ConfigError(UserError):
-    """The settings have faults.
-
-    Args:
-        problems: one line each.
-    """
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__(*problems)
-        self.problems = list(problems)
-
-
 @dataclass(frozen=True)
 class Layer:
     """One file (or the pairs of a command line) and its values; paths start at the working directory."""
@@ -102,23 +89,19 @@ def read_layer(path: Path) -> Layer:
     """Read one YAML file.
 
     Raises:
-        ConfigError: the file is missing, is not YAML or holds no mapping.
+        UserError: the file is missing, is not YAML or holds no mapping.
     """
     name = os.path.relpath(path)
     name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
+    require_regular_file(path)
     try:
-        require_regular_file(path)
         values = parse(path.read_text(encoding="utf-8"))
-    except UserError as error:
-        raise ConfigError([str(error)]) from error
     except OSError as error:
-        raise ConfigError([f"{name}: cannot be read: {error.strerror}"]) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError([f"{name}: not UTF-8 text at byte {error.start}"]) from error
+        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise ConfigError([f"{name}: {error}"]) from error
+        raise UserError(f"{name}: {error}") from None
     if not isinstance(values, dict | None):
-        raise ConfigError([f"{name}: found {shown(values)}, expected keys with values"])
+        raise UserError(f"{name}: found {shown(values)}, expected keys with values")
     return Layer.of(name, path.resolve().parent, values or {})
 
 
@@ -133,24 +116,17 @@ def find_layers(
         pairs: of `--config`.
 
     Raises:
-        ConfigError: a file cannot be read, or the folder has none.
+        UserError: a file cannot be read, or the folder has none.
     """
-    if {"{", "}"} & set(str(REPOSITORY)):
-        problem = "braces in the repository's path, which are Snakemake's wildcards: rename the folder"
-        raise ConfigError([f"{REPOSITORY}: {problem}"])
     if not os.path.lexists(directory / CONFIG_FILE):
-        raise ConfigError(
-            [f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings"]
-        )
+        raise UserError(f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings")
     layers = [read_layer(DEFAULTS), *_extended_by(read_layer(directory / CONFIG_FILE), directory)]
     layers += map(read_layer, files)
     if pairs:
         layers.append(Layer.of("--config", directory.resolve(), _reread(pairs)))
     for layer in layers:
         if EXTENDS in layer.values:
-            raise ConfigError(
-                [f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can say this"]
-            )
+            raise UserError(f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can say this")
     return layers
 
 
@@ -178,28 +154,14 @@ def _extended_by(layer: Layer, folder: Path, chain: Sequence[Path] = ()) -> list
     named, chain = layer.values[EXTENDS], [*chain, folder.resolve()]
     where = f"{layer.name}: {EXTENDS}: found {shown(named)}"
     if not isinstance(named, str):
-        raise ConfigError([f"{where}, expected an experiment's folder"])
+        raise UserError(f"{where}, expected an experiment's folder")
     other = folder.resolve() / named
     if not (other / CONFIG_FILE).is_file():
-        raise ConfigError([f"{where}, where there is no {CONFIG_FILE}"])
+        raise UserError(f"{where}, where there is no {CONFIG_FILE}")
     if other.resolve() in chain:
-        raise ConfigError([f"{where}, which extends this one in turn"])
+        raise UserError(f"{where}, which extends this one in turn")
     own = Layer(layer.name, {key: value for key, value in layer.values.items() if key != EXTENDS})
     return [*_extended_by(read_layer(other / CONFIG_FILE), other, chain), own]
-
-
-def refuse_unreadable(files: Iterable[Path]) -> None:
-    """Raise a `ConfigError` for overlays that would end Snakemake in a traceback.
-
-    It reads them as YAML 1.1 before the workflow's first line runs, where `2014-02-30` is a date that there is not.
-    """
-    for file in files:
-        read_layer(file)
-        try:
-            yaml.safe_load(file.read_bytes())
-        except (ValueError, yaml.YAMLError) as error:
-            problem = shortened(" ".join(str(error).split()))
-            raise ConfigError([f"{file}: not valid YAML 1.1: {problem}: put it in quotes"]) from None
 
 
 def _reread(value: Any) -> Any:
@@ -230,7 +192,7 @@ def load(layers: Sequence[Layer]) -> Config:
     """Merge, complete and check the settings.
 
     Raises:
-        ConfigError: every problem found, one line each.
+        UserError: every problem found, one line each.
     """
     try:
         config = Config.model_validate(_with_shared_blocks(merged(layers)))
@@ -238,7 +200,7 @@ def load(layers: Sequence[Layer]) -> Config:
     except ValidationError as error:
         faults = [fault for fault in problems(error, Config) if not _repeats_shared(fault.path, layers)]
     if faults:
-        raise ConfigError(sorted({_line(fault, layers) for fault in faults}))
+        raise UserError(*sorted({_line(fault, layers) for fault in faults}))
     return config
 
 

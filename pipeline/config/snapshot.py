@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from nmt.settings import checks
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
-from pipeline.config.job_settings import without_moses
+from pipeline.config.job_settings import as_json
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
 
@@ -29,13 +29,13 @@ class Published(Config):
 
 def published(config: Config) -> dict[str, Any]:
     """Return the merged settings as plain values, without unused entries of catalogues and keys without influence."""
-    exclude = {"mirrors", "resources", "playground", "release"} | without_moses(config)
-    values = config.model_dump(exclude=exclude)
+    exclude = {"mirrors", "resources", "playground", "release"}
+    moses = config.moses if config.moses and config.moses.enabled else None
+    values = config.model_dump(exclude=exclude | (set() if moses else {"moses"}))
     corpora = [*corpora_in_use(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)
     models = [run.model for run in runs_in_use(config).values()]
-    phrase_model = [config.moses.phrase_model] if config.moses and config.moses.phrase_model else []
-    values["models"] = _only(values["models"], models + phrase_model)
+    values["models"] = _only(values["models"], [*models, moses.phrase_model if moses else None])
     lists = [config.rescored[name].lists for name in config.use.rescored]
     used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
     for catalogue, names in used:
@@ -48,8 +48,13 @@ def published(config: Config) -> dict[str, Any]:
     return values
 
 
-def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+def _only(values: Mapping[str, Any], names: Collection[str | None]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in names}
+
+
+def page_settings(config: Config) -> str:
+    """Return the settings that the page of a run shows: the published ones, but for the addresses of archives."""
+    return as_json({key: value for key, value in published(config).items() if key != "archives"})
 
 
 def read(path: Path) -> Config:

@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_text
 from pipeline.config.checkout import REPOSITORY, for_snakemake
-from pipeline.config.layers import refuse_unreadable
+from pipeline.config.layers import read_layer
 from pipeline.config.schema import Config
 
 FILE = Path("logs") / "jobs.json"
@@ -104,7 +104,8 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
         configfiles: settings laid over the folder's, as Snakemake is given them.
         pairs: single keys likewise, as KEY=VALUE.
     """
-    refuse_unreadable(configfiles)
+    for file in configfiles:  # what Snakemake says of such a file does not name it
+        read_layer(file)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "jobs.json"
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_snakefile(folder))]

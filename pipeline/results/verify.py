@@ -33,7 +33,7 @@ from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
-from pipeline.config.layers import ConfigError, find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use
@@ -344,7 +344,7 @@ def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
     """Return a description of each differing key; None where the experiment's own settings cannot be read."""
     try:
         own = flatten(snapshot.published(load(find_layers(experiment))))
-    except ConfigError:
+    except UserError:
         return None
     keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
     return [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
-from pipeline.config.layers import ConfigError, find_layers, load, module_layers
+from pipeline.config.layers import find_layers, load, module_layers
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
-from pipeline.config.snapshot import published
+from pipeline.config.snapshot import page_settings, published
 from pipeline.config.systems import systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
 from nmt.decoding.sidecar import record_path
@@ -49,8 +49,8 @@ try:
         if Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile"
         else module_layers(Path.cwd(), config)
     )
-except ConfigError as error:
-    refuse(error.problems)
+except UserError as error:
+    refuse(error.args)
 # The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
 PAPER_FILES = {paper: str(OWN / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:

@@ -61,7 +61,7 @@ for corpus in GENERATED:
             "../scripts/generate.py"
 
 
-if PREPARED:
+if EVERY_CORPUS:
 
     rule prepare:
         """Clean and tokenize a shard in one pass; count its words, and the pairs that held-out text has, too.

@@ -304,7 +304,7 @@ rule report:
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(OWN / "captions.yaml"),
         seeds=literal(shown_seeds(CONFIG.use.models)),
-        settings=lambda wildcards: job_settings.page_settings(CONFIG),
+        settings=lambda wildcards: page_settings(CONFIG),
     script:
         "../scripts/pages.py"
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt.errors import UserError
 from pipeline.config.experiment import missing_files
-from pipeline.config.layers import ConfigError, find_layers, load, refuse_unreadable
+from pipeline.config.layers import find_layers, load
 from pipeline.config.yaml_text import parse, parsed_or_text
 from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, snakemake
@@ -52,7 +53,6 @@ FAULTS = [
     ("use: {test: [newstest2009, newstest2010]}", "use.test"),
     ("corpora: {newstest2014: {shards: 2}}", "corpora.newstest2014.shards"),
     ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
-    ("archives: {x: {url: 'https://x/a', path: wmt14/dev.tgz}}", "archives.x.path"),
     ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
     (
         "models: {rnnsearch-50-star: {continue_from: rnnsearch-50-star}}",
@@ -79,10 +79,6 @@ FAULTS = [
     ("artifacts: {figure3_model: rnnencdec-50}", "artifacts.figure3_model"),
     ("artifacts: {tree_model: rnnencdec-50}", "artifacts.tree_model"),
     (
-        "artifacts: {ablations: {rnnencdec-30: [rnnsearch-30]}}",
-        "artifacts.ablations.rnnencdec-30",
-    ),
-    (
         "sentence_vectors: {model: rnnsearch-50, panels: [[a, b, c]]}",
         "sentence_vectors.model",
     ),
@@ -101,15 +97,12 @@ FAULTS = [
     ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
     ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
     ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
-    ("{moses: {enabled: true}, artifacts: {moses_translations: a}}", "artifacts.moses_translations"),
-    ("{moses: {enabled: true, lm_corpora: [un-2000]}, data_from: ../a}", "moses.lm_corpora"),
     # YAML
     ("seed: 1\nuse: [\n", "line 3, column 1"),
     ("seed: {{ SEED }}", "line 1, column 8"),
     ("seed: 1\nseed: 2\n", "line 2, column 1"),
     ("seed: @1", "line 1, column 7"),
     ("seed: 2014-02-30", "not valid YAML"),
-    ("training: &here {more: *here}", "not valid YAML"),
     ("{a: " * 3000 + "}" * 3000, "not valid YAML"),
     (f"seed: {'1' * 5000}", "not valid YAML"),
     ("[seed]", "found ['seed']"),
@@ -122,11 +115,11 @@ def test_a_fault_is_a_line_with_file_and_key(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("over.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError) as error:
+    with pytest.raises(UserError) as error:
         load(find_layers(ROOT, [Path("over.yaml")]))
-    for line in error.value.problems:
+    for line in error.value.args:
         assert line.isprintable() and len(line) < 1100
-    assert any(line.startswith(f"over.yaml: {key}") for line in error.value.problems), error.value.problems
+    assert any(line.startswith(f"over.yaml: {key}") for line in error.value.args), error.value.args
 
 
 def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> None:
@@ -147,7 +140,7 @@ def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("value", ["[1", "@0.1", "1:30", "{" * 300, "{a: {b", "1" * 5000, float("inf")])
 def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
-    with pytest.raises(ConfigError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
+    with pytest.raises(UserError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
         load(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
 
 
@@ -155,7 +148,7 @@ def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     for name in ("own", "other"):
         (tmp_path / name).mkdir()
-    with pytest.raises(ConfigError, match=r"no config\.yaml here"):
+    with pytest.raises(UserError, match=r"no config\.yaml here"):
         find_layers(Path("own"))
     for text, other in (
         ("extends: ../other", None),
@@ -165,14 +158,14 @@ def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch:
         Path("own/config.yaml").write_text(text, encoding="utf-8")
         if other is not None:
             Path("other/config.yaml").write_text(other, encoding="utf-8")
-        with pytest.raises(ConfigError, match=r"^(own|other)/config\.yaml: extends: found "):
+        with pytest.raises(UserError, match=r"^(own|other)/config\.yaml: extends: found "):
             find_layers(Path("own"))
     Path("own/config.yaml").write_text("", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"^--config: extends: "):
+    with pytest.raises(UserError, match=r"^--config: extends: "):
         find_layers(Path("own"), pairs={"extends": "../other"})
     Path("own/config.yaml").unlink()
     Path("own/config.yaml").mkdir()
-    with pytest.raises(ConfigError, match=r"^own/config\.yaml: "):
+    with pytest.raises(UserError, match=r"^own/config\.yaml: "):
         find_layers(Path("own"))
 
 
@@ -200,13 +193,6 @@ def test_text_of_an_experiment_that_is_not_there_is_named(tmp_path: Path) -> Non
     (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../nowhere\n", encoding="utf-8")
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 2 and "error: data_from: ../nowhere has no data/" in result.stdout
-
-
-def test_what_snakemake_would_not_read_of_a_file_is_a_line(tmp_path: Path) -> None:
-    """It reads the files of --configfile as YAML 1.1, before the workflow does."""
-    (tmp_path / "over.yaml").write_text("description: !!python/name:os.system x\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"over\.yaml: [^\n]+$"):
-        refuse_unreadable([tmp_path / "over.yaml"])
 
 
 @pytest.mark.parametrize(("text", "value"), [("1e-6", 1e-6), ("010", 10), ("yes", "yes"), ("1:30", "1:30")])

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.config import job_settings
 from pipeline.config.runs import runs_of
+from pipeline.config.snapshot import page_settings
 from tests.experiments import paper
 
 
@@ -49,7 +50,7 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
     use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
     config = paper(tmp_path, use=use, artifacts=artifacts)
-    shown = json.loads(job_settings.page_settings(config))
+    shown = json.loads(page_settings(config))
     assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
     assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
     assert "mirrors" not in shown

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.config.layers import ConfigError, Layer, find_layers, load, merged
+from nmt.errors import UserError
+from pipeline.config.layers import Layer, find_layers, load, merged
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
 from tests.odd_values import JUNK
@@ -107,8 +108,8 @@ def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -
     parent[key] = data.draw(JUNK)
     try:
         load([layer(values)])
-    except ConfigError as error:
-        assert all(line.isprintable() and len(line) < 1100 for line in error.problems)
+    except UserError as error:
+        assert all(line.isprintable() and len(line) < 1100 for line in error.args)
 
 
 def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:
@@ -139,7 +140,7 @@ def test_what_an_experiment_extends_lies_between_the_root_and_itself(
     assert (config.seed, config.training.batch_size, config.training.rho) == (3, 8, 0.95)
     assert config.mirrors == ["../first/mirror"]
     experiment(tmp_path / "first", "sead: 2\n")
-    with pytest.raises(ConfigError, match=r"first/config\.yaml: sead: "):
+    with pytest.raises(UserError, match=r"first/config\.yaml: sead: "):
         load(find_layers(third))
 
 

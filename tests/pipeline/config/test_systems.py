@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.job_settings import page_settings, report_settings
-from pipeline.config.snapshot import published
+from pipeline.config.job_settings import report_settings
+from pipeline.config.snapshot import page_settings, published
 from pipeline.config.systems import systems_in_use, systems_of
 from tests.experiments import paper
 
