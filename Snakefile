@@ -17,6 +17,11 @@ if not (ROOT / "nmt").is_dir():
 # Rules and the jobs they start find the package without an installation.
 sys.path.insert(0, str(ROOT))
 
+try:
+    import pipeline.config.layers
+except ModuleNotFoundError as error:
+    raise WorkflowError(f"{error.name} is not installed, and this version needs it: call `make setup` again")
+
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/paths.smk"

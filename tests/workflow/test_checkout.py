@@ -31,3 +31,13 @@ def test_every_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefi
 def test_what_an_experiment_has_not_is_told_as_no_rule_s(target: str) -> None:
     planned = snakemake(ROOT / "experiments" / "demo", "-n", target)
     assert planned.returncode == 1 and f"No rule to produce {target}" in planned.stdout
+
+
+def test_a_package_that_a_new_version_needs_is_told_in_a_line(tmp_path: Path) -> None:
+    make_demo(tmp_path)
+    started = "import sys; sys.modules['ruamel.yaml'] = None; from snakemake.cli import main; main()"
+    command = [sys.executable, "-c", started, "--snakefile", f"{ROOT}/Snakefile", "-n"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    assert "ruamel.yaml is not installed, and this version needs it: call `make setup` again" in said
+    assert "pipeline/config" not in said  # no traceback
