@@ -131,20 +131,6 @@ def test_a_log_has_a_line_each_minute_from_jobs_in_turn(told: Told) -> None:
     told.run.close()
 
 
-def test_a_score_names_its_model_and_a_translation_its_share(told: Told) -> None:
-    log = "logs/translate/rnnencdec-50.all.log"
-    told.begin(log)
-    told.seconds = 31
-    told.progress(log, 250, 500, "sentences")
-    assert told.lines()[-1].endswith("translate RNNencdec-50, all: 50%")
-    told.begin("logs/score/rnnencdec-50.log")
-    (told.folder / "scores").mkdir()
-    (told.folder / "scores/rnnencdec-50.json").write_text('{"bleu_all": 18.313, "bleu_no_unk": null}')
-    told.run.end("logs/score/rnnencdec-50.log")
-    assert told.lines()[-1].endswith("score RNNencdec-50: BLEU 18.31")
-    told.run.close()
-
-
 def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
     for part in ("train", "dev"):
         told.begin(f"logs/clean/{part}.log")

@@ -49,17 +49,6 @@ def test_a_folder_that_cannot_be_used_is_one_line(
     check(capsys.readouterr().err)
 
 
-def test_a_folder_that_may_not_be_written_to_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def denied(path: Path, *_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-
-    monkeypatch.setattr(Path, "mkdir", denied)
-    assert called(monkeypatch, tmp_path) == 2
-    check(capsys.readouterr().err)
-
-
 @pytest.mark.parametrize("error", [errno.ENOSYS, errno.ENOLCK])
 def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int

@@ -35,27 +35,6 @@ def test_links_lead_where_they_lead_in_the_repository(tmp_path: Path) -> None:
     assert len(links) > 40 and all(link.exists() for link in links)
 
 
-def test_a_notebook_is_a_page_with_its_pictures(tmp_path: Path) -> None:
-    site.copy_pages(tmp_path)
-    page = (tmp_path / "docs" / "attention.md").read_text(encoding="utf-8")
-    assert "```python\nalpha = softmax(energies)\n" in page and "```text\ndef output(" in page
-    assert len(site.LINK.findall(page)) >= 9 and ".ipynb" not in page
-    assert "(docs/attention.md)" in (tmp_path / "README.md").read_text(encoding="utf-8")
-
-
-def test_gallery_shows_what_is_finished(tmp_path: Path) -> None:
-    results = tmp_path / "tiny" / "results"
-    results.mkdir(parents=True)
-    (results / "report.html").write_text("<p>", encoding="utf-8")
-    (results / "finding.txt").write_text("Attention copes.", encoding="utf-8")
-    (results / "figure2.png").touch()
-    site.write_gallery([results, tmp_path / "unfinished"], tmp_path / "gallery")
-    page = (tmp_path / "gallery" / "index.md").read_text(encoding="utf-8")
-    assert "Attention copes." in page and "unfinished" not in page and "playground" not in page
-    links = site.LINK.findall(page)
-    assert len(links) == 2 and all((tmp_path / "gallery" / link).exists() for link in links)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("material") is None, reason="needs what `make docs` installs")
 def test_site_is_built_without_a_warning(tmp_path: Path) -> None:

@@ -26,44 +26,11 @@ def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
     assert experiment.corpora_in_use(config) == experiment.corpora_in_use(paper(tmp_path))
 
 
-def test_archives_of_all_corpora_in_use_are_fetched_once(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-    archives = experiment.archives_in_use(config)
-    sides = [side for name in experiment.corpora_in_use(config) for side in (config.corpora[name].source,)]
-    assert {side.archive for side in sides if side} <= set(archives)
-    assert len(archives) == len(set(archives))
-
-
-def test_shards_and_stages(tmp_path: Path) -> None:
-    config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}})
-    assert experiment.shards_of(config, ["europarl-v7", "newstest2012"]) == [
-        "europarl-v7/0",
-        "europarl-v7/1",
-        "newstest2012/0",
-    ]
-    assert experiment.stages_of(config, "europarl-v7") == ["tokens", "selected"]
-    assert experiment.stages_of(config, "newstest2012") == ["tokens"]
-    plain = paper(tmp_path, selection={"enabled": False})
-    assert experiment.stages_of(plain, "europarl-v7") == ["tokens"]
-
-
 def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
     assert experiment.budget_of(config, "europarl-v7") == "europarl-v7/"
     assert experiment.corpora_of_budget(config, "europarl-v7/") == ["europarl-v7"]
     assert set(experiment.corpora_of_budget(config, "")) == set(config.use.train) - {"europarl-v7"}
-
-
-def test_runs_that_others_continue_from_are_in_use(tmp_path: Path) -> None:
-    config = paper(tmp_path, seeds=[1, 2])
-    runs = experiment.runs_in_use(config)
-    assert (
-        {run.base for run in runs.values() if run.base}
-        == {"rnnsearch-50", "rnnsearch-50.seed-2"}
-        <= set(runs)
-    )
-    aligned = experiment.aligned_runs(config)
-    assert aligned and all(run.startswith("rnnsearch") for run in aligned)
 
 
 def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:

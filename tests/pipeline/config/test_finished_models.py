@@ -14,7 +14,6 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
-from tests.messages import check
 
 META = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
 DATA = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
@@ -110,22 +109,29 @@ def test_a_model_that_its_state_can_continue_is_in_no_danger(config: Config, oth
 
 
 @pytest.mark.parametrize(
-    ("spoil", "rules"),
+    ("spoil", "rules", "why"),
     [
-        (lambda other: None, ["moses_phrase_ids"]),
-        (lambda other: None, ["binarize"]),
-        (lambda other: write(other / "data" / "binary" / "dev" / "meta.json", META | {"sha256": "new"}), []),
-        (lambda other: other.joinpath("models/rnnsearch-50/settings.json").write_text("["), []),
+        (lambda other: None, ["moses_phrase_ids"], "without state/rnnsearch-50"),
+        (lambda other: None, ["binarize"], "text is to be made anew"),
+        (
+            lambda other: write(other / "data" / "binary" / "dev" / "meta.json", META | {"sha256": "new"}),
+            [],
+            "other text",
+        ),
+        (
+            lambda other: other.joinpath("models/rnnsearch-50/settings.json").write_text("["),
+            [],
+            "settings.json cannot be read",
+        ),
     ],
-    ids=["no state", "text to be made", "other text", "no settings"],
 )
 def test_a_finished_model_is_not_deleted_for_what_cannot_continue_it(
-    config: Config, other: Path, spoil: Callable[[Path], None], rules: list[str]
+    config: Config, other: Path, spoil: Callable[[Path], None], rules: list[str], why: str
 ) -> None:
     spoil(other)
     own = config.model_copy(update={"data_from": None})
     (line,) = in_danger(own, ["rnnsearch-50"], rules, other)
-    check(line)
+    assert why in line
 
 
 def test_a_finished_model_is_not_deleted_for_other_settings(config: Config, other: Path) -> None:
@@ -134,7 +140,7 @@ def test_a_finished_model_is_not_deleted_for_other_settings(config: Config, othe
     changed = entry.model_copy(update={"training": entry.training.model_copy(update={"batch_size": 9})})
     own = config.model_copy(update={"data_from": None, "models": {**config.models, "rnnsearch-50": changed}})
     (line,) = in_danger(own, ["rnnsearch-50"], [], other)
-    check(line)
+    assert "training.batch_size was 80 and is now 9" in line
 
 
 def test_a_finished_model_of_phrases_is_not_deleted_for_other_phrases(config: Config, other: Path) -> None:
@@ -147,7 +153,7 @@ def test_a_finished_model_of_phrases_is_not_deleted_for_other_phrases(config: Co
     write(other / "data" / "binary" / "train" / "meta.json", META | {"sha256": "new"})
     assert in_danger(own, ["rnnsearch-50"], ["binarize"], other) == []
     (line,) = in_danger(own, ["rnnsearch-50"], ["moses_phrase_ids"], other)
-    check(line)
+    assert "text is to be made anew" in line
     write(other / "moses" / "phrases" / "train" / "meta.json", META | {"sha256": "new"})
     (line,) = in_danger(own, ["rnnsearch-50"], [], other)
-    check(line)
+    assert "other text than moses/phrases" in line

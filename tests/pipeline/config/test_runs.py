@@ -6,7 +6,6 @@ from pathlib import Path
 
 from pipeline.config.runs import runs_of
 from tests.experiments import paper
-from tests.messages import refused
 
 PAIR = ["rnnsearch-50", "rnnsearch-50-star"]
 
@@ -41,28 +40,3 @@ def test_a_model_may_have_seeds_of_its_own(tmp_path: Path) -> None:
         "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
         "rnnsearch-50-star": ("rnnsearch-50-star", 2, "rnnsearch-50.seed-2"),
     }
-
-
-def test_a_model_cannot_go_on_from_a_seed_that_its_base_lacks(tmp_path: Path) -> None:
-    with refused():
-        paper(tmp_path, "models: {rnnsearch-50-star: {seeds: [1, 3]}}\n")
-    with refused():
-        paper(tmp_path, "seeds: [1, 2]\nmodels: {rnnsearch-50: {seeds: [1]}}\n")
-
-
-def test_seeds_are_different_and_at_least_one(tmp_path: Path) -> None:
-    with refused():
-        paper(tmp_path, "seeds: [1, 2, 1]\n")
-    with refused():
-        paper(tmp_path, "models: {rnnsearch-30: {seeds: [5, 5]}}\n")
-    with refused():
-        paper(tmp_path, "seeds: []\n")
-    with refused():
-        paper(tmp_path, "seeds: [one]\n")
-
-
-def test_no_model_has_the_name_of_a_run(tmp_path: Path) -> None:
-    model = "{label: Mine, family: rnnsearch, max_words: 50}"
-    with refused():
-        paper(tmp_path, f"models: {{rnnsearch-50.seed-2: {model}}}\n")
-    assert paper(tmp_path, f"models: {{rnnsearch-50.seed-two: {model}}}\n")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from nmt.io.system import seconds, seconds_left, seconds_to_work
-from pipeline.monitor.partition_check import partitions
 
 
 @pytest.mark.parametrize(
@@ -59,20 +58,3 @@ def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.M
     monkeypatch.delenv("SLURM_JOB_END_TIME")
     monkeypatch.setenv("PATH", "/nowhere")
     assert seconds_to_work(60) == 3300
-
-
-def test_without_slurm_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert partitions().nodes == {}
-
-
-def test_odd_lines_of_sinfo_are_read_as_far_as_they_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sinfo = tmp_path / "sinfo"
-    sinfo.write_bytes(b"#!/bin/sh\nprintf 'gpu* 1:00:00 64000 gpu:h200:8\\n\\n  \\ncaf\\351 \\377\\n'\n")
-    sinfo.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    found = partitions()
-    assert found.default == "gpu" and found.nodes["gpu"][0].gpus
-    assert set(found.nodes) == {"gpu", "caf\ufffd"}

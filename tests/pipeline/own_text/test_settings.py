@@ -13,7 +13,7 @@ from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings
 from pipeline.own_text.text import PARTS, Given, Statistics
-from tests.messages import check, refused
+from tests.messages import refused
 from tests.pipeline.own_text.test_text import lines, text
 from tests.running import snakemake
 
@@ -81,7 +81,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     (folder / "text" / "dev.es.zst").unlink()
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
     assert made.returncode == 2
-    check(made.stdout)
+    assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in made.stdout
 
 
 def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
