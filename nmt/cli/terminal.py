@@ -105,17 +105,10 @@ def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
 
 
 def warn_of_replaced(lines: LineStream) -> None:
-    """Warn of lines that were not UTF-8, and of lines that were cut."""
+    """Warn of lines that were not UTF-8."""
     if lines.replaced:
-        where = _where(lines, lines.first_replaced, lines.replaced)
-        warn(f"{where}: not UTF-8; invalid bytes were read as U+FFFD")
-    if lines.cut:
-        where = _where(lines, lines.first_cut, lines.cut)
-        warn(f"{where}: longer than {lines.max_bytes:,} bytes; the rest was left out")
-
-
-def _where(lines: LineStream, first: int, count: int) -> str:
-    return f"{lines.name}, line {first}" + (f" and {count - 1} more" if count > 1 else "")
+        more = f" and {lines.replaced - 1} more" if lines.replaced > 1 else ""
+        warn(f"{lines.name}, line {lines.first_replaced}{more}: not UTF-8; invalid bytes were read as U+FFFD")
 
 
 def warn(message: str) -> None:

@@ -236,12 +236,6 @@ def refuse_endless(
     streams: Sequence[LineStream], first: int, pairs: Sequence[tuple[list[str], list[str]]]
 ) -> None:
     """Raise a UserError for lines that are too long to be scored in bounded memory."""
-    for lines in streams:
-        if lines.cut:
-            raise UserError(
-                f"{lines.name}, line {lines.first_cut}: longer than {lines.max_bytes:,} bytes, which is too long to be "
-                f"scored; split it"
-            )
     for number, pair in enumerate(pairs, start=first + 1):
         for lines, words in zip(streams, pair, strict=True):
             if len(words) > MAX_SCORED:

@@ -2,7 +2,7 @@
 
 Python's `splitlines` also cuts at U+2028, U+0085 and others, which occur inside the lines of parallel text. Files may
 be of any of `nmt.io.formats`. A group of a stream is full after a number of lines or characters; if the input pauses,
-it ends earlier, so that users who type get an answer to each line. In a stream, bytes that are not UTF-8 become U+FFFD;
+it ends earlier, so that users who type get an answer to each line. In a group, bytes that are not UTF-8 become U+FFFD;
 the number of lines never changes.
 """
 
@@ -14,9 +14,9 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -25,11 +25,124 @@ from nmt.io.files import atomic_path, replaceable
 from nmt.io.formats import opened_text, zstd_writer
 from nmt.io.progress import Progress
 
+STANDARD = Path("-")
 LONGEST_LINE = 1 << 24
-"""Maximum number of bytes (or characters) of a line, so that an endless line does not fill the memory."""
+"""Maximum number of bytes of a line, so that an endless line does not fill the memory."""
+PAUSE_SECONDS = 0.05
+"""Seconds without new bytes after which an input pauses."""
+MAX_CHARACTERS = 1 << 18
+"""Number of characters after which a group of long lines ends."""
 
-_CHUNK = 1 << 17
+_CHUNK = 1 << 16
 _REPORT_LINES = 1000
+
+
+class LineStream:
+    """The lines of one input: as bytes, or as text in groups.
+
+    `replaced` counts lines of groups that were not UTF-8. `size` is the size of the whole input in bytes, if it is
+    known. `bytes_done` counts the bytes of the returned lines; for a compressed file, those that were read.
+    """
+
+    def __init__(
+        self,
+        name: str | Path,
+        read: Callable[[], bytes],
+        pausing: int | None = None,
+        size: int | None = None,
+        position: Callable[[], int] | None = None,
+    ) -> None:
+        """Take the functions for reading.
+
+        `read` returns some bytes, and none at the end. `pausing` is the descriptor of an input that may pause.
+        `position` returns how much of `size` has been read, if that is not the number of bytes from `read`.
+        """
+        self.name, self.size = str(name), size
+        self.lines = self.bytes_done = self.replaced = self.first_replaced = 0
+        self._read, self._pausing, self._position = read, pausing, position
+        self._split = self._lines()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the lines as bytes, without line ends. A UserError names a line that is too long."""
+        return (line for line in self._split if line is not None)
+
+    def _lines(self) -> Iterator[bytes | None]:
+        """Yield the lines, and None before waiting for an input that pauses."""
+        rest = b""
+        while True:
+            if self._pausing is not None and not select.select([self._pausing], [], [], PAUSE_SECONDS)[0]:
+                yield None
+            with naming(f"{self.name}, after line {self.lines}" if self.lines else self.name):
+                chunk = self._read()
+                self.bytes_done = self._position() if self._position else self.bytes_done
+            *lines, rest = (rest + chunk).split(b"\n") if chunk else ([rest, b""] if rest else [b""])
+            for line in lines:
+                self.lines += 1
+                self.bytes_done += 0 if self._position else len(line) + bool(chunk)
+                yield line
+            if len(rest) > LONGEST_LINE:
+                raise UserError(
+                    f"{self.name}, line {self.lines + 1} is longer than {LONGEST_LINE:,} bytes: expected lines of text"
+                )
+            if not chunk:
+                return
+
+    def groups(self, lines: int) -> Iterator[list[str]]:
+        """Yield groups of at most `lines` lines. No group is empty."""
+        group: list[str] = []
+        characters = 0
+        for line in self._split:
+            if line is not None:
+                group.append(self._decoded(line))
+                characters += len(group[-1])
+            if group and (line is None or len(group) == lines or characters >= MAX_CHARACTERS):
+                yield group
+                group, characters = [], 0
+        if group:
+            yield group
+
+    def take(self, lines: int) -> list[str]:
+        """Wait for the next `lines` lines and return them; there are fewer only at the end."""
+        return [self._decoded(line) for line in islice(self, lines)]
+
+    def _decoded(self, line: bytes) -> str:
+        line = line.removesuffix(b"\r")
+        if self.lines == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            self.replaced += 1
+            self.first_replaced = self.first_replaced or self.lines
+            return line.decode("utf-8", "replace")
+
+
+@contextmanager
+def open_lines(path: Path) -> Iterator[LineStream]:
+    """Open the lines of a file, or of standard input for `-`, in any of `nmt.io.formats`."""
+    name = "standard input" if path == STANDARD else str(path)
+    with system_errors(path):
+        raw = (
+            os.fdopen(os.dup(sys.stdin.fileno()), "rb", 0)
+            if path == STANDARD
+            else path.open("rb", buffering=0)
+        )
+    with raw:
+        size = _size(raw.fileno())
+        text = opened_text(raw, name)
+        if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
+            raise UserError(f"{path}: no zstd stream; make it again")
+        pausing = raw.fileno() if size is None and text.is_plain else None
+        position = None if text.is_plain or size is None else raw.tell
+        yield LineStream(name, lambda: text.stream.read(_CHUNK), pausing, size, position)
+
+
+def _size(descriptor: int) -> int | None:
+    """Return the number of remaining bytes of an open file; None for anything else."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return max(0, found.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))
 
 
 def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:
@@ -38,52 +151,21 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     `progress` counts the bytes read from the disk. `errors` says what becomes of bytes that are not UTF-8, as for
     Python's `open`.
     """
-    path = Path(path)
-    number = 0
-    with (
-        naming(lambda: f"{path}, after line {number}" if number else str(path)),
-        path.open("rb", buffering=_CHUNK) as raw,
-        _text(raw, path, errors) as text,
-    ):
-        lines = iter(partial(text.readline, LONGEST_LINE), "")
-        for line in _reported(lines, raw, progress if raw.seekable() else None):
-            number += 1
-            if len(line) == LONGEST_LINE:
-                raise too_long(f"{path}, line {number}", LONGEST_LINE)
-            yield line.removesuffix("\n")
-
-
-def too_long(line: str, most: int) -> UserError:
-    """Return the error for a line, named by `line`, with more than the maximum number of bytes."""
-    return UserError(f"{line} is longer than {most:,} bytes: expected lines of text")
-
-
-def _text(raw: IO[bytes], path: Path, errors: str) -> io.TextIOWrapper:
-    text = opened_text(raw, path)
-    if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
-        raise EOFError("no zstd stream")
-    # newline="\n" ends lines there only and translates nothing
-    return io.TextIOWrapper(
-        io.BufferedReader(cast(io.RawIOBase, text.stream), _CHUNK),
-        encoding="utf-8",
-        errors=errors,
-        newline="\n",
-    )
-
-
-def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -> Iterator[str]:
-    """Yield the lines, and regularly report the position in the file to `progress`."""
-    if progress is None:
-        yield from lines
-        return
-    done = 0
-    for number, line in enumerate(lines):
-        if number % _REPORT_LINES == 0:
-            position = raw.tell()
-            progress.update(position - done)
-            done = position
-        yield line
-    progress.update(raw.tell() - done)
+    with open_lines(Path(path)) as stream:
+        done = 0
+        for line in stream:
+            if progress is not None and stream.size is not None and stream.lines % _REPORT_LINES == 0:
+                progress.update(stream.bytes_done - done)
+                done = stream.bytes_done
+            try:
+                text = line.decode("utf-8", errors)
+            except UnicodeDecodeError as error:
+                raise UserError(
+                    f"{path}, line {stream.lines}: not UTF-8 ({error.reason}); make it again, or convert it (iconv)"
+                ) from None
+            yield text
+        if progress is not None and stream.size is not None:
+            progress.update(stream.size - done)
 
 
 def read_pairs(
@@ -113,6 +195,23 @@ def uneven(source: str | Path, sources: int, target: str | Path, targets: int) -
         f"{source} has {sources} lines but {target} has {targets} lines: both sides need equally many; "
         "make both files again"
     )
+
+
+def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
+    """Yield groups of parallel lines of two inputs. Raise a UserError if one input ends first."""
+    pairs = 0
+    for group in sources.groups(lines):
+        others = targets.take(len(group))
+        pairs += len(others)
+        if len(others) < len(group):
+            raise UserError(
+                f"{targets.name} ends after {pairs} lines, {sources.name} does not: give equally many"
+            )
+        yield list(zip(group, others, strict=True))
+    if targets.take(1):
+        raise UserError(
+            f"{sources.name} ends after {pairs} lines, {targets.name} does not: give equally many"
+        )
 
 
 class LineWriter:
@@ -172,168 +271,3 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
             yield cast(IO[bytes], file)
     else:
         yield raw
-
-
-STANDARD = Path("-")
-CHUNK = 1 << 16
-PAUSE_SECONDS = 0.05
-"""Seconds without new bytes after which an input pauses."""
-MAX_CHARACTERS = 1 << 18
-"""Number of characters after which a group of long lines ends."""
-MAX_BYTES = 1 << 20
-"""Maximum bytes of a line. The rest of a longer line is left out, so that memory is bounded."""
-
-
-class LineStream:
-    """Lines of one input, in groups.
-
-    `replaced` counts lines that were not UTF-8; `cut` counts lines that were cut at `max_bytes`. `size` is the size of
-    the whole input in bytes, if it is known.
-    """
-
-    max_bytes = MAX_BYTES
-
-    def __init__(
-        self,
-        name: str,
-        read: Callable[[], bytes],
-        pausing: int | None,
-        size: int | None = None,
-        position: Callable[[], int] | None = None,
-    ) -> None:
-        """Take the functions for reading.
-
-        `read` returns some bytes, and none at the end. `pausing` is the descriptor of an input that may pause.
-        `position` returns how much of `size` has been read, if that is not the number of bytes from `read`.
-        """
-        self.name, self.size = name, size
-        self.replaced = self.first_replaced = 0
-        self.cut = self.first_cut = 0
-        self._lines = self._bytes_read = 0
-        self._read, self._pausing, self._position = read, pausing, position
-        self._buffer = bytearray()
-        self._searched = 0
-        self._ended = False
-
-    @property
-    def bytes_done(self) -> int:
-        """Number of bytes of the returned lines; for a compressed file, the number of bytes that were read."""
-        return self._position() if self._position else self._bytes_read - len(self._buffer)
-
-    def groups(self, lines: int) -> Iterator[list[str]]:
-        """Yield groups of at most `lines` lines, without line ends. No group is empty."""
-        group: list[str] = []
-        characters = 0
-        while True:
-            line = self._next(wait=not group)
-            if line is not None:
-                group.append(line)
-                characters += len(line)
-            if group and (line is None or len(group) == lines or characters >= MAX_CHARACTERS):
-                yield group
-                group, characters = [], 0
-            elif line is None:
-                return
-
-    def take(self, lines: int) -> list[str]:
-        """Wait for the next `lines` lines and return them; there are fewer only at the end."""
-        found: list[str] = []
-        while len(found) < lines and (line := self._next(wait=True)) is not None:
-            found.append(line)
-        return found
-
-    def _next(self, wait: bool) -> str | None:
-        """Return the next line; None at the end, or if the input pauses and `wait` is False."""
-        while (end := self._buffer.find(b"\n", self._searched)) < 0:
-            if self._ended:
-                end = len(self._buffer)
-                break
-            del self._buffer[
-                self.max_bytes + 2 :
-            ]  # the bytes too many, one of them perhaps \r, tell that it was longer
-            self._searched = len(self._buffer)
-            if not wait and self._pauses():
-                return None
-            self._fill()
-        if self._ended and not self._buffer:
-            return None
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        self._searched = 0
-        return self._decoded(line.removesuffix(b"\r"))
-
-    def _fill(self) -> None:
-        with naming(f"{self.name}, after line {self._lines}"):
-            chunk = self._read()
-        self._ended = not chunk
-        self._bytes_read += len(chunk)
-        self._buffer += chunk
-
-    def _pauses(self) -> bool:
-        return self._pausing is not None and not select.select([self._pausing], [], [], PAUSE_SECONDS)[0]
-
-    def _decoded(self, line: bytes) -> str:
-        self._lines += 1
-        if len(line) > self.max_bytes:
-            self.cut += 1
-            self.first_cut = self.first_cut or self._lines
-            line = _cut(line, self.max_bytes)
-        if self._lines == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        try:
-            return line.decode("utf-8")
-        except UnicodeDecodeError:
-            self.replaced += 1
-            self.first_replaced = self.first_replaced or self._lines
-            return line.decode("utf-8", "replace")
-
-
-def _cut(line: bytes, end: int) -> bytes:
-    """Return the first `end` bytes of a longer line, without the beginning of an incomplete character."""
-    for shorter in range(4):
-        if line[end - shorter] & 0xC0 != 0x80:
-            return line[: end - shorter]
-    return line[:end]
-
-
-def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
-    """Yield groups of parallel lines of two inputs. Raise a UserError if one input ends first."""
-    pairs = 0
-    for group in sources.groups(lines):
-        others = targets.take(len(group))
-        pairs += len(others)
-        if len(others) < len(group):
-            raise UserError(
-                f"{targets.name} ends after {pairs} lines, {sources.name} does not: give equally many"
-            )
-        yield list(zip(group, others, strict=True))
-    if targets.take(1):
-        raise UserError(
-            f"{sources.name} ends after {pairs} lines, {targets.name} does not: give equally many"
-        )
-
-
-@contextmanager
-def open_lines(path: Path) -> Iterator[LineStream]:
-    """Open the lines of a file, or of standard input for `-`, in any of `nmt.io.formats`."""
-    name = "standard input" if path == STANDARD else str(path)
-    with system_errors(path):
-        raw = (
-            os.fdopen(os.dup(sys.stdin.fileno()), "rb", 0)
-            if path == STANDARD
-            else path.open("rb", buffering=0)
-        )
-    with raw:
-        size = _size(raw.fileno())
-        text = opened_text(raw, name)
-        pausing = raw.fileno() if size is None and text.is_plain else None
-        position = None if text.is_plain or size is None else raw.tell
-        yield LineStream(name, lambda: text.stream.read(CHUNK), pausing, size, position)
-
-
-def _size(descriptor: int) -> int | None:
-    """Return the number of remaining bytes of an open file; None for anything else."""
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return max(0, found.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))

@@ -20,7 +20,7 @@ from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.formats import Segment, opened_text
-from nmt.io.text_files import LONGEST_LINE, too_long
+from nmt.io.text_files import LineStream
 from pipeline.download.archives import visit_members
 
 _CHUNK = 1 << 17
@@ -206,23 +206,15 @@ class _Checksummed(io.RawIOBase):
 
 
 def _take(side: Side, stream: IO[bytes]) -> None:
-    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
+    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`, a block to each in turn; keep
+    its checksum."""
     hashed = _Checksummed(stream)
     text = opened_text(cast(IO[bytes], hashed), str(side))
     side.segments = text.segments
-    _deal(text.stream, side)
+    with ShardFiles(side.temporaries) as shards:
+        for line in LineStream(str(side), lambda: text.stream.read(_CHUNK)):
+            shards.writer(side.lines).write_bytes(line)
+            side.count(line)
     while hashed.read(_CHUNK):
         pass
     side.found_md5 = hashed.md5.hexdigest()
-
-
-def _deal(text: IO[bytes], side: Side) -> None:
-    """Deal lines to the shards of `side`, a block to each in turn."""
-    lines = io.BufferedReader(cast(io.RawIOBase, text), _CHUNK)
-    with ShardFiles(side.temporaries) as shards:
-        while line := lines.readline(LONGEST_LINE):
-            if len(line) == LONGEST_LINE:
-                raise too_long(f"{side}, line {side.lines + 1}", LONGEST_LINE)
-            line = line.removesuffix(b"\n")
-            shards.writer(side.lines).write_bytes(line)
-            side.count(line)

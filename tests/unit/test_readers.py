@@ -57,7 +57,7 @@ SGML = "<doc docid='a'><seg id='1'>a"
 READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "lines": (
         lambda path: list(read_lines(path)),
-        [SGML, f"{SGML}</seg></seg>", "PK\x03\x04", "x" * (1 << 24)],
+        [SGML, f"{SGML}</seg></seg>", "PK\x03\x04", "x" * ((1 << 24) + 1)],
     ),
     "stream": (stream_of, [SGML, "PK\x03\x04"]),
     "JSON": (read_json, ["", '{\n"a": }', "[" * 100_000]),

@@ -359,7 +359,7 @@ def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None
 
 @pytest.mark.parametrize("line", [b"", b"\n"], ids=["no line end", "lines"])
 def test_a_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
-    monkeypatch.setattr("pipeline.download.extraction.LONGEST_LINE", 1 << 22)
+    monkeypatch.setattr("nmt.io.text_files.LONGEST_LINE", 1 << 22)
     content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
     archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
     assert archive.stat().st_size < len(content) / 200

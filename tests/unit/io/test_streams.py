@@ -55,25 +55,10 @@ def test_a_group_of_long_lines_is_short() -> None:
     assert [len(group) for group in groups] == [2, 2, 1]
 
 
-@given(st.lists(st.binary(min_size=1, max_size=9), max_size=9))
-def test_lines_without_an_end_are_cut_however_their_bytes_come(parts: list[bytes]) -> None:
-    """No more is kept of them, and each is still one line."""
-    lines = stream(parts)
-    lines.max_bytes = 5
-    found = [line for group in lines.groups(3) for line in group]
-    whole = stream([b"".join(parts)]) if parts else stream([])
-    whole.max_bytes = 5
-    assert found == [line for group in whole.groups(3) for line in group]
-    expected = b"".join(parts).removesuffix(b"\n").split(b"\n") if parts else []
-    assert len(found) == (0 if b"".join(parts) == b"" else len(expected))
-    assert lines.cut == sum(len(line.removesuffix(b"\r")) > 5 for line in expected)
-
-
-def test_a_cut_never_splits_a_character() -> None:
-    lines = stream(["aé€é\nab€€\nabc€\n\U0001f600\U0001f600".encode()])
-    lines.max_bytes = 5
-    assert list(lines.groups(9)) == [["aé", "ab€", "abc", "\U0001f600"]]
-    assert (lines.cut, lines.first_cut, lines.replaced) == (4, 1, 0)
+def test_a_line_without_an_end_is_refused() -> None:
+    parts = (b"x" * (1 << 20) for _ in range(1 << 20))
+    with refused():
+        list(LineStream("endless", lambda: next(parts)).groups(1))
 
 
 def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
