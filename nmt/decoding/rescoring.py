@@ -173,14 +173,7 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
 
 
 def best_by_bleu(sentence: NBestList, reference: str) -> str:
-    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals.
+    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals."""
+    from nmt.evaluation.bleu import sentence_counts  # rescoring does without
 
-    It is smoothed, since most hypotheses have no matching 4-gram.
-    """
-    from sacrebleu.metrics.bleu import BLEU  # rescoring does without
-
-    texts = sentence.distinct
-    if len(texts) == 1:
-        return texts[0]
-    bleu = BLEU(tokenize="none", lowercase=False, force=True, effective_order=True)
-    return max(texts, key=lambda text: bleu.sentence_score(text, [reference]).score)
+    return max(sentence.distinct, key=lambda text: sentence_counts(text, reference).smoothed)

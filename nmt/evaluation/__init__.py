@@ -1,1 +1,1 @@
-"""BLEU, significance, alignment error rate."""
+"""Scores of translations and of alignments."""

@@ -31,11 +31,20 @@ def multi_bleu() -> BLEU:
 
 
 @cache
-def signature() -> str:
-    """Return sacrebleu's signature of these scores, which are against one reference."""
+def signature(**bootstrap: int) -> str:
+    """Return sacrebleu's signature of these scores against one reference; for a bootstrap with `seed` and `bs`."""
     metric = multi_bleu()
     metric.corpus_score([""], [[""]])  # by which it learns how many references there are
-    return str(metric.get_signature().format())
+    signature = metric.get_signature()
+    for name, value in bootstrap.items():
+        signature.update(name, value)
+    return str(signature.format())
+
+
+def bleu_of(row: Sequence[int], **options: Any) -> float:
+    """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`; `options` as for sacrebleu."""
+    options = {"smooth_method": "none", **options}
+    return float(BLEU.compute_bleu([*row[:4]], [*row[4:8]], row[8], row[9], **options).score)
 
 
 @dataclass(frozen=True)
@@ -62,15 +71,13 @@ class BleuCounts:
 
     @property
     def bleu(self) -> float:
-        """Return corpus BLEU, from 0 to 100."""
-        score = BLEU.compute_bleu(
-            list(self.correct),
-            list(self.total),
-            self.hypothesis_words,
-            self.reference_words,
-            smooth_method="none",
-        )
-        return round(score.score, _DIGITS)
+        """Corpus BLEU, from 0 to 100."""
+        return round(bleu_of(self.row), _DIGITS)
+
+    @property
+    def smoothed(self) -> float:
+        """BLEU of a sentence, smoothed, since most sentences have no matching 4-gram; sacrebleu's sentence BLEU."""
+        return bleu_of(self.row, smooth_method="exp", effective_order=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts in the form of the JSON files."""

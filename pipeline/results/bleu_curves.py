@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.settings.text import SentenceLength
+from pipeline.results.bootstrap import Bootstrap, interval
 
 Rows = Sequence[Mapping[str, Any]]
 """The list `by_sentence` of a score."""

@@ -16,11 +16,11 @@ from sacrebleu.metrics.chrf import CHRF
 
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
-from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
-from nmt.evaluation.bootstrap import Bootstrap, SampledBleu
-from nmt.evaluation.seeds import mean, standard_deviation
+from nmt.evaluation.bleu import match, sentence_counts, signature
 from nmt.evaluation.translations import read_given
 from nmt.io.text_files import read_lines, read_pairs
+from pipeline.results.bootstrap import Bootstrap, SampledBleu
+from pipeline.results.seeds import mean, standard_deviation
 
 COLUMNS = ("all", "no_unk")
 """The columns of Table 1: all sentences, and those without an unknown word."""
@@ -145,12 +145,13 @@ def _compared(
         }
         for first, second in combinations(sampled, 2)
     ]
+    of_samples = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.samples} if bootstrap.samples else {}
     signatures = {key: metric.get_signature().format() for key, metric in metrics.items()}
     return {
         "sentences": len(texts.lines),
         "systems": systems,
         "pairs": pairs,
-        "signatures": {"bleu": _signature(bootstrap), **signatures},
+        "signatures": {"bleu": signature(**of_samples), **signatures},
     }
 
 
@@ -171,14 +172,3 @@ def _scores(name: str, values: Sequence[float]) -> dict[str, float | None]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
-
-
-def _signature(bootstrap: Bootstrap) -> str:
-    """Return the signature of sacrebleu's paired bootstrap for these scores."""
-    metric = multi_bleu()
-    metric.corpus_score([""], [[""]])  # by which it learns how many references there are
-    signature = metric.get_signature()
-    if bootstrap.samples:
-        signature.update("seed", bootstrap.sacrebleu_seed)
-        signature.update("bs", bootstrap.samples)
-    return str(signature.format())

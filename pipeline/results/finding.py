@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from nmt.evaluation.seeds import mean
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Rows, sides_of
 from pipeline.results.run_results import Runs
+from pipeline.results.seeds import mean
 
 LEAST = 20
 """Least number of sentences for a statement. The range of lengths is extended downwards until it has them."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from nmt.data.tokenization import Detokenizer
 from nmt.evaluation.bleu import score, score_given
-from nmt.evaluation.seeds import Row
 from nmt.evaluation.translations import Record, read_translations
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -26,6 +25,7 @@ from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import Paper, ReportedData, read_paper
 from pipeline.results.run_results import Runs, by_model, by_run, read_row
+from pipeline.results.seeds import Row
 
 SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
 """Keys that scores must have."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.evaluation.seeds import Row
 from nmt.io.files import read_json
+from pipeline.results.seeds import Row
 
 _NUMBERS = {
     *("seed", "updates", "epochs", "hours", "train_nll", "dev_nll", "hidden_units", "embedding_size"),

@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, DASHES, drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Point, Rows, by_length, by_unknown_words, sides_of
+from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.labels import label
 
 Scores = Mapping[str, Mapping[str, Any]]

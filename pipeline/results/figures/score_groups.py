@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Group, Rows, groups
+from pipeline.results.bootstrap import Bootstrap
 
 _LINES = ("-", "--", "-.", ":")
 _BAND = 0.12

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from nmt.errors import UserError
-from nmt.evaluation.seeds import Row, merged, with_deviation
 from nmt.settings.base import flatten
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.run_results import Runs, same_runs
+from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.run_results import Runs
+from pipeline.results.seeds import Row
 
 
 def reported_note(paper: str, table: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmt.evaluation.seeds import Row, merged, with_deviation
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import PerplexityTable
 from pipeline.results.run_results import Runs
+from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import reported_note, seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, total
-from nmt.evaluation.bootstrap import Bootstrap, interval
-from nmt.evaluation.seeds import Row, merged, merged_summary, with_deviation
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import within
+from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ScoreTable
 from pipeline.results.run_results import Runs, same_runs
+from pipeline.results.seeds import Row, merged, merged_summary, with_deviation
 from pipeline.results.tables.notes import (
     reported_note,
     seeds_note,

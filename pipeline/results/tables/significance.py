@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.seeds import Row
 from pipeline.results.tables.notes import variance_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
 

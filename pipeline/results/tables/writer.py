@@ -13,7 +13,7 @@ from functools import lru_cache
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from nmt.evaluation.seeds import Row
+from pipeline.results.seeds import Row
 from pipeline.results.tables.latex import tabular
 
 WIDE = "Text"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from nmt.evaluation.bleu import BleuCounts
-from nmt.evaluation.bootstrap import Bootstrap, interval
 from pipeline.results.bleu_curves import by_length, by_unknown_words, within
+from pipeline.results.bootstrap import Bootstrap, interval
 
 
 def row(source: int, right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:

@@ -13,9 +13,9 @@ import sacrebleu
 
 from nmt.data.tokenization import Detokenizer, Tokenizer
 from nmt.evaluation.bleu import sentence_counts
-from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.settings.text import Tokenization
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.comparison import EvaluatedText, compare
 from pipeline.results.papers import Column, ReportedScores, ScoreTable
 from pipeline.results.tables.scores import Measured, score_table

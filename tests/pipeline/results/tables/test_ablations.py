@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nmt.errors import UserError
-from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
+from pipeline.results.seeds import Row
 from pipeline.results.tables.ablations import ablations
 from tests.experiments import EXTENDS_PAPER
 from tests.latex import assert_compiles

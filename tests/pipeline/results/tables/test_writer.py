@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from nmt.evaluation.seeds import with_deviation
+from pipeline.results.seeds import with_deviation
 from pipeline.results.tables.writer import (
     Table,
     as_csv,

@@ -29,10 +29,9 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
 
-from nmt.evaluation.bleu import BleuCounts
-from nmt.evaluation.seeds import mean
+from nmt.evaluation.bleu import BleuCounts, bleu_of
+from pipeline.results.seeds import mean
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ class SampledBleu:
         counts = [np.array([count.row for count in run], dtype=np.int64) for run in runs]
         drawn = _drawn_sentences(len(counts[0]), bootstrap)
         self.bootstrap = bootstrap
-        self.runs = [_bleu(rows.sum(axis=0).tolist()) for rows in counts]
-        self.samples = np.array([[_bleu(sums) for sums in (drawn @ rows).tolist()] for rows in counts])
+        self.runs = [bleu_of(rows.sum(axis=0).tolist()) for rows in counts]
+        self.samples = np.array([[bleu_of(sums) for sums in (drawn @ rows).tolist()] for rows in counts])
 
     @property
     def bleu(self) -> float:
@@ -116,8 +115,3 @@ def _drawn_sentences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
     for times, sample in zip(drawn, lines, strict=True):
         times += np.bincount(sample, minlength=sentences)
     return drawn
-
-
-def _bleu(sums: list[int]) -> float:
-    found = BLEU.compute_bleu(sums[:4], sums[4:8], sums[8], sums[9], smooth_method="none")
-    return float(found.score)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.evaluation.seeds import mean, merged, standard_deviation, with_deviation
+from pipeline.results.seeds import mean, merged, standard_deviation, with_deviation
 
 
 def test_mean_and_sample_deviation_by_hand() -> None:

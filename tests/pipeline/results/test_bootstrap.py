@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
 from nmt.evaluation.bleu import BleuCounts, multi_bleu, sentence_counts
-from nmt.evaluation.bootstrap import Bootstrap, SampledBleu, interval
+from pipeline.results.bootstrap import Bootstrap, SampledBleu, interval
 
 SAMPLES = 50
 
