@@ -15,15 +15,13 @@ import yaml
 
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
+from nmt.settings.checks import validated
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.config.checkout import REPOSITORY
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
-_LANGUAGE = re.compile(r"[a-z]{2,3}")
 UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages that write no spaces between words, so that Moses' rules find whole clauses."""
-MANY_UNKNOWN = 0.05
-"""Share of unknown words in the development text from which on subword units are advised."""
 LONGEST, SHORTEST = 50, 10
 """Range of the greater length limit. The paper's limit is its upper end."""
 SHORTER = 0.6
@@ -112,15 +110,14 @@ class Proposal:
         wanted = round(sizes.epochs * pairs / sizes.batch_size, -2)
         fewest, most = sizes.updates
         slower = sizes.length / max(1.0, text.mean_length)
-        source, target = (min(LARGEST_VOCABULARY, words) for words in text.repeated_words)
+        source, target = (max(1, min(LARGEST_VOCABULARY, words)) for words in text.repeated_words)
         return cls(
             sizes=sizes,
             limits=(round(SHORTER * longest), longest),
-            vocabulary=(max(1, source), max(1, target)),
+            vocabulary=(source, target),
             updates=int(min(most, max(fewest, wanted))),
-            rates=None
-            if sizes.rates is None
-            else (_round(sizes.rates[0] * slower), _round(sizes.rates[1] * slower)),
+            rates=sizes.rates
+            and (_two_digits(sizes.rates[0] * slower), _two_digits(sizes.rates[1] * slower)),
             units=units,
         )
 
@@ -133,8 +130,7 @@ class Proposal:
         return self.updates * (2 / plain + (1 + STAR) / search) / 2
 
 
-def _round(number: float) -> int:
-    """Round to two digits."""
+def _two_digits(number: float) -> int:
     return int(float(f"{number:.1e}"))
 
 
@@ -167,42 +163,27 @@ def new_experiment(
     found = write_parts(given, languages, outputs, tokenized)
     proposal = Proposal.of(found, units)
     write_text(config, settings(folder, given, languages, files, found, proposal, tokenized))
-    return found, proposal, _advice(languages, found, proposal, tokenized)
+    return found, proposal, _advice(languages, proposal, tokenized)
 
 
-def _advice(languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool) -> list[str]:
-    """Return lines about a tokenizer or a vocabulary that does not suit the languages."""
+def _advice(languages: Languages, proposal: Proposal, tokenized: bool) -> list[str]:
+    """Return lines about languages that Moses' tokenizer does not suit."""
     lines = []
-    for _, code in languages if not tokenized else ():
-        if code in UNSEGMENTED and not proposal.units:
+    for _, code in languages if not tokenized and not proposal.units else ():
+        if code in UNSEGMENTED:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules do not cut it: take subword units"
                 " (--subwords 8000, make's UNITS=8000), or cut it with another tool (--tokenized)"
             )
         elif code not in LANGUAGES:
-            lines.append(
-                f"{code} is none of Moses' languages: its general rules, those of English, cut the text"
-            )
-    if not proposal.units:
-        source, target = text.unknown_share(proposal.vocabulary)
-        shares = f"{source:.1%} {languages.source}, {target:.1%} {languages.target}"
-        found = f"unknown words of the development text, about: {shares}"
-        many = max(source, target) > MANY_UNKNOWN
-        lines.append(f"{found}; with subword units there are hardly any (--subwords 8000)" if many else found)
+            lines.append(f"{code} is none of Moses' languages: its general rules, those of English, cut it")
     return lines
 
 
 def _languages(train: Given, codes: tuple[str, str] | None) -> Languages:
     """Return the codes that are given, or those that the files' names end in."""
-    found = codes or (_ending(train.source), _ending(train.target or train.source))
-    for code in found:
-        if not _LANGUAGE.fullmatch(code):
-            raise UserError(
-                f"--languages (make's LANGUAGES): found {code!r}, expected a code of two or three small letters"
-            )
-    if found[0] == found[1]:
-        raise UserError(f"--languages (make's LANGUAGES): found {found[0]!r} twice, expected two languages")
-    return Languages(source=found[0], target=found[1])
+    source, target = codes or (_ending(train.source), _ending(train.target or train.source))
+    return validated(Languages, {"source": source, "target": target}, "--languages (make's LANGUAGES)")
 
 
 def _ending(file: Path) -> str:
@@ -308,16 +289,11 @@ def _description(
     """Return what the experiment is, as comments."""
     pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
     files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
-    paragraphs = [
+    passes = proposal.updates * proposal.sizes.batch_size / text.pairs["train"]
+    paragraphs = (
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
-    ]
-    if drawn := " and ".join(part for part in PARTS if part not in given):
-        apart = f"{text.left_out:,} pairs with a sentence of {drawn} are left out of train"
-        paragraphs.append(f"{drawn} drawn from train; {apart}.")
-    paragraphs.append(
-        "Sizes, vocabularies, limits (98% of the pairs are not longer) and updates"
-        f" ({proposal.updates * proposal.sizes.batch_size / text.pairs['train']:.1f} passes over the text)"
-        " were chosen from the amount of text: change what you like before the first run. docs/settings.md in the"
-        " repository explains all keys."
+        f" {text.left_out:,} pairs with a sentence of a drawn set are left out of train.",
+        f"Sizes, vocabularies, limits and updates ({passes:.1f} passes over the text) were chosen from the amount of"
+        " text: change what you like before the first run. docs/settings.md in the repository explains all keys.",
     )
     return "\n".join(f"# {line}" for paragraph in paragraphs for line in textwrap.wrap(paragraph, 118))

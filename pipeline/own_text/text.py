@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import contains
@@ -19,7 +19,7 @@ from pathlib import Path
 from nmt.data.preparation import letters
 from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
-from nmt.io.files import replaceable
+from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
 from nmt.io.text_files import LineWriter, read_lines, read_pairs, write_lines
 from nmt.settings.text import Languages, Tokenization
@@ -60,13 +60,11 @@ class Given:
             UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab.
         """
         for file in self.files:
-            if not replaceable(file):
-                raise UserError(f"{file}: a pipe or device, expected a file, since it is read more than once")
-        if self.target and self.target.resolve() == self.source.resolve():
-            raise UserError(f"{self.source}: given as both sides; expected two files, or one with tabs")
+            require_regular_file(file)  # it is read more than once
         pairs = read_pairs(self.source, self.target, progress) if self.target else self._columns(progress)
-        for source, target in pairs:
-            yield _clean(source), _clean(target)
+        for pair in pairs:
+            source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
+            yield source, target
 
     def _columns(self, progress: Progress | None) -> Iterator[Pair]:
         for number, line in enumerate(read_lines(self.source, progress), 1):
@@ -83,21 +81,20 @@ class Given:
 class Statistics:
     """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
 
-    lengths: tokens of the longer side of each pair. words: tokens of source and target. counts: of each token of source
-    and target. dev: the same of the development text.
+    lengths: tokens of the longer side of each pair. words: tokens of both sides. counts: of each token of source and
+    target.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     left_out: int = 0
     lengths: list[int] = field(default_factory=list)
-    words: list[int] = field(default_factory=lambda: [0, 0])
+    words: int = 0
     counts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
-    dev: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
 
     @property
     def mean_length(self) -> float:
         """Return tokens of a sentence, both sides."""
-        return sum(self.words) / max(1, 2 * len(self.lengths))
+        return self.words / max(1, 2 * len(self.lengths))
 
     @property
     def longest(self) -> int:
@@ -110,15 +107,13 @@ class Statistics:
         source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
         return source, target
 
-    def unknown_share(self, vocabulary: tuple[int, int]) -> tuple[float, float]:
-        """Return the share of the development text's words that vocabularies of so many words lack, of each side."""
-        source, target = map(_unknown_share, self.counts, self.dev, vocabulary)
-        return source, target
-
-
-def _unknown_share(train: Counter[str], dev: Counter[str], words: int) -> float:
-    known = sum(dev[word] for word, _ in train.most_common(words))
-    return 1 - known / dev.total() if dev.total() else 0.0
+    def add(self, tokens: Sequence[Sequence[str]]) -> None:
+        """Count both sides of a pair of the sample."""
+        if all(tokens):
+            self.lengths.append(max(map(len, tokens)))
+            for counts, words in zip(self.counts, tokens, strict=True):
+                self.words += len(words)
+                counts.update(words)
 
 
 def write_parts(
@@ -138,36 +133,55 @@ def write_parts(
     Raises:
         UserError: text that cannot be used, in one line.
     """
-    _refuse_overwriting(given, outputs)
-    held_out: list[set[str]] = [set(), set()]
-    for part in ("dev", "test"):
-        if part in given:
-            _remember(given[part], held_out)
-    drawn = _draw(given["train"], [part for part in ("dev", "test") if part not in given], held_out)
-    found = Statistics()
+    written = {path.resolve() for paths in outputs.values() for path in paths}
+    for file in (file for text in given.values() for file in text.files):
+        if file.resolve() in written:
+            raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
+    train, found = given["train"], Statistics()
+    drawn = _draw(train, [part for part in PARTS if part not in given], _sentences(given))
     with ExitStack() as stack:
         writers = {
             part: [stack.enter_context(write_lines(path)) for path in paths]
             for part, paths in outputs.items()
         }
-        sides = _tokens(languages, tokenized)
-        for part in ("dev", "test"):
-            for pair in given[part].pairs() if part in given else ():
-                found.pairs[part] += _write(pair, writers[part])
-                if part == "dev":
-                    _count_dev(pair, found, sides)
-        _divide(given["train"], drawn, writers, found, sides)
+        for part in given.keys() - {"train"}:
+            for pair in given[part].pairs():
+                _write(pair, part, writers, found)
+        sides = [
+            TokenText() if tokenized else RawText(language, TOKENIZATION)
+            for language in (languages.source, languages.target)
+        ]
+        step = 1 + drawn.total // SAMPLE
+        with Progress.over_files(train.files, f"divide {train}") as progress:
+            for line, pair in enumerate(train.pairs(progress), 1):
+                part = drawn.lines.get(line, "train")
+                if part == "train" and drawn.lines and any(map(contains, drawn.sides, map(letters, pair))):
+                    found.left_out += 1
+                    continue
+                _write(pair, part, writers, found)
+                if part == "train" and line % step == 0:
+                    found.add([side.tokens(text) for side, text in zip(sides, pair, strict=True)])
         if found.pairs["train"] < LEAST_PAIRS:
-            raise _too_few(given["train"], found.pairs["train"])
+            raise _too_few(train, found.pairs["train"])
     return found
 
 
-def _refuse_overwriting(given: Mapping[str, Given], outputs: Mapping[str, tuple[Path, Path]]) -> None:
-    """Raise a UserError if a file of the user's has the name of a set that would be written."""
-    written = {path.resolve() for paths in outputs.values() for path in paths}
-    for file in (file for text in given.values() for file in text.files):
-        if file.resolve() in written:
-            raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
+def _write(pair: Pair, part: str, writers: Mapping[str, list[LineWriter]], found: Statistics) -> None:
+    for writer, line in zip(writers[part], pair, strict=True):
+        writer.write(line)
+    found.pairs[part] += 1
+
+
+def _sentences(given: Mapping[str, Given]) -> tuple[set[str], set[str]]:
+    """Return the letters of source and target of the sets that are given. A UserError says that one has none."""
+    sentences: tuple[set[str], set[str]] = (set(), set())
+    for part in given.keys() - {"train"}:
+        pairs = [[letters(line) for line in pair] for pair in given[part].pairs()]
+        if not pairs:
+            raise UserError(f"{given[part]}: no sentences; expected one per line")
+        for side, lines in zip(sentences, zip(*pairs, strict=True), strict=True):
+            side.update(lines)
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -179,34 +193,13 @@ class _Drawn:
     sides: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
 
 
-def _clean(line: str) -> str:
-    return line.removeprefix("\ufeff").rstrip("\r")
-
-
-def _write(pair: Pair, writers: list[LineWriter]) -> int:
-    for writer, line in zip(writers, pair, strict=True):
-        writer.write(line)
-    return 1
-
-
-def _remember(text: Given, held_out: list[set[str]]) -> None:
-    """Add the sentences of a set. A UserError says that it has none."""
-    empty = True
-    for pair in text.pairs():
-        empty = False
-        for side, line in zip(held_out, pair, strict=True):
-            side.add(letters(line))
-    if empty:
-        raise UserError(f"{text}: no sentences; expected one per line")
-
-
-def _draw(train: Given, parts: list[str], held_out: list[set[str]]) -> _Drawn:
+def _draw(train: Given, parts: list[str], held_out: tuple[set[str], set[str]]) -> _Drawn:
     """Return lines for the parts that nobody gave, none of which shares a sentence with another or with `held_out`."""
     best: dict[int, tuple[int, str, str]] = {}
     heap: list[int] = []
     room = SPARE * MOST * len(parts)
     line = pairs = same = 0
-    with _progress(train, "read") as progress:
+    with Progress.over_files(train.files, f"read {train}") as progress:
         for line, pair in enumerate(train.pairs(progress), 1):
             pairs, same = pairs + all(side.strip() for side in pair), same + (pair[0] == pair[1])
             keys = [letters(side) for side in pair] if parts else [""]
@@ -225,72 +218,24 @@ def _draw(train: Given, parts: list[str], held_out: list[set[str]]) -> _Drawn:
     if 2 * same > line:
         found = f"{same:,} of {line:,} pairs are the same on both sides"
         raise UserError(f"{train}: {found}; expected a translation")
-    candidates = [best[number] for number in sorted(best)]
-    drawn = _chosen(candidates, parts, min(MOST, max(FEWEST, pairs // SHARE)), line)
-    if len(drawn.lines) < len(parts) * FEWEST:
-        found = f"{len(drawn.lines):,} pairs whose sentences occur once and in no other set"
-        raise UserError(
-            f"{train}: {found}, expected {FEWEST} for each of {' and '.join(parts)}; give these sets"
-        )
-    return drawn
+    return _chosen(train, [best[number] for number in sorted(best)], parts, pairs, line)
 
 
-def _chosen(candidates: list[tuple[int, str, str]], parts: list[str], size: int, total: int) -> _Drawn:
-    """Return so many pairs for each part of `parts`, without those that share a side with one before, dealt in turn."""
-    drawn = _Drawn(total)
+def _chosen(
+    train: Given, candidates: Sequence[tuple[int, str, str]], parts: list[str], pairs: int, total: int
+) -> _Drawn:
+    """Deal the first candidates to the parts in turn, without those that share a side with one before."""
+    drawn, size = _Drawn(total), min(MOST, max(FEWEST, pairs // SHARE))
     for line, *keys in candidates:
         if len(drawn.lines) < size * len(parts) and not any(map(contains, drawn.sides, keys)):
             drawn.lines[line] = parts[len(drawn.lines) % len(parts)]
             for side, key in zip(drawn.sides, keys, strict=True):
                 side.add(key)
+    if len(drawn.lines) < len(parts) * FEWEST:
+        found = f"{len(drawn.lines):,} pairs whose sentences occur once and in no other set"
+        wanted = " and ".join(parts)
+        raise UserError(f"{train}: {found}, expected {FEWEST} for each of {wanted}; give these sets")
     return drawn
-
-
-def _divide(
-    train: Given,
-    drawn: _Drawn,
-    writers: Mapping[str, list[LineWriter]],
-    found: Statistics,
-    sides: tuple[RawText | TokenText, RawText | TokenText],
-) -> None:
-    """Write each pair of the training text where it belongs, and look at a sample of what stays training text."""
-    step = 1 + drawn.total // SAMPLE
-    with _progress(train, "divide") as progress:
-        for line, pair in enumerate(train.pairs(progress), 1):
-            part = drawn.lines.get(line, "train")
-            if part == "train" and drawn.lines and any(map(contains, drawn.sides, map(letters, pair))):
-                found.left_out += 1
-                continue
-            found.pairs[part] += _write(pair, writers[part])
-            if part == "dev":
-                _count_dev(pair, found, sides)
-            if part == "train" and line % step == 0:
-                _look(pair, found, sides)
-
-
-def _count_dev(pair: Pair, found: Statistics, sides: tuple[RawText | TokenText, RawText | TokenText]) -> None:
-    for counts, side, line in zip(found.dev, sides, pair, strict=True):
-        counts.update(side.tokens(line))
-
-
-def _look(pair: Pair, found: Statistics, sides: tuple[RawText | TokenText, RawText | TokenText]) -> None:
-    tokens = [side.tokens(line) for side, line in zip(sides, pair, strict=True)]
-    if not all(tokens):
-        return
-    found.lengths.append(max(map(len, tokens)))
-    for side, words in enumerate(tokens):
-        found.words[side] += len(words)
-        found.counts[side].update(words)
-
-
-def _tokens(languages: Languages, tokenized: bool) -> tuple[RawText | TokenText, RawText | TokenText]:
-    if tokenized:
-        return TokenText(), TokenText()
-    return RawText(languages.source, TOKENIZATION), RawText(languages.target, TOKENIZATION)
-
-
-def _progress(text: Given, label: str) -> Progress:
-    return Progress.over_files(text.files, f"{label} {text}")
 
 
 def _too_few(text: Given, pairs: int) -> UserError:

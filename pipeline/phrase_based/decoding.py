@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path, temporary_folder
+from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines, write_lines
 from pipeline.phrase_based.configuration import System, configuration
 from pipeline.phrase_based.programs import Moses, run_logged
@@ -70,18 +68,10 @@ def decode(
         if len(found) != len(sentences):
             raise UserError(f"Moses wrote {len(found):,} of {len(sentences):,} translations; run it again")
         if lists:
-            _compress(n_best, lists.output)
+            with write_lines(lists.output) as hypotheses:
+                for line in read_lines(n_best):
+                    hypotheses.write(line)
         with write_lines(output) as lines:
             for line in found:
                 lines.write(line)
     return len(sentences)
-
-
-def _compress(file: Path, output: Path) -> None:
-    with (
-        atomic_path(output) as path,
-        file.open("rb") as plain,
-        path.open("wb") as raw,
-        gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed,
-    ):
-        shutil.copyfileobj(plain, packed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -11,8 +10,7 @@ from pathlib import Path
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.rescoring import TOGETHER, Rescorer, log_probabilities
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
 from pipeline.phrase_based.phrase_pairs import with_progress
 from pipeline.phrase_based.phrases import SCORES, SEPARATOR, entries_of
@@ -34,22 +32,16 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     needed = _phrases_of(texts, longest)
     written = total = 0
     rescorer = Rescorer([model])
-    with (
-        atomic_path(output) as path,
-        path.open("wb") as raw,
-        gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as lines,
-    ):
+    with write_lines(output) as lines:
         for group in _groups(with_progress(table, "moses phrase-scores")):
             total += sum(map(len, group))
             wanted = [entries for entries in group if entries[0][0] in needed]
             for entry, log_probability in _scored(rescorer, wanted):
                 entry[SCORES] += f" {math.exp(log_probability):.6g}"
-                lines.write(f"{SEPARATOR.join(entry)}\n".encode())
+                lines.write(SEPARATOR.join(entry))
                 written += 1
         if not written:
-            raise UserError(
-                f"{table}: holds no phrase of {', '.join(map(str, texts))}; give it the text's own table"
-            )
+            raise UserError(f"{table}: holds no phrase of {', '.join(map(str, texts))}")
     return written, total
 
 

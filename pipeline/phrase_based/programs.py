@@ -40,19 +40,6 @@ TARGETS = {
 }
 """The programs by the names in Moses' scripts, each with its target of the build."""
 
-NEEDED = """\
-#include <boost/thread.hpp>
-#include <zlib.h>
-#include <bzlib.h>
-#include <lzma.h>
-int main() {}
-"""
-LIBRARIES = [
-    *(f"-lboost_{name}" for name in ("filesystem", "iostreams", "program_options", "system", "thread")),
-    *("-lz", "-lbz2", "-llzma"),
-]
-"""What a build needs besides a compiler and Perl; Debian has a package for each part of Boost."""
-
 PACKAGES = (
     "Debian: apt install g++ make perl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev; "
     "conda: cxx-compiler make perl libboost-devel zlib bzip2 xz"
@@ -204,22 +191,10 @@ def on_path() -> Path | None:
     return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
 
 
-def refuse_missing_tools(folder: Path) -> None:
-    """Raise a UserError that names the first thing that a build needs and this machine lacks."""
-    problem = f"moses: not on the PATH, and a build lacks what it needs ({PACKAGES})"
-    for name in ("perl", "make", "c++"):
-        if not shutil.which(name):
-            raise UserError(f"{problem}: {name}")
-    program = folder / "needed.cpp"
-    program.write_text(NEEDED, encoding="utf-8")
-    folders = [*_conda("-I", "include"), *_conda("-L", "lib")]
-    run(["c++", *folders, str(program), *LIBRARIES, "-o", os.devnull], problem)
-
-
-def _conda(option: str, folder: str) -> list[str]:
-    """Return an option that names the software environment's own libraries, where there is one."""
+def _boost() -> list[str]:
+    """Return the option that names the software environment's own libraries, where there is one."""
     prefix = os.environ.get("CONDA_PREFIX")
-    return [option + str(Path(prefix, folder))] if prefix and Path(prefix, "include/boost").exists() else []
+    return [f"--with-boost={prefix}"] if prefix and Path(prefix, "include/boost").exists() else []
 
 
 def _install_eflomal(folder: Path) -> None:
@@ -245,30 +220,29 @@ def _install_eflomal(folder: Path) -> None:
 
 
 def _build(folder: Path, source: Path, jobs: int) -> None:
+    if absent := [name for name in ("perl", "make", "c++") if not shutil.which(name)]:
+        raise UserError(f"moses: not on the PATH, and a build needs {', '.join(absent)} ({PACKAGES})")
     with temporary_folder(folder, "build-") as work:
-        refuse_missing_tools(work)
         tree = _unpack(source, work)
-        bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_conda("--with-boost=", "")]
-        run([*bjam, *TARGETS.values()], "moses: its build failed", tree)
+        bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_boost()]
+        run([*bjam, *TARGETS.values()], f"moses: its build failed; it needs {PACKAGES}", tree)
         (work / "bin").mkdir()
-        for name in TARGETS:
-            shutil.copy2(_built(tree, name), work / "bin" / name)
-        for name, built in (("bin", work / "bin"), ("scripts", tree / "scripts")):
+        for name, target in TARGETS.items():
+            # bjam leaves a program under the folder of its target, by compiler and variant
+            (built,) = (path for path in (tree / target.split("//")[0] / "bin").rglob(name) if path.is_file())
+            shutil.copy2(built, work / "bin" / name)
+        for name, made in (("bin", work / "bin"), ("scripts", tree / "scripts")):
             _clear(folder / name)
-            built.rename(folder / name)
+            made.rename(folder / name)
 
 
 def _unpack(source: Path, folder: Path) -> Path:
-    """Return the folder in the archive that holds Moses' build file."""
+    """Return the folder in the archive with the source."""
     try:
         unpack(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
-        said = str(error).split("\n")[0].rstrip("(:")
-        raise UserError(f"{source}: no whole archive of Moses' source ({said}); download it again") from None
-    found = list(folder.glob("*/Jamroot"))
-    if not found:
-        raise UserError(f"{source}: no Jamroot in it; expected the source archive of mosesdecoder")
-    tree = found[0].parent
+        raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
+    tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
     if _checksum(tree) != SOURCE:
         raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")
     return tree
@@ -285,17 +259,6 @@ def _checksum(tree: Path) -> str:
         f"{sha256(files[name])}  {name}\n" for name in sorted(files) if not name.startswith("./contrib/")
     ]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _built(tree: Path, name: str) -> Path:
-    """Return a program where bjam left it: under the folder of its target, by compiler and variant."""
-    place = TARGETS[name].split("//")[0]
-    found = [
-        path for path in (tree / place / "bin").rglob(name) if path.is_file() and os.access(path, os.X_OK)
-    ]
-    if not found:
-        raise UserError(f"moses: its build ended without {name}")
-    return found[0]
 
 
 def _clear(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tarfile
 from pathlib import Path
 
@@ -41,29 +40,24 @@ def test_a_lonely_decoder_on_the_path_is_not_enough(
         provide(folder, None, 1)
 
 
-@pytest.mark.skipif(not shutil.which("c++"), reason="needs a C++ compiler")
 def test_what_a_build_needs_is_named_first(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(programs, "NEEDED", "#include <boost/there_is_no_such.hpp>\n")
-    with pytest.raises(UserError, match=r"a build lacks what .*there_is_no_such"):
-        programs.refuse_missing_tools(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"a build lacks what .*: perl"):
+    with pytest.raises(UserError, match=r"a build needs perl, make, c\+\+ \(Debian: "):
         provide(folder, tmp_path / "source.tar.gz", 1)
 
 
-@pytest.mark.parametrize(("damage", "said"), [("cut", "no whole archive"), ("other", "no Jamroot")])
+@pytest.mark.parametrize(("damage", "said"), [("cut", "no whole archive"), ("other", "other files")])
 def test_a_damaged_source_is_named(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str
 ) -> None:
     (tmp_path / "README").write_text("no Moses\n" * 1000)
     archive = tmp_path / "source.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
-        packed.add(tmp_path / "README", "other/README")
+        packed.add(tmp_path / "README", "mosesdecoder-0/README")
     if damage == "cut":
         archive.write_bytes(archive.read_bytes()[:50])
-    monkeypatch.setattr(programs, "refuse_missing_tools", lambda folder: None)
     with pytest.raises(UserError, match=rf"source\.tar\.gz: {said}"):
         provide(folder, archive, 1)
     assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
@@ -95,10 +89,9 @@ def source_with(folder: Path, bjam: str) -> Path:
     ("bjam", "problem"),
     [
         (BJAM, None),
-        (BJAM.replace("*//*)", "*//moses) ;; *//*)"), "its build ended without moses"),
         (
             "#!/bin/sh\necho 'from boost/error_code.hpp:963,'; echo 'x.cpp:1: error: no such type'; exit 1\n",
-            "its build failed: x.cpp:1: error: no such type",
+            "its build failed; .*: x.cpp:1: error: no such type",
         ),
     ],
 )
@@ -106,7 +99,6 @@ def test_programs_and_scripts_come_from_a_build(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
 ) -> None:
     monkeypatch.setattr(programs, "on_path", lambda: None)
-    monkeypatch.setattr(programs, "refuse_missing_tools", lambda folder: None)
     source = source_with(tmp_path, bjam)
     with pytest.raises(UserError, match="other files than those of Moses' commit"):
         provide(folder, source, 2)
