@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from nmt.backend.gpu_pool import POOL, VISIBLE, names
+from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
 
 SECONDS = 20
 """Time limit for nvidia-smi."""
@@ -18,8 +18,8 @@ def share() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
     if POOL not in os.environ and (installed := _installed()):
-        os.environ[POOL] = ",".join(names(os.environ.get(VISIBLE, ",".join(installed))))
-    return len(names(os.environ.get(POOL, "")))
+        os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, ",".join(installed))))
+    return len(gpu_names(os.environ.get(POOL, "")))
 
 
 def _installed() -> list[str]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
@@ -25,9 +24,12 @@ from nmt.errors import RecurringError, UserError
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _LARGEST = 2**31 - 1
 
-_CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 _REMEDY = "lower its batch size, or use a device with more (docs/cluster.md#memory)"
-_OUT_OF_MEMORY = (_CPU_MEMORY, "CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of memory")
+_OUT_OF_MEMORY = (
+    "DefaultCPUAllocator: can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDA error: out of memory",
+)
 
 
 def choose_device(name: str, announced: bool = True) -> torch.device:
@@ -39,7 +41,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
     gpu_pool.take(name)
     device = torch.device("cpu")
     if name != "cpu" and torch.cuda.is_available():
-        _refuse_unsupported()
+        _refuse_unusable()
         device = torch.device("cuda")
     elif name == "cuda" or (name == "auto" and gpu_pool.gpu_evidence()):
         raise UserError(_unseen(name))
@@ -49,59 +51,25 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
 
 
 def _unseen(name: str) -> str:
-    """Return the reason why PyTorch finds no GPU, as far as it can be determined."""
+    """Return the message for a GPU that PyTorch does not find, which itself warns of a driver that is too old."""
     shown = f", but {', '.join(traces)} says that there is one" if (traces := gpu_pool.gpu_evidence()) else ""
-    remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
-    return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {_reason()}; {remedy}"
-
-
-def _reason() -> str:
-    build, driver = torch.version.cuda, driver_version()
-    if build is None:
-        return "it is a build without CUDA"
-    if driver is None:
-        return "no NVIDIA driver can be loaded"
-    if driver[0] < int(build.partition(".")[0]):
-        return f"the driver is for CUDA {'.'.join(map(str, driver))}, torch for CUDA {build}"
-    return (
-        f"CUDA_VISIBLE_DEVICES is {os.environ.get(gpu_pool.VISIBLE, 'not set')}, and nvidia-smi may know more"
+    build = torch.version.cuda
+    reason = (
+        f"nvidia-smi shows whether its driver has CUDA {build}" if build else "it is a build without CUDA"
     )
+    remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
+    return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {reason}; {remedy}"
 
 
-def driver_version() -> tuple[int, int] | None:
-    """Return the newest CUDA version that the NVIDIA driver supports; None if no driver can be loaded."""
-    found = ctypes.c_int()
+def _refuse_unusable() -> None:
+    """Raise a UserError for a GPU on which PyTorch computes nothing, as where its build has no kernels for it."""
     try:
-        if ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(found)) != 0:
-            return None
-    except (OSError, AttributeError):
-        return None
-    return found.value // 1000, found.value % 1000 // 10
-
-
-def _refuse_unsupported() -> None:
-    """Raise a UserError for a GPU for which this build of PyTorch has no kernels, instead of a traceback later."""
-    capability, kernels = torch.cuda.get_device_capability(), torch.cuda.get_arch_list()
-    if not supported(capability, kernels):
+        torch.ones(1, device="cuda").add_(1).item()
+    except RuntimeError as error:
         raise UserError(
-            f"{torch.cuda.get_device_name()}, of compute capability {'.'.join(map(str, capability))}: torch"
-            f" {torch.__version__} has kernels for {', '.join(kernels)} only; docs/cluster.md#gpus says which build"
-            " fits, or use another GPU"
-        )
-
-
-def supported(capability: tuple[int, int], kernels: Sequence[str]) -> bool:
-    """Return whether a GPU runs kernels of these architectures (`sm_80`, `compute_120`, as PyTorch lists them).
-
-    Machine code runs on GPUs of its own generation with its own capability or a higher one. Code with a letter
-    (`sm_90a`) runs on that capability alone. `compute_...` is compiled again for newer GPUs.
-    """
-    for kind, number, exact in re.findall(r"(sm|compute)_([0-9]+)([a-z]?)", " ".join(kernels)):
-        built_for = divmod(int(number), 10)
-        newer = built_for <= capability and (kind == "compute" or built_for[0] == capability[0])
-        if capability == built_for or (newer and not exact):
-            return True
-    return False
+            f"{torch.cuda.get_device_name()}: torch {torch.__version__} cannot compute on it: {_first(error)}; "
+            f"docs/cluster.md#gpus says which build fits, or use another GPU"
+        ) from None
 
 
 @contextmanager
@@ -116,30 +84,18 @@ def memory_errors(work: str, remedy: str = _REMEDY) -> Iterator[None]:
 
 
 def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
-    """Return the message for an out-of-memory error: the work, and what holds the memory. None for other errors."""
+    """Return the message for an out-of-memory error: the work, and what PyTorch says of it. None for other errors."""
     if not isinstance(error, torch.OutOfMemoryError) and not any(map(str(error).count, _OUT_OF_MEMORY)):
         # where memory ends while a graph is recorded, ending the recording may fail, too
         before = error.__context__
         return out_of_memory(before, work, remedy) if isinstance(before, RuntimeError) else None
-    return RecurringError(f"{work}: out of memory: {_memory(str(error))}; {remedy}")
+    return RecurringError(
+        f"{work}: out of memory: {_first(error).partition(' Of the allocated')[0]}; {remedy}"
+    )
 
 
-def _memory(error: str) -> str:
-    """Describe how much memory the GPU has and what holds it; on a CPU, how much was requested in vain."""
-    initialized = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
-    if not initialized or _CPU_MEMORY in error:
-        asked = re.search(r"allocate ([0-9]+) bytes", error)
-        return f"{int(asked[1]):,} bytes more were asked for" if asked else error.partition("\n")[0]
-    free, total = torch.cuda.mem_get_info()
-    own = torch.cuda.memory_reserved()
-    parts = {
-        "in all": total,
-        "free": free,
-        "of this process": own,
-        "of others and the driver": total - free - own,
-    }
-    said = ", ".join(f"{size / 1e9:.1f} GB {whose}" for whose, size in parts.items())
-    return f"{torch.cuda.get_device_name()}: {said}"
+def _first(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def device_name(device: torch.device) -> str:

@@ -47,7 +47,7 @@ def take(device: str) -> str | None:
 
 def named_pool() -> list[str]:
     """Return the GPUs that NMT_GPUS names; none if it is not set."""
-    pool = names(os.environ.get(POOL, ""))
+    pool = gpu_names(os.environ.get(POOL, ""))
     if "/" in os.environ.get(POOL, "") or len(set(pool)) < len(pool):
         raise UserError(
             f"{POOL}={os.environ[POOL]}: expected names as in {VISIBLE}, each once, such as 0,1,2,3"
@@ -55,7 +55,7 @@ def named_pool() -> list[str]:
     return pool
 
 
-def names(text: str) -> list[str]:
+def gpu_names(text: str) -> list[str]:
     """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES, which ends at the first that is none, as -1."""
     return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
 
@@ -66,9 +66,9 @@ def gpu_evidence(devices: Path = Path("/dev")) -> list[str]:
     Args:
         devices: the folder of the system's devices.
     """
-    said = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
-    if said or (VISIBLE in os.environ and not names(os.environ[VISIBLE])):
-        return said
+    granted = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
+    if granted or (VISIBLE in os.environ and not gpu_names(os.environ[VISIBLE])):
+        return granted
     return [str(path) for path in [*sorted(devices.glob("nvidia[0-9]*")), devices / "dxg"] if _opens(path)]
 
 
@@ -85,10 +85,6 @@ def folder() -> Path:
     """Return the folder of the locks, which belongs to this machine and this user."""
     path = Path(tempfile.gettempdir()) / f"nmt-gpus-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
-    if path.stat().st_uid != os.getuid():
-        raise UserError(
-            f"{path}: belongs to somebody else; expected a folder of your own: set TMPDIR to another"
-        )
     return path
 
 

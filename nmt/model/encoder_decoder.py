@@ -1,7 +1,7 @@
 """The parts that the models of all families share: encoder, decoder, embeddings and output layer.
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
-P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. DecoderState come
+P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
 first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
 """
 

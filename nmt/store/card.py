@@ -1,6 +1,6 @@
 """Writes the README.md of a trained model: what it is, how it was trained, how good it is, how to load it.
 
-It has front matter in the format of model hubs, which contains scores only if there are some.
+It has front matter in the format of model hubs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _refuse_other(summary: dict[str, Any], scores: dict[str, Any] | None, folder
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
     """Return the card as Markdown."""
     parts = [
-        _front_matter(summary, text, scores),
+        _front_matter(summary, text),
         f"# {summary['label']}",
         _what(summary, text),
         "## Scores",
@@ -65,29 +65,15 @@ def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: 
     return "\n\n".join(parts) + "\n"
 
 
-def _front_matter(summary: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
+def _front_matter(summary: dict[str, Any], text: Text) -> str:
     values: dict[str, Any] = {
         **({"language": list(text.languages)} if text.languages else {}),
         "license": "mit",
         "library_name": "nmt",
         "pipeline_tag": "translation",
         "tags": ["translation", "recurrent-neural-network", summary["family"]],
-        "metrics": ["bleu"],
     }
-    if scores:
-        values["model-index"] = [{"name": summary["label"], "results": _results(text, scores)}]
-    dumped = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
-    return f"---\n{dumped}---"
-
-
-def _results(text: Text, scores: dict[str, Any]) -> list[dict[str, Any]]:
-    name = ", ".join(text.test) or "test"
-    metrics = [
-        {"type": "bleu", "name": f"BLEU, {column}", "value": round(scores[key], 2)}
-        for column, key in (("all sentences", "bleu_all"), ("no unknown words", "bleu_no_unk"))
-        if scores.get(key) is not None
-    ]
-    return [{"task": {"type": "translation"}, "dataset": {"name": name, "type": name}, "metrics": metrics}]
+    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)}---"
 
 
 def _what(summary: dict[str, Any], text: Text) -> str:
@@ -112,9 +98,8 @@ def _scores(text: Text, scores: dict[str, Any] | None) -> str:
 
 
 def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> dict[str, str]:
-    """Return the entries of the card about the training, by their names."""
-    training, sizes = settings["training"], settings["architecture"]
-    origin = summary.get("made_with", {})
+    """Return the entries of the card about the training, by their names. Others are in summary and settings."""
+    training, sizes, code = settings["training"], settings["architecture"], summary["made_with"]["code"]
     rows = {
         "Text": ", ".join(text.train),
         "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
@@ -122,35 +107,20 @@ def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> 
         "Development text": ", ".join(text.dev),
         "Continues from": summary["continue_from"] or "",
         "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
-        "Stopped by": summary["stopped_by"],
-        "Weights kept": training["keep"],
         "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
         f"gradient norm at most {training['clip_norm']:g}",
         "Sizes": f"{sizes['hidden_units']:,} hidden units, embeddings of {sizes['embedding_size']:,}",
-        "Seed": str(summary["seed"]),
         "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
-        "Hours": f"{summary['hours']:.2f}",
-        "Device": summary["device"],
-        "PyTorch": summary["torch"],
-        "Code": _code(origin.get("code", {})),
+        "Hours": f"{summary['hours']:.2f} on {summary['device']}",
+        "Code": f"nmt {code['version']}, commit {code.get('commit') or 'unknown'}"
+        f"{', with changes' if code.get('dirty') else ''}",
     }
     return {name: value for name, value in rows.items() if value}
 
 
-def _code(code: dict[str, Any]) -> str:
-    if not code:
-        return ""
-    commit = f", commit {code['commit']}" if code.get("commit") else ""
-    return f"nmt {code['version']}{commit}{', with changes' if code.get('dirty') else ''}"
-
-
 def _table(rows: dict[str, str], headers: tuple[str, str] = ("", "")) -> str:
     lines = [f"| {headers[0]} | {headers[1]} |", "|---|---|"]
-    return "\n".join([*lines, *(f"| {name} | {_cell(value)} |" for name, value in rows.items())])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|")
+    return "\n".join([*lines, *(f"| {name} | {value} |" for name, value in rows.items())])
 
 
 _USE = """    nmt translate --model FOLDER < text > translation

@@ -26,21 +26,21 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
     with atomic_path(path) as temporary, naming(path, "make room and run again"):
-        said = {_ABOUT: json.dumps(about, sort_keys=True)}
+        entries = {_ABOUT: json.dumps(about, sort_keys=True)}
         if replaceable(temporary):
-            save_file(written, temporary, said)
+            save_file(written, temporary, entries)
             allow_by_umask(temporary)  # the library lets nobody but the owner read its files
         else:  # the library renames its file to that name, also if /dev/null has it
-            temporary.write_bytes(save(written, said))
+            temporary.write_bytes(save(written, entries))
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged, altered or missing."""
     require_regular_file(path)
     with naming(path, "make or fetch it again"):
-        tensors, said = load_file(path), load_metadata(path)
-        expected = said.pop(_SUM, None)
-        if expected and expected != _sum_of(tensors, said):
+        tensors, about = load_file(path), load_metadata(path)
+        expected = about.pop(_SUM, None)
+        if expected and expected != _sum_of(tensors, about):
             raise ValueError("checksum mismatch")
     return tensors
 
@@ -56,10 +56,10 @@ def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
     with naming(path, "make or fetch it again"), safe_open(path, framework="pt") as file:
-        said: dict[str, str] = file.metadata() or {}
-        if _ABOUT not in said:
-            return said
-        about = dict(json.loads(said[_ABOUT]))
+        entries: dict[str, str] = file.metadata() or {}
+        if _ABOUT not in entries:
+            return entries
+        about = dict(json.loads(entries[_ABOUT]))
         if not isinstance(about.get(_SUM), str):
             raise ValueError("no checksum in its metadata")
         return about
@@ -67,16 +67,10 @@ def load_metadata(path: Path) -> dict[str, str]:
 
 def _sum_of(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     """Return the SHA-256 of names, types, shapes, contents and description of the tensors."""
-    shapes = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in sorted(tensors)]
-    head = json.dumps([metadata, shapes, digest(tensors)], sort_keys=True)
+    contents, shapes = hashlib.sha256(), []
+    for name, tensor in sorted(tensors.items()):
+        contents.update(name.encode())
+        contents.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
+        shapes.append([name, str(tensor.dtype), list(tensor.shape)])
+    head = json.dumps([metadata, shapes, contents.hexdigest()], sort_keys=True)
     return hashlib.sha256(head.encode()).hexdigest()
-
-
-def digest(tensors: dict[str, Tensor]) -> str:
-    """Return the SHA-256 of names and contents."""
-    total = hashlib.sha256()
-    for name in sorted(tensors):
-        total.update(name.encode())
-        content = tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8)
-        total.update(content.numpy().data)
-    return total.hexdigest()
