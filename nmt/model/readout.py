@@ -44,7 +44,7 @@ class OutputLayer(Module, ABC):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The words that a search may write: ids in ascending order (W,); `mask` (B, W) is True at those that one may not."""
+    """The words that a search may write: ids in ascending order (W,); `mask` (B, W) is True at those that it may not."""
 
     ids: Tensor
     mask: Tensor

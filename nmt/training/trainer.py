@@ -90,6 +90,8 @@ class Trainer:
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
         refuse_unable(run.training.precision, self.device)
+        if run.training.precision == "bf16" and self.device.type == "cuda":
+            click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         products = choose_products(self.device, run.training.products)
         fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
