@@ -44,7 +44,7 @@ class OutputLayer(Module, ABC):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The words that a search may write: ids in ascending order (W,); `mask` (B, W) is True at those that it may not."""
+    """The words that a search may write: ids in ascending order (W,), and True where a sentence omits one (B, W)."""
 
     ids: Tensor
     mask: Tensor
