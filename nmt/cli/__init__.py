@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -176,6 +177,8 @@ def in_one_line(error: Exception) -> str | None:
             return str(error)
         case OSError():
             return str(of_system(error))
+        case subprocess.TimeoutExpired():
+            return f"{called()}: {error}"
         case MemoryError():
             return f"{called()}: out of memory ({error}); use smaller batches, or a machine with more"
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):

@@ -47,9 +47,6 @@ _PROLOG = re.compile(
 _OPENING = re.compile(
     rb"<(?:(?:srcset|refset|tstset|mteval)\b|doc\s[^>\n]*docid|seg\s*(?:id\s*=[^>\n]*)?>)", re.IGNORECASE
 )
-_BEGUN = re.compile(rb"<(?:[!?].*|[a-z]{0,6}|(?:doc|seg)[ \t][^>\n]*)", re.IGNORECASE | re.DOTALL)
-"""What may still become an `_OPENING`."""
-
 _TAG = re.compile(rb"<(?:(doc)\b([^<>]*)|(seg)\b([^<>]*)|/seg\s*)>", re.IGNORECASE)
 _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
@@ -133,12 +130,7 @@ def _prolog(head: bytes) -> int:
 
 def _undecided(head: bytes) -> bool:
     """Return whether more bytes are needed to tell SGML from other text. A line that is typed is enough."""
-    if len(head) >= _LONGEST_PROLOG:
-        return False
-    start = _prolog(head)
-    if start == len(head):
-        return not head or start > 3 or b"\xef\xbb\xbf".startswith(head)
-    return _BEGUN.fullmatch(head, start) is not None
+    return len(head) < _LONGEST_PROLOG and b"\n" not in head[_prolog(head) :]
 
 
 def _segments(text: bytes) -> Iterator[Segment]:

@@ -9,51 +9,27 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from nmt.io.files import disk_full
 from nmt.io.locks import open_alone
 
 
-class Results(Mapping[int, Any]):
-    """Results by the numbers of their parts, read from the file on demand. Only their positions are in memory."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.places: dict[int, int] = {}
-
-    def __getitem__(self, number: int) -> Any:
-        self._file.seek(self.places[number])
-        return json.loads(self._file.readline())[1]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self.places)
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def __contains__(self, number: object) -> bool:
-        return number in self.places
-
-
 class Journal:
     """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
 
-    `seconds` is the time of all finished parts; `resumed` says whether another process finished some of them. Only a
-    job with the same `made_from` resumes; any other starts again. A second process waits until the first has ended, if
-    the file system supports locks of the kernel.
+    `done` holds the results, `seconds` is the time of all finished parts, and `resumed` says whether another process
+    finished some of them. Only a job with the same `made_from` resumes; any other starts again. A second process waits
+    until the first has ended, if the file system supports locks of the kernel.
     """
 
     def __init__(self, output: Path, made_from: str) -> None:
         self.path = output.with_name(f".{output.name}.unfinished")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(made_from).encode() + b"\n"
         self.seconds = 0.0
+        self.done: dict[int, Any] = {}
         self._file = open_alone(self.path)
-        self.done = Results(self._file)
         whole = self._read(header)
         self._file.truncate(whole)
         if not whole:
@@ -68,23 +44,23 @@ class Journal:
             return 0
         whole = len(header)
         for line in self._file:
+            if not line.endswith(b"\n"):
+                break
             try:
-                number, _, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
+                number, result, seconds = json.loads(line)
+                self.done |= {int(number): result}
+                self.seconds += seconds
             except (ValueError, TypeError):
                 break
-            if number is None:
-                break
-            self.done.places[number] = whole
-            self.seconds += seconds
             whole += len(line)
         return whole
 
     def add(self, number: int, result: Any) -> None:
-        """Store the result of a part. After the return, it survives the end of the process or the machine."""
+        """Store the result of a part as JSON. After the return, it survives the end of the process or the machine."""
         seconds = round(time.monotonic() - self._since, 3)
-        place = self._file.seek(0, os.SEEK_END)
-        self._write(json.dumps([number, result, seconds], ensure_ascii=False).encode() + b"\n")
-        self.done.places[number] = place
+        line = json.dumps([number, result, seconds], ensure_ascii=False)
+        self._write(line.encode() + b"\n")
+        self.done[number] = json.loads(line)[1]
         self.seconds += seconds
         self._since = time.monotonic()
 
@@ -101,7 +77,5 @@ class Journal:
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()

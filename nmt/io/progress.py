@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, TextIO
 
 from nmt.errors import UserError
@@ -43,7 +42,7 @@ class JobProgress:
     @property
     def rate(self) -> float:
         """Units per second."""
-        return (self.count - self.before) / max(self.seconds, 1)
+        return (self.count - self.before) / max(self.seconds, 1e-3)
 
     @property
     def seconds_left(self) -> float | None:
@@ -117,7 +116,7 @@ class Progress:
         self._every = every
         self._begin = self._last = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
-        self._note()
+        write(self._now())
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
@@ -149,29 +148,26 @@ class Progress:
         elif time.monotonic() - self._last >= self._every:
             self._print()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
         if kind is None:
             self._print()
 
+    def _now(self) -> JobProgress:
+        return JobProgress(self.count, self.total, self.unit, time.monotonic() - self._begin, self.before)
+
     def _print(self) -> None:
         self._last = time.monotonic()
-        print(self._line(self._last - self._begin), file=self._stream, flush=True)
-        self._note()
+        print(self._line(self._now()), file=self._stream, flush=True)
+        write(self._now())
 
-    def _note(self) -> None:
-        write(JobProgress(self.count, self.total, self.unit, time.monotonic() - self._begin, self.before))
-
-    def _line(self, seconds: float) -> str:
-        rate = (self.count - self.before) / max(seconds, 1e-9)
-        of_total = f" of {self.total:,} ({self.count / self.total:.0%})" if self.total else ""
-        before = f" {self.before:,} before," if self.before else ""
-        line = f"{self.label}: {self.count:,}{of_total} {self.unit},{before} {rate:,.0f}/s, {clock(seconds)}"
-        if self.total and self.before < self.count < self.total:
-            line += f", {clock((self.total - self.count) / rate)} left"
+    def _line(self, now: JobProgress) -> str:
+        of_total = f" of {now.total:,} ({now.count / now.total:.0%})" if now.total else ""
+        before = f" {now.before:,} before," if now.before else ""
+        line = f"{self.label}: {now.count:,}{of_total} {now.unit},{before} {now.rate:,.0f}/s, {clock(now.seconds)}"
+        if now.seconds_left:
+            line += f", {clock(now.seconds_left)} left"
         return line
 
 

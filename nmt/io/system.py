@@ -7,11 +7,12 @@ import math
 import os
 import platform
 import re
-import shutil
 import subprocess
 import tarfile
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -81,13 +82,11 @@ def _git(repository: Path, *arguments: str) -> str | None:
 
 def packages() -> dict[str, str]:
     """Return the versions of the installed packages."""
-    found = {}
+    installed = {}
     for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+        with suppress(PackageNotFoundError):
+            installed[name] = version(name)
+    return installed
 
 
 def processors() -> int:
@@ -136,8 +135,8 @@ def seconds_to_work(stated_minutes: float) -> float:
     """
     if "SLURM_JOB_ID" not in os.environ:
         return math.inf
-    told = seconds_left()
-    left = 60 * stated_minutes if told is None else told
+    left = seconds_left()
+    left = 60 * stated_minutes if left is None else left
     return left - min(300, left / 5)
 
 
@@ -154,13 +153,11 @@ def seconds(duration: str) -> float | None:
 
 def ask(program: str, *options: str) -> str:
     """Return the output of a program of Slurm, empty if it is not installed, fails or does not answer in time."""
-    if not shutil.which(program):
-        return ""
     try:
         answer = subprocess.run(
             [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
         )
-    except subprocess.TimeoutExpired:
+    except (OSError, subprocess.TimeoutExpired):
         return ""
     return answer.stdout if answer.returncode == 0 else ""
 
@@ -172,10 +169,15 @@ _SHOWN = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
-def call(command: Sequence[str], folder: Path | None = None, limit: float = LIMIT) -> tuple[int, str]:
-    """Run a program for at most `limit` seconds, and return its exit status (124 after them) and its output."""
+def run(command: Sequence[str], problem: str, folder: Path | None = None, limit: float = LIMIT) -> None:
+    """Run a program to its end.
+
+    Raises:
+        UserError: it failed, or took longer than `limit` seconds. The message is `problem`, and the first line of its
+            output with an error.
+    """
     try:
-        result = subprocess.run(
+        done = subprocess.run(
             command,
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -187,32 +189,33 @@ def call(command: Sequence[str], folder: Path | None = None, limit: float = LIMI
             timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return 124, f"error: no end after {limit:,.0f} seconds"
-    return result.returncode, result.stdout
+        raise UserError(f"{problem}: no end after {limit:,.0f} seconds") from None
+    if done.returncode:
+        raise UserError(f"{problem}: {_first_error(done.stdout)}")
 
 
-def run(command: Sequence[str], problem: str, folder: Path | None = None, limit: float = LIMIT) -> None:
-    """Run a program to its end.
+@contextmanager
+def limited(process: subprocess.Popen[bytes], limit: float = LIMIT) -> Iterator[None]:
+    """Kill a program that is written to or read from, if the block takes longer than `limit` seconds."""
+    timer = threading.Timer(limit, process.kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
-    Raises:
-        UserError: it failed, or took longer than `limit` seconds. The message is `problem`, and the first line of its
-            output with an error.
-    """
-    code, said = call(command, folder, limit)
-    if code:
-        raise UserError(f"{problem}: {_first_error(said)}")
 
-
-def _first_error(said: str) -> str:
+def _first_error(output: str) -> str:
     # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
-    said_so = r"\berrors?\b|\bld: cannot find\b|undefined reference"
-    errors = [line.strip() for line in said.split("\n") if re.search(said_so, line, re.IGNORECASE)]
-    return (errors or [last_line(said)])[0][-_SHOWN:]
+    error = r"\berrors?\b|\bld: cannot find\b|undefined reference"
+    errors = [line.strip() for line in output.split("\n") if re.search(error, line, re.IGNORECASE)]
+    return (errors or [last_line(output)])[0][-_SHOWN:]
 
 
-def last_line(said: str) -> str:
+def last_line(output: str) -> str:
     """Return the last line of a program's output that is not empty, shortened."""
-    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    lines = [line.strip() for line in output.split("\n") if line.strip()]
     return (lines or ["it said nothing"])[-1][-_SHOWN:]
 
 

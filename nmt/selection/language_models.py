@@ -19,13 +19,15 @@ from nmt.data.shards import global_line, in_order, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.progress import Progress
-from nmt.io.system import last_line
+from nmt.io.system import last_line, limited
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 
 _SORTING_SHARE = 0.7
 """Fraction of lmplz' memory for sorting. The rest is for the vocabulary and everything else."""
 _LEAST_SORTING_MB = 64
 _KEY_BYTES = 8
+_PATIENCE = 3600.0
+"""Seconds after which a query is taken for one that hangs; the first one also reads the model."""
 
 
 LogProbabilities = Callable[[Sequence[str]], list[float]]
@@ -171,7 +173,10 @@ def _program(name: str, folder: Path | None) -> str:
 def _run(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
     """Run a program with lines on its standard input."""
     with tempfile.TemporaryFile() as log:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
+        with (
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process,
+            limited(process),
+        ):
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
@@ -212,8 +217,7 @@ def _failure(program: str, code: int, log: str, output: Path) -> UserError:
             "`selection.discount_fallback: true`"
         )
     lines = [line.strip() for line in log.split("\n") if line.strip()]
-    said = " / ".join(lines[-3:])[-300:]
-    return UserError(f"{output}: {program} ended with code {code}: {said}")
+    return UserError(f"{output}: {program} ended with code {code}: {' / '.join(lines[-3:])[-300:]}")
 
 
 @contextmanager
@@ -234,16 +238,17 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
         questions, answers = process.stdin, process.stdout
 
         def ask(lines: Sequence[str]) -> list[float]:
-            with suppress(BrokenPipeError):
-                questions.write("".join(f"{line}\n" for line in lines).encode())
-                questions.flush()
-            said = [answers.readline().split() for _ in lines]
-            if not all(said):
+            with limited(process, _PATIENCE):
+                with suppress(BrokenPipeError):
+                    questions.write("".join(f"{line}\n" for line in lines).encode())
+                    questions.flush()
+                answer = [answers.readline().split() for _ in lines]
+            if not all(answer):
                 log.seek(0)
                 raise UserError(
                     f"{path}: no language model ({last_line(log.read().decode(errors='replace'))}); train it again"
                 )
-            return [float(np.float32(words[1])) for words in said]
+            return [float(np.float32(words[1])) for words in answer]
 
         try:
             yield ask
