@@ -104,15 +104,3 @@ def test_what_people_read_comes_first_and_what_a_run_says_is_no_markup(page: str
     places = [page.index(part) for part in order]
     assert places == sorted(places)
     assert page.count("Figure 2: BLEU") == 2 and "Title" not in page and "<script>" not in page
-
-
-def test_tables_without_captions_sentences_and_what_few_need(tmp_path: Path) -> None:
-    row = "| Source | a |\n| Reference | b |\n| X | c |\n"
-    (tmp_path / "new_table.md").write_text(f"| Sentence | Text |\n|:--|:--|\n{2 * row}")
-    (tmp_path / "significance.md").write_text("| Model | p |\n|:--|--:|\n| X | 0.5 |\n\nA note.\n")
-    page = written(tmp_path, "new_table.md", "significance.md")
-    assert "<h3>New table</h3>" in page
-    rows = re.findall(r"<tr( class=\"opens\")?>\s*<td[^>]*>(\w+)", page)
-    assert [name for opens, name in rows if opens] == ["Source", "Source"]
-    folded = re.findall("<summary>(.+?)</summary>", page)
-    assert folded == ["<h3>Pairwise significance</h3>", "<h3>Settings</h3>", "<h3>Software</h3>"]

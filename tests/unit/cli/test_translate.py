@@ -168,18 +168,6 @@ def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> No
     refused(found)
 
 
-def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "text.en").write_text("w3 w4\n")
-    (tmp_path / "text.fr").write_text("w5\n")
-    (tmp_path / "link").symlink_to("text.fr")
-    inputs = (tmp_path / "text.en", tmp_path / "text.fr")
-    refused(nmt("score", "--model", model, *inputs, "--output", tmp_path / "link"))
-    refused(nmt("score", "--model", model, *inputs, "--output", tmp_path))
-    found = shell("$0 -m nmt translate --model $1 --output $2 < $2", model, inputs[0])
-    refused(found)
-    assert [path.read_text() for path in inputs] == ["w3 w4\n", "w5\n"]
-
-
 def test_a_named_pipe_gets_each_line_as_it_comes(model: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -239,47 +227,6 @@ def test_progress_is_shown_on_a_terminal_only(model: Path, tmp_path: Path) -> No
     piped = command("translate", "--model", model, *outputs)
     with subprocess.Popen(["cat", str(text)], stdout=subprocess.PIPE) as cat:
         assert "translate: 400 lines" in on_a_terminal(piped, stdin=cat.stdout)
-
-
-def most_memory(arguments: list[str]) -> float:
-    """The most MB that a command holds; its parent's, which the kernel counts too, are not in it."""
-    code = (
-        "import atexit, runpy, sys\n"
-        "def tell():\n"
-        "    lines = open('/proc/self/status').read().splitlines()\n"
-        "    print([line.split()[1] for line in lines if line.startswith('VmHWM')][0], file=sys.stderr)\n"
-        "atexit.register(tell)\n"
-        "runpy.run_module('nmt', run_name='__main__')\n"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True, check=False, env=environment(), timeout=300,
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr.decode()
-    return int(found.stderr.split()[-1]) / 1024
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' account of memory")
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_input(model: Path, tmp_path: Path) -> None:
-    """Many lines, a line without an end, a long pair: each would take more if it were held as a whole."""
-    texts = {
-        "small": b"w3 w4\n",
-        "many": (b" " * 2000 + b"\n") * 40_000,
-        "endless": b"x" * 80_000_000,
-        "long": b"w3 w4 " * 2500 + b"\n",
-    }
-    for name, text in texts.items():
-        (tmp_path / name).write_bytes(text)
-    out = tmp_path / "out"
-    options = ["--model", str(model), "--threads", "1", "--tokenized", "--output", str(out)]
-    translate = ["translate", "--beam-size", "1", *options]
-    usual = most_memory([*translate, str(tmp_path / "small")])
-    for name, lines in (("many", 40_000), ("endless", 1)):
-        assert most_memory([*translate, str(tmp_path / name)]) < usual + 60, name
-        assert out.read_bytes().count(b"\n") == lines
-    usual = most_memory(["score", *options, *[str(tmp_path / "small")] * 2])
-    assert most_memory(["score", *options, *[str(tmp_path / "long")] * 2]) < usual + 80
 
 
 def test_what_is_too_long_to_be_scored_is_refused(model: Path, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -27,8 +26,8 @@ from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from pipeline.results.package import keep_translations
 from tests import translators
-from tests.bitexts import write_bitext, write_text
-from tests.messages import check, refused
+from tests.bitexts import write_text
+from tests.messages import refused
 from tests.running import ROOT, nmt
 from tests.training_settings import decoding, model_run
 
@@ -72,14 +71,6 @@ def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tm
         for row in entry["alignment"]:
             assert len(row) == len(entry["source"].split()) + 1
             assert sum(row) == pytest.approx(1, abs=1e-3)
-
-
-def test_batches_change_nothing(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
-    for size in (1, 5):
-        settings = decoding(beam=3, batch_size=size, max_length_factor=2)
-        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / f"{size}.jsonl")
-    one, other = records(tmp_path / "1.jsonl"), records(tmp_path / "5.jsonl")
-    assert [entry["tokens"] for entry in one] == [entry["tokens"] for entry in other]
 
 
 def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word(
@@ -252,24 +243,3 @@ def test_a_run_over_its_time_says_so_and_goes_on(folder: Path, tmp_path: Path) -
     assert "run again" in first.stderr
     assert not (tmp_path / "model").exists()
     assert nmt(*options).returncode == 0
-
-
-def test_what_does_not_fit_is_one_line(folder: Path, tmp_path: Path) -> None:
-    other, model = tmp_path / "other", tmp_path / "model"
-    other.mkdir()
-    write_bitext(other, [([2], [3])], size=20)
-    shutil.copytree(folder / "model", model)
-    weights = model / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:100])
-    train = train_options(folder, tmp_path)
-    text = ["--source", folder / "test.en", "--output", tmp_path / "t"]
-    decode = ["test-set", "decode", "--model", folder / "model", "--mode", "no_unk", *text]
-    for options in (
-        [word.replace('"batch_size":4', '"batch_size":0') for word in train],
-        [word.replace(f"{folder}/source.tsv", f"{other}/source.tsv") for word in train],
-        [*decode, "--settings", decoding().model_dump_json()],
-        ["test-set", "align", "--model", model, "--target", folder / "test.fr", *text],
-    ):
-        found = nmt(*options)
-        assert found.returncode == 2 and "Traceback" not in found.stderr
-        check(found.stderr.splitlines()[-1])

@@ -28,7 +28,6 @@ from nmt.decoding.text_translator import TextTranslator, copied, text_processors
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
-from nmt.store import model_folder
 from nmt.store.tensors import save_tensors
 from nmt.store.trained_model import TrainedModel, load, refuse_unlike
 from tests.messages import check, refused
@@ -293,12 +292,6 @@ def test_alignments_in_both_forms() -> None:
     assert pharaoh([weights, weights]) == "1-0 0-1 3-2 2-3"
     assert soft([weights]) == "0.25000,0.75000 0.50000,0.12500"
     assert pharaoh([]) == soft([]) == ""
-
-
-def test_text_settings_at_fault_say_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "text.json").write_text('{"languages": {}}')
-    with refused():
-        model_folder.text_settings(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.files import atomic_path, read_json, replaceable, sha256, write_json
+from nmt.io.files import atomic_path, read_json, replaceable
 from nmt.io.text_files import write_lines
 
 
@@ -115,20 +115,6 @@ def test_behind_a_link_its_target_is_replaced(tmp_path: Path) -> None:
             assert temporary.parent == target.parent
         assert path.is_symlink() and path.read_text() == "whole"
     assert target.read_text() == "whole"
-
-
-def test_a_sum(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"abc")
-    assert sha256(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-def test_json_does_not_depend_on_the_order_of_keys(tmp_path: Path) -> None:
-    write_json(tmp_path / "a", {"b": 1, "a": "é"})
-    write_json(tmp_path / "b", {"a": "é", "b": 1})
-    assert (tmp_path / "a").read_bytes() == '{\n  "a": "é",\n  "b": 1\n}\n'.encode()
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert read_json(tmp_path / "a") == {"a": "é", "b": 1}
 
 
 def test_json_comes_from_what_is_open_already_too() -> None:

@@ -323,17 +323,6 @@ def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
         assert ask(["g h d"]) == ask(["never seen d"])
 
 
-def test_a_vocabulary_without_words_names_the_key(tmp_path: Path) -> None:
-    with refused():
-        language_models.words_of([write_text(tmp_path / "t", ["a b", "c"])], 2)
-
-
-def test_text_without_words_is_refused(tmp_path: Path) -> None:
-    with refused():
-        text = {"c": [write_text(tmp_path / "t", ["", ""])]}
-        language_models.train(text, 4, tmp_path / "lm.binary", True, 500, kenlm.programs())
-
-
 def test_too_little_text_says_which_key_helps(tmp_path: Path) -> None:
     text = {"c": [write_text(tmp_path / "t", ["a b c"])]}
     with refused():

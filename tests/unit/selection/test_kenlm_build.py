@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -37,31 +35,6 @@ def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", str(found), prepend=os.pathsep)
     assert provide(tmp_path / "ours", 1) == "the PATH"
     assert subprocess.check_output([tmp_path / "ours" / "lmplz"], text=True) == "lmplz\n"
-
-
-def source_archive(path: Path, text: str) -> Path:
-    """A source archive that pip takes for kenlm's, so that nothing but its sum speaks against it."""
-    metadata = "Metadata-Version: 2.1\nName: kenlm\nVersion: 0.3.0\n"
-    project = '[project]\nname = "kenlm"\nversion = "0.3.0"\n[build-system]\nrequires = []\n'
-    backend = 'build-backend = "backend"\nbackend-path = ["."]\n'
-    code = (
-        "from pathlib import Path\n"
-        "def prepare_metadata_for_build_wheel(folder, settings=None):\n"
-        "    info = Path(folder, 'kenlm-0.3.0.dist-info')\n"
-        "    info.mkdir()\n"
-        f"    (info / 'METADATA').write_text({metadata!r})\n"
-        "    (info / 'WHEEL').write_text('Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n"
-        "    return info.name\n"
-        "def build_wheel(*arguments): raise NotImplementedError\n"
-        "def build_sdist(*arguments): raise NotImplementedError\n"
-    )
-    files = {"PKG-INFO": metadata, "pyproject.toml": project + backend, "backend.py": code, "text": text}
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(f"kenlm-0.3.0/{name}")
-            entry.size = len(content.encode())
-            archive.addfile(entry, io.BytesIO(content.encode()))
-    return path
 
 
 PROJECT = """\

@@ -100,23 +100,6 @@ def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) 
     ]
 
 
-def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: list[tuple[Path, Path]]) -> None:
-    """Figure 2 shows RNNsearch-50 first and RNNencdec-50 next; the others' colours follow."""
-    for axes in panels(read(files)):
-        lines = axes.get_lines()
-        assert [line.get_color() for line in lines] == [COLORS[index] for index in (1, 0, 0, 2, 2)]
-        widths = [line.get_linewidth() for line in lines]
-        assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
-
-
-@pytest.mark.parametrize(("first", "last"), [(121.0, 99.0), (90.0, 60.0), (90.0, 30.0), (200.0, 2.0)])
-def test_an_axis_has_several_numbers(first: float, last: float) -> None:
-    points = ((1000, first), (4000, last))
-    for panel in panels([Curves("lstm", "lstm", 1, None, points, points)]):
-        low, high = panel.get_ylim()
-        assert 3 <= len([tick for tick in panel.get_yticks() if low <= tick <= high]) <= 7
-
-
 def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) -> None:
     lines = [
         window(5, 90.0),

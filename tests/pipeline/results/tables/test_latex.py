@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from pipeline.results.tables.latex import document, tabular
-from tests.latex import assert_compiles, unescaped_specials
+from tests.latex import assert_compiles
 
 
 def cell(text: str) -> str:
@@ -39,27 +39,6 @@ def test_there_are_stand_ins_for_what_fonts_lack() -> None:
 def test_a_row_that_begins_with_a_bracket_is_no_option_of_the_row_above() -> None:
     # LaTeX reads [ behind \\ as how much space to leave
     assert cell("[UNK] b") == "{[UNK] b}"
-
-
-def test_a_thesis_gets_a_bare_tabular_with_rules_and_notes_for_its_caption() -> None:
-    shown = pd.DataFrame([["a", "1"], ["b", "2"], ["c", "3"]], columns=["Model", "95%"])
-    tex = tabular(shown, "lr", [2], ["50% of ±", "More."])
-    assert tex.split("\n")[1:] == [
-        "% 50\\% of $\\pm$",
-        "% More.",
-        r"\begin{tabular}{lr}",
-        r"\toprule",
-        r"Model & 95\% \\",
-        r"\midrule",
-        r"a & 1 \\",
-        r"b & 2 \\",
-        r"\midrule",
-        r"c & 3 \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-        "",
-    ]
-    assert unescaped_specials(tex) == []
 
 
 def test_text_of_any_script_compiles(tmp_path: Path) -> None:

@@ -55,16 +55,6 @@ def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
 
 
-def test_a_development_nll_of_some_sentences_is_marked(tmp_path: Path, own: Path) -> None:
-    for index, (model, words) in enumerate((("rnnencdec-30", 30), ("rnnsearch-50", 50))):
-        limited = summary(model, 1, max_words=words, dev_sentences=("within_limit", "all")[index])
-        write(tmp_path, str(index), score(model, 1, 10.0, 20.0), limited)
-    text = (make(2, tmp_path, tmp_path, settings(reported=False)) / "table2.md").read_text(encoding="utf-8")
-    marked = "no longer than those that a model learned from: up to 30 words (RNNencdec-30)."
-    assert marked in " ".join(text.split())
-    assert "no longer than" not in (own / "table2.md").read_text(encoding="utf-8")
-
-
 def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> None:
     """A model that goes on from another may keep the weights with which it began."""
     kept = {("rnnsearch-30", 1): 2000, ("rnnsearch-50", 1): None, ("rnnencdec-50", 1): 1200}
