@@ -9,7 +9,6 @@ import subprocess
 from pathlib import Path
 
 from tests.running import ROOT, make_demo, run, run_command
-from workflow.logger.snakemake_logger_plugin_nmt import HEADING
 
 
 def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
@@ -32,15 +31,11 @@ def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
     assert len([line for line in plain if line]) < 20, plain
 
 
-def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tmp_path: Path) -> None:
+def test_a_failure_is_told_in_our_words(tmp_path: Path) -> None:
     overlay = make_demo(tmp_path)
     text = tmp_path / "data" / "raw" / "demo-dev" / "0.en.zst"
     target = str(text.relative_to(tmp_path))
-    asked = run(run_command(tmp_path, "-p", "--configfile", str(overlay), "--", target))
-    assert asked.returncode == 0, asked.stdout
-    assert "Building DAG of jobs" in asked.stdout and "rule generate_demo-dev" in asked.stdout
-    assert HEADING not in asked.stdout
-
+    assert run(run_command(tmp_path, "--configfile", str(overlay), "--", target)).returncode == 0
     text.write_bytes(b"damaged")
     # one job at a time: none ends after the one that fails
     result = run(run_command(tmp_path, "--cores", "1", "--configfile", str(overlay), "--", "data"))

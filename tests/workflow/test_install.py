@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 import zipfile
 from pathlib import Path
 
@@ -16,62 +15,11 @@ import pytest
 from tests.running import ROOT
 from workflow import fetch_uv
 
-LOCK = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
-PROJECT_FILE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-WITHOUT_COMPILER = PROJECT_FILE["tool"]["uv"]["extra-build-variables"]
-PYTHONS = ("311", "312", "313", "314")
 UV = ROOT / ".uv" / "uv"
 
 
 def test_the_lock_file_is_what_pyproject_asks_for() -> None:
     subprocess.run([UV, "lock", "--check", "--offline"], cwd=ROOT, check=True)
-
-
-def test_every_file_has_a_hash() -> None:
-    registered = [package for package in LOCK["package"] if "registry" in package["source"]]
-    assert len(registered) > 150
-    for package in registered:
-        files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
-        assert files and all(file["hash"].startswith("sha256:") for file in files), package["name"]
-
-
-def fits(file: str, python: str, platform: tuple[str, str]) -> bool:
-    """Whether a wheel is for this Python and platform."""
-    pythons, abi, platforms = file.removesuffix(".whl").rsplit("-", 3)[1:]
-    return ("py3" in pythons or f"cp{python}" in pythons.split(".") or abi == "abi3") and (
-        platforms == "any"
-        or (platform[0] in platforms and ("universal2" in platforms or platform[1] in platforms))
-    )
-
-
-@pytest.mark.parametrize("platform", [("manylinux", "x86_64"), ("manylinux", "aarch64"), ("macosx", "arm64")])
-def test_no_experiment_needs_a_compiler(platform: tuple[str, str]) -> None:
-    options = ["--no-default-groups", "--group", "workflow", "--extra", "cpu", "--no-hashes", "--no-annotate"]
-    command = [UV, "export", "--quiet", "--frozen", *options]
-    requirements = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    system = "linux" if platform[0] == "manylinux" else "darwin"
-    wanted = {
-        tuple(line.split(" ;")[0].split("=="))
-        for line in requirements.split("\n")
-        if "==" in line and ("sys_platform" not in line or f"sys_platform == '{system}'" in line)
-    }
-    wheels = {
-        (package["name"], package["version"]): [file["url"].rpartition("/")[2] for file in package["wheels"]]
-        for package in LOCK["package"]
-        if "wheels" in package
-    }
-    assert len(wanted) > 80 and ("torch", "2.13.0+cpu" if system == "linux" else "2.13.0") in wanted
-    lacking = {
-        (name, python)
-        for name, version in wanted
-        for python in PYTHONS
-        if not any(fits(file, python, platform) for file in wheels.get((name, version), []))
-    }
-    lacking.discard(("backports-zstd", "314"))  # whose content is in Python 3.14
-    # the first is Python alone, the others are built without their compiled part
-    assert lacking == {("connection-pool", python) for python in PYTHONS} | {
-        (name, "314") for name, variables in WITHOUT_COMPILER.items() if variables["CC"] == "true"
-    }
 
 
 FAKE_UV = """#!/bin/sh

@@ -9,8 +9,6 @@ import hashlib
 import io
 import json
 import lzma
-import subprocess
-import sys
 import tarfile
 import tracemalloc
 import zipfile
@@ -29,7 +27,6 @@ from nmt.io.formats import decompressed, zstd
 from nmt.io.text_files import read_lines
 from pipeline.download.extraction import Side, extract
 from tests.messages import refused
-from tests.running import ROOT
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
@@ -126,13 +123,6 @@ def test_tar_with_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -
     }
 
 
-def test_sides_in_two_archives_and_zip(tmp_path: Path) -> None:
-    source = zipped(tmp_path / "a.zip", {"t/c.en": ENGLISH})
-    target = tar(tmp_path / "b.tgz", {"c.fr": FRENCH})
-    run(tmp_path / "out", (source, target), ("t/c.en", "c.fr"))
-    assert_extracted(tmp_path / "out")
-
-
 def test_plain_and_gzip_files_without_archive(tmp_path: Path) -> None:
     (tmp_path / "a.en.gz").write_bytes(gzip.compress(ENGLISH))
     (tmp_path / "a.fr").write_bytes(FRENCH)
@@ -168,31 +158,6 @@ def test_a_shard_without_lines_is_a_file(tmp_path: Path) -> None:
         (tmp_path / f"a.{side}").write_bytes(b"x\n")
     run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=3)
     assert [[*read_lines(tmp_path / "out" / f"{shard}.fr.zst")] for shard in range(3)] == [["x"], [], []]
-
-
-PEAK = """
-import sys
-from pathlib import Path
-from pipeline.download.extraction import Side, extract
-text, folder, shards = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-sides = [Side(text.with_suffix(end), None, [folder / f"{i}{end}.zst" for i in range(shards)]) for end in (".en", ".fr")]
-extract(*sides, folder / "counts.json")
-# of this program alone; ru_maxrss begins at its parent's
-print(Path('/proc/self/status').read_text().split('VmHWM:')[1].split()[0])
-"""
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' account of memory")
-def test_memory_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
-    for side in ("en", "fr"):
-        (tmp_path / f"a.{side}").write_bytes(b"".join(b"%d\n" % i for i in range(64 * BLOCK_LINES)))
-    peaks = {}
-    for shards in (1, 64):
-        command = [sys.executable, "-c", PEAK, str(tmp_path / "a"), str(tmp_path / "out"), str(shards)]
-        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        peaks[shards] = int(result.stdout) / 1024
-    # a compressor has about 4 MB
-    assert peaks[64] - peaks[1] < 12, peaks
 
 
 @pytest.mark.parametrize(
