@@ -14,7 +14,7 @@ from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import text_settings
 
 if TYPE_CHECKING:
-    from nmt.decoding.text_translator import TextTranslator
+    from nmt.decoding.translator import TextTranslator
 
 
 class Model:
@@ -52,7 +52,7 @@ class Model:
         self, options: TranslateOptions, n_best: int = 1, attention: bool = True
     ) -> TextTranslator:
         """Return the function that translates lines with these options, each to its `n_best` best translations."""
-        from nmt.decoding.text_translator import TextTranslator
+        from nmt.decoding.translator import TextTranslator
 
         return TextTranslator(
             self.models,

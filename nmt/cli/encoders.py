@@ -96,8 +96,8 @@ def _read(
     """Yield groups of tokenized lines and their vectors."""
     from nmt.api import text_settings_of
     from nmt.data.tokenization import TokenText
-    from nmt.decoding.sentence_vectors import sentence_vectors
-    from nmt.decoding.text_translator import text_processors
+    from nmt.decoding.encoders import sentence_vectors
+    from nmt.decoding.translator import text_processors
     from nmt.io.text_files import open_lines
 
     source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
@@ -185,8 +185,8 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     from nmt.api import Model
 
     model = Model([model_path], ComputeOptions())
-    from nmt.decoding.text_translator import text_processors
-    from nmt.decoding.trees import tree_of
+    from nmt.decoding.encoders import tree_of
+    from nmt.decoding.translator import text_processors
     from nmt.plots import tree as figures
     from nmt.plots.style import save_as
 

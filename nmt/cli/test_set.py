@@ -98,7 +98,7 @@ def perplexity(
     output: Path,
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
-    from nmt.decoding.perplexity import perplexity as measure
+    from nmt.decoding.test_set import perplexity as measure
     from nmt.io.files import write_json
 
     models = load_models(model_paths, compute)
@@ -175,12 +175,8 @@ def rescore(
     models = load_models(model_paths, compute)
     rescorer = Rescorer(models, average, batch_size, weight)
     done = run(rescorer, source, lists, output, output_lists)
-    rate = f", {done.words / done.seconds:,.0f} words/s" if done.seconds else ""
-    click.echo(
-        f"{output}: {done.sentences:,} sentences, {done.hypotheses:,} hypotheses, {done.words:,} words of distinct"
-        f" hypotheses scored in {done.seconds:,.1f} s{rate}",
-        err=True,
-    )
+    counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"
+    click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
 
 
 @click.command()

@@ -201,7 +201,7 @@ def score(
         refuse_impossible([source, target], output)
         model = Model(model_paths, compute)
         from nmt.decoding.forced_decoding import score as score_pairs
-        from nmt.decoding.text_translator import text_processors
+        from nmt.decoding.translator import text_processors
 
         tell_of_tokens(model, tokenized)
         cut = [side.tokens for side in text_processors(model.text, tokenized)]

@@ -13,17 +13,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.decoding.beam_search import Hypothesis, translate
-from nmt.decoding.forced_decoding import make_batch
-from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder
 from nmt.model.readout import Candidates
-from nmt.settings.decoding import Average, Decoding
-from nmt.store.trained_model import TrainedModel
+from nmt.settings.decoding import Average
 
 
 @dataclass(frozen=True)
@@ -103,25 +98,3 @@ class EnsembleState:
 def joined(models: Sequence[EncoderDecoder], average: Average = "probability") -> EncoderDecoder | Ensemble:
     """Return the model if there is one, or the ensemble of several models."""
     return models[0] if len(models) == 1 else Ensemble(models, average)
-
-
-@torch.no_grad()
-def search(
-    models: Sequence[TrainedModel],
-    sources: Sequence[Sequence[str]],
-    decoding: Decoding,
-    forbid_unknown: bool,
-    average: Average = "probability",
-    shortlist: Shortlist | None = None,
-) -> list[list[Hypothesis]]:
-    """Return the hypotheses of one model or an ensemble for one batch of sources, best first.
-
-    Only the words of `shortlist` are allowed if it is given.
-    """
-    model = joined([one.network for one in models], average)
-    device = models[0].device
-    batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
-    lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
-    candidates = shortlist.candidates(batch.source) if shortlist else None
-    encoded = model.encode(batch.source, batch.source_mask)
-    return translate(model, encoded, lengths, decoding, forbid_unknown, candidates)

@@ -15,18 +15,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.batches import Batch, pad_pairs
+from nmt.data.batches import Batch
+from nmt.decoding.batching import Words, in_batches, make_batch
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.readout import CHUNK
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import TrainedModel
 
-Words = Sequence[str]
 STEPS = 256
 """Number of target words whose states and attention are in memory at once."""
-WORDS_PER_SENTENCE = 50
-"""Words per sentence of a full batch, padding included. Longer lines come in smaller batches."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,9 @@ class ForcedScores:
 
     Attention is None if it was not requested or the model has none. For several models, the log-probability is their
     average (see `ensemble`), and attention is the mean of the models that have attention.
+
+    With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
+    the attention to its units; the attention from a word is the mean over its units.
     """
 
     word_log_probabilities: NDArray[np.float64]
@@ -46,8 +47,24 @@ class ForcedScores:
         return float(self.word_log_probabilities.sum())
 
 
+def score(
+    models: Sequence[TrainedModel],
+    pairs: Sequence[tuple[Words, Words]],
+    size: int,
+    attention: bool = True,
+    average: Average = "probability",
+) -> list[ForcedScores]:
+    """Score pairs of source and translation, in their order, in batches of up to `size` of similar length."""
+
+    def compute(batch: list[tuple[Words, Words]]) -> list[ForcedScores]:
+        sources, targets = zip(*batch, strict=True)
+        return Scorer(models, sources, average).batch([*enumerate(targets)], attention)
+
+    return in_batches(compute, pairs, [max(map(len, pair)) for pair in pairs], size)
+
+
 class Scorer:
-    """Sources that all models have encoded, for scoring their translations."""
+    """Sources that all models have encoded once, for scoring their translations."""
 
     @torch.no_grad()
     def __init__(
@@ -55,82 +72,52 @@ class Scorer:
     ) -> None:
         """Take models that share their vocabularies."""
         self.models, self.sources, self.average = models, sources, average
-        batch = make_batch(models[0], sources, [[] for _ in sources]).to(models[0].device)
+        batch = make_batch(models[0], sources, [[] for _ in sources])
         self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in models]
 
+    def __call__(
+        self, targets: Sequence[tuple[int, Words]], size: int, attention: bool = True
+    ) -> list[ForcedScores]:
+        """Score translations, each with the row of its source, in batches of up to `size` of similar length."""
+        lengths = [len(target) for _, target in targets]
+        return in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
+
     @torch.no_grad()
-    def log_probabilities(
-        self, rows: Sequence[int], targets: Sequence[Words], attention: bool
-    ) -> tuple[Batch, Tensor, Tensor | None]:
-        """Return a batch of targets, each for the source at its row, log p at its P positions, and attention."""
-        device = self.models[0].device
-        batch = make_batch(self.models[0], [[] for _ in targets], targets).to(device)
-        select = torch.tensor(rows, device=device)
+    def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[ForcedScores]:
+        """Score one batch of translations, each with the row of its source."""
+        first = self.models[0]
+        batch = make_batch(first, [[] for _ in targets], [target for _, target in targets])
+        rows = torch.tensor([row for row, _ in targets], device=first.device)
         found = [
-            word_log_probabilities(model.network, encoded.select(select), batch, attention)
+            word_log_probabilities(model.network, encoded.select(rows), batch, attention)
             for model, encoded in zip(self.models, self.encoded, strict=True)
         ]
         aligned = [weights for _, weights in found if weights is not None]
-        logs = mean(torch.stack([values for values, _ in found]), self.average)
-        return batch, logs, torch.stack(aligned).mean(dim=0) if aligned else None
+        attended = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
+        logs = mean(torch.stack([values for values, _ in found]), self.average).cpu().numpy()
+        owners = batch.sentence.cpu().numpy()
+        own = np.split(logs[np.argsort(owners, kind="stable")], np.bincount(owners).cumsum()[:-1])
+        return [
+            self._of_words(row, target, own[place], None if attended is None else attended[:, place])
+            for place, (row, target) in enumerate(targets)
+        ]
 
-    def totals(self, rows: Sequence[int], targets: Sequence[Words]) -> list[float]:
-        """Return the log-probability of each target, in nats, the end symbol included."""
-        batch, logs, _ = self.log_probabilities(rows, targets, attention=False)
-        sums = logs.new_zeros(len(targets)).index_add_(0, batch.sentence, logs)
-        totals: list[float] = sums.tolist()
-        return totals
-
-    def scores(self, targets: Sequence[Words], attention: bool = True) -> list[ForcedScores]:
-        """Return the scores of a target for each source."""
-        batch, logs, aligned = self.log_probabilities(range(len(targets)), targets, attention)
-        weights = None if aligned is None else aligned.cpu().numpy()
-        values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
-        first = self.models[0]
-        end, cut = first.run.architecture.source_end, first.source.subwords or first.target.subwords
-        scores = []
-        for row, (source, target) in enumerate(zip(self.sources, targets, strict=True)):
-            columns, rows = first.source.beginnings(source), first.target.beginnings(target)
-            matrix = None if weights is None else weights[: rows[-1] + 1, row, : columns[-1] + end]
-            forced = ForcedScores(values[owners == row], matrix)
-            scores.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
-        return scores
-
-
-def score_batch(
-    models: Sequence[TrainedModel],
-    sources: Sequence[Words],
-    targets: Sequence[Words],
-    attention: bool = True,
-    average: Average = "probability",
-) -> list[ForcedScores]:
-    """Score one batch of pairs, in their order, with models that share their vocabularies.
-
-    With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
-    the attention to its units; the attention from a word is the mean over its units.
-    """
-    return Scorer(models, sources, average).scores(targets, attention)
-
-
-def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> ForcedScores:
-    """Turn scores of subword units into scores of words, which begin at `rows` (with the end symbol) and `columns`."""
-    values = np.add.reduceat(units.word_log_probabilities, rows)
-    if units.attention is None or not columns:
-        return ForcedScores(values, units.attention)
-    lengths = np.diff([*rows, len(units.attention)])[:, None]
-    written = np.add.reduceat(units.attention, rows, axis=0) / lengths.astype(np.float32)
-    return ForcedScores(values, np.add.reduceat(written, columns, axis=1))
-
-
-def make_batch(
-    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
-) -> Batch:
-    """Turn tokens into a padded batch of ids."""
-    return pad_pairs(
-        [np.array(model.source.ids(tokens), dtype=np.uint32) for tokens in sources],
-        [np.array(model.target.ids(tokens), dtype=np.uint32) for tokens in targets],
-        model.run.architecture.source_end,
-    )
+    def _of_words(
+        self, row: int, target: Words, values: NDArray[np.float64], attended: NDArray[np.float32] | None
+    ) -> ForcedScores:
+        """Return the scores of a translation's words, given those of its ids and the attention with padding."""
+        model = self.models[0]
+        end = model.run.architecture.source_end
+        columns, rows = model.source.beginnings(self.sources[row]), model.target.beginnings(target)
+        weights = None if attended is None else attended[: rows[-1] + 1, : columns[-1] + end]
+        if not (model.source.subwords or model.target.subwords):
+            return ForcedScores(values, weights)
+        values, columns = np.add.reduceat(values, rows), columns[: None if end else -1]
+        if weights is None or not columns:
+            return ForcedScores(values, weights)
+        lengths = np.diff([*rows, len(weights)])[:, None]
+        written = np.add.reduceat(weights, rows, axis=0) / lengths.astype(np.float32)
+        return ForcedScores(values, np.add.reduceat(written, columns, axis=1))
 
 
 def word_log_probabilities(
@@ -172,34 +159,6 @@ def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Te
         rows = slice(start, start + CHUNK)
         logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
         yield logs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
-
-
-def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Yield the indices of sentences of similar length: at most `size`, with at most 50 `size` words with padding."""
-    batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_PER_SENTENCE
-        if batch and full:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
-
-
-def score(
-    models: Sequence[TrainedModel],
-    pairs: Sequence[tuple[Words, Words]],
-    size: int,
-    attention: bool = True,
-    average: Average = "probability",
-) -> list[ForcedScores]:
-    """Score any number of pairs, in batches of up to `size` of similar length. The order is that of the pairs."""
-    found: dict[int, ForcedScores] = {}
-    for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
-        sources, targets = zip(*(pairs[place] for place in batch), strict=True)
-        found |= zip(batch, score_batch(models, sources, targets, attention, average), strict=True)
-    return [found[place] for place in range(len(pairs))]
 
 
 def mean(logs: Tensor, average: Average) -> Tensor:

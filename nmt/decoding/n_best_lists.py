@@ -7,10 +7,10 @@ that character, `&#124;`. Records written by `nmt test-set decode` can also be r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_records, words
@@ -20,14 +20,10 @@ from nmt.io.text_files import read_lines
 SEPARATOR = "|||"
 _ESCAPED = "&#124;" * 3
 """Moses' tokenizer, which escapes each `|` by itself, never writes this without spaces."""
-LONGEST = 20_000
-"""Maximum number of words in a hypothesis. At the paper's sizes, its scoring takes 2 GB; memory grows with it."""
-MOST = 1_000_000
-"""Maximum number of hypotheses of one sentence, which are in memory together."""
 
 
 @dataclass(frozen=True)
-class Hypothesis:
+class Entry:
     """A line of a list. features: unchanged text; score: the total score; rest: the fields after the score."""
 
     text: str
@@ -35,10 +31,10 @@ class Hypothesis:
     features: str = ""
     rest: tuple[str, ...] = ()
 
-    def rescored(self, score: float, log_probability: float) -> Hypothesis:
-        """Return the hypothesis with another total score, and the models' log-probability as one more feature."""
-        added = f"{self.features} NMT0= {log_probability:.4f}".strip()
-        return replace(self, score=score, features=added)
+    def rescored(self, score: float, log_probability: float) -> Entry:
+        """Return the entry with another total score, and the models' log-probability as one more feature."""
+        features = f"{self.features} NMT0= {log_probability:.4f}".strip()
+        return replace(self, score=score, features=features)
 
     def line(self, number: int) -> str:
         """Return the entry as a line of an n-best list."""
@@ -52,121 +48,101 @@ def in_fields(*fields: str) -> str:
 
 @dataclass(frozen=True)
 class NBestList:
-    """The hypotheses of the sentence at a line of the source, counted from 0."""
+    """The entries of the sentence at a line of the source, counted from 0."""
 
     line: int
     source: list[str]
-    hypotheses: Sequence[Hypothesis]
+    entries: Sequence[Entry]
 
     @property
     def distinct(self) -> list[str]:
         """Return the distinct texts. Moses lists a translation once for each of its derivations."""
-        return list(dict.fromkeys(hypothesis.text for hypothesis in self.hypotheses))
-
-
-_Found = tuple[int | None, list[Hypothesis], list[str] | None]
-"""A sentence's number, its hypotheses, and its source if the file contains it."""
-_END: _Found = (None, [], None)
+        return list(dict.fromkeys(entry.text for entry in self.entries))
 
 
 def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
     """Yield a list for each line of the source, in its order. Only one list is in memory at a time.
 
-    A source line without words may have no list; its only hypothesis is then empty.
+    A source line without words may have no list; its only entry is then empty.
 
     Raises:
         UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
     """
-    found = _of_records(path) if _is_records(path) else _of_lines(path)
-    number, current, own = next(found, _END)
+    lists = _of_records(path) if _is_records(path) else _of_lines(path)
+    current = next(lists, None)
     line = -1
     for line, text in enumerate(read_lines(source)):
-        if number == line:
-            if own is not None and own != words(text):
+        if current and current.line == line:
+            if current.source and current.source != words(text):
                 raise UserError(
                     f"{path}: sentence {line} is of another text than {source}; expected its translations"
                 )
-            yield NBestList(line, words(text), current)
-            number, current, own = next(found, _END)
+            yield replace(current, source=words(text))
+            current = next(lists, None)
         elif words(text):
-            had = "the file ends there" if number is None else f"the next list is of sentence {number}"
+            next_list = f"the next list is of sentence {current.line}" if current else "the file ends there"
             expected = f"expected a list for each line of {source}, counted from 0"
-            raise UserError(f"{path}: no hypothesis of sentence {line} ({had}); {expected}")
+            raise UserError(f"{path}: no hypothesis of sentence {line} ({next_list}); {expected}")
         else:
-            yield NBestList(line, [], [Hypothesis("", 0.0)])
+            yield NBestList(line, [], [Entry("", 0.0)])
         if progress is not None:
             progress.update()
-    if number is not None:
-        raise UserError(f"{path}: has a list of sentence {number}, but {source} has {line + 1} lines")
+    if current:
+        raise UserError(f"{path}: has a list of sentence {current.line}, but {source} has {line + 1} lines")
 
 
 def _is_records(path: Path) -> bool:
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl")
 
 
-def _of_records(path: Path) -> Iterator[_Found]:
+def _of_records(path: Path) -> Iterator[NBestList]:
     """Yield the lists in records written by `nmt test-set decode`."""
     for record, values in read_records(path):
         try:
-            found = [_recorded(entry) for entry in values["n_best"]]
-        except (TypeError, KeyError, OverflowError):
-            found = []
-        if not found:
+            entries = [
+                Entry(" ".join(words(one["text"])), _number(one["log_probability"]))
+                for one in values["n_best"]
+            ]
+        except (TypeError, KeyError, ValueError, OverflowError):
+            entries = []
+        if not entries:
             text = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {text}")
-        yield record.line, found, record.source
+        yield NBestList(record.line, record.source, entries)
 
 
-def _recorded(entry: dict[str, Any]) -> Hypothesis:
-    text, value = entry["text"], entry["log_probability"]
-    if not isinstance(text, str) or not isinstance(value, float | int) or not math.isfinite(value):
-        raise TypeError
-    return Hypothesis(" ".join(words(text)), float(value))
-
-
-def _of_lines(path: Path) -> Iterator[_Found]:
+def _of_lines(path: Path) -> Iterator[NBestList]:
     """Yield the lists in lines of Moses' format."""
-    number, current = -1, list[Hypothesis]()
+    last = -1
+    for number, group in groupby(_parsed(path), key=lambda numbered: numbered[0]):
+        if number < last:
+            raise UserError(
+                f"{path}: sentence {number} comes after {last}; expected lists in the source's order"
+            )
+        last = number
+        yield NBestList(number, [], [entry for _, entry in group])
+
+
+def _parsed(path: Path) -> Iterable[tuple[int, Entry]]:
+    """Yield each line's number of a sentence and its entry."""
     for place, line in enumerate(read_lines(path), start=1):
-        where = f"{path}, line {place}"
-        own, hypothesis = _parsed(line, where)
-        if own != number:
-            if own < number:
-                raise UserError(
-                    f"{where}: sentence {own} comes after {number}; expected lists in the source's order"
-                )
-            if current:
-                yield number, current, None
-            number, current = own, []
-        current.append(hypothesis)
-        if len(current) > MOST:
-            raise UserError(f"{where}: more than {MOST:,} hypotheses of sentence {own}; cut the lists")
-    if current:
-        yield number, current, None
+        fields = [field.strip(" ") for field in line.split(SEPARATOR)]
+        try:
+            number, text, features, score, *rest = fields
+            if not number.isdecimal():
+                raise ValueError
+            tokens = words(text.replace(_ESCAPED, SEPARATOR))
+            entry = Entry(" ".join(tokens), _number(score), features, tuple(rest))
+            yield int(number), entry
+        except ValueError:
+            raise UserError(
+                f"{path}, line {place}: found {line[:60]!r}, expected `id ||| hypothesis ||| features ||| score` with "
+                f"the number of a sentence, from 0, and a number as score"
+            ) from None
 
 
-def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:
-    fields = [field.strip(" ") for field in line.split(SEPARATOR)]
-    if len(fields) < 4:
-        found = f"found {len(fields)} field{'s' * (len(fields) > 1)}"
-        raise UserError(f"{where}: {found}, expected `id ||| hypothesis ||| features ||| score`")
-    number, text, features, score, *rest = fields
-    if not number.isascii() or not number.isdecimal() or len(number) > 12:
-        raise UserError(f"{where}: the id is {number[:60]!r}, expected the number of a line, counted from 0")
-    tokens = words(text.replace(_ESCAPED, SEPARATOR))
-    if len(tokens) > LONGEST:
-        raise UserError(
-            f"{where}: {len(tokens):,} words, expected at most {LONGEST:,} to score; cut the lists"
-        )
-    return int(number), Hypothesis(" ".join(tokens), _number(score, where), features, tuple(rest))
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        # 1_000 and digits of other scripts are numbers in Python alone
-        value = float(text) if text.isascii() and "_" not in text else math.nan
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UserError(f"{where}: the score is {text[:60]!r}, expected a number")
-    return value
+def _number(value: str | float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError
+    return number

@@ -1,4 +1,4 @@
-"""The output formats of `nmt translate`: text, n-best lists and alignments as in Moses and Marian, or JSON."""
+"""What translations are written as: text, n-best lists and alignments as in Moses and Marian, or JSON."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from nmt.decoding.n_best_lists import Hypothesis, in_fields
-from nmt.decoding.test_set import DIGITS, rounded
+import numpy as np
+
+from nmt.decoding.n_best_lists import in_fields
 from nmt.decoding.translation import Translation
 
 if TYPE_CHECKING:
     from nmt.decoding.translation import Weights
 
 AlignmentForm = Literal["pharaoh", "weights"]
+DIGITS = 5
+"""Decimals of attention and of log-probabilities of words."""
 _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """JSON escapes for characters that some programs take for the end of a line."""
 
@@ -25,15 +28,11 @@ def as_text(best: Translation, alignment: AlignmentForm | None) -> str:
 
 def as_n_best(number: int, n_best: Sequence[Translation], alignment: AlignmentForm | None) -> str:
     """Return a line of an n-best list for each translation, with the alignment after the score if requested."""
-    return "\n".join(
-        Hypothesis(
-            found.text,
-            found.score,
-            f"NMT0= {found.score:.4f}",
-            (aligned(found, alignment),) if alignment else (),
-        ).line(number)
-        for found in n_best
-    )
+    rows = []
+    for found in n_best:
+        score, last = f"{found.score:.4f}", [aligned(found, alignment)] if alignment else []
+        rows.append(in_fields(str(number), found.text, f"NMT0= {score}", score, *last))
+    return "\n".join(rows)
 
 
 def aligned(found: Translation, form: AlignmentForm) -> str:
@@ -68,13 +67,14 @@ def as_json(number: int, n_best: Sequence[Translation]) -> str:
         "source": best.source.encode("utf-8", "replace").decode(),
         "source_tokens": best.source_tokens,
         "pieces": best.pieces,
-        **_fields(best),
-        "n_best": [_fields(found) for found in n_best],
+        **details(best),
+        "n_best": [details(found) for found in n_best],
     }
     return json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS)
 
 
-def _fields(found: Translation) -> dict[str, Any]:
+def details(found: Translation) -> dict[str, Any]:
+    """Return what a record says of one translation. The alignment has a row for each target token."""
     weights = found.piece_attention
     return {
         "text": found.text,
@@ -84,3 +84,9 @@ def _fields(found: Translation) -> dict[str, Any]:
         "finished": found.finished,
         "alignment": None if weights is None else [row for piece in weights for row in rounded(piece)],
     }
+
+
+def rounded(weights: Weights) -> list[list[float]]:
+    """Return attention as it is written."""
+    matrix: list[list[float]] = weights.astype(np.float64).round(DIGITS).tolist()
+    return matrix

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from nmt.decoding.forced_decoding import Scorer, batches
-from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists
+from nmt.decoding.batching import Words
+from nmt.decoding.forced_decoding import Scorer
+from nmt.decoding.n_best_lists import Entry, NBestList, read_lists
 from nmt.decoding.test_set import models_checksum
 from nmt.errors import UserError
 from nmt.evaluation.translations import words
@@ -28,7 +30,7 @@ from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import TrainedModel
 
-TOGETHER = 2000
+SCORED_TOGETHER = 2000
 """Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
 _DIGITS = 6
 """Decimals of a log-probability."""
@@ -43,19 +45,29 @@ class Rescorer:
     batch_size: int = 256
     weight: float = 0.5
 
-    def mixed(self, hypothesis: Hypothesis, log_probability: float) -> Hypothesis:
-        """Return a hypothesis with the weighted mean of both scores."""
-        score = self.weight * log_probability + (1 - self.weight) * hypothesis.score
-        return hypothesis.rescored(score, log_probability)
+    def log_probabilities(self, lists: Sequence[tuple[Words, Sequence[str]]]) -> list[list[float]]:
+        """Return log p(T | S) of the hypotheses of some sentences, in nats, the end symbol included.
+
+        Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together, and equal
+        hypotheses of a sentence once.
+        """
+        distinct = list(dict.fromkeys((row, text) for row, (_, texts) in enumerate(lists) for text in texts))
+        scorer = Scorer(self.models, [source for source, _ in lists], self.average)
+        scored = scorer([(row, words(text)) for row, text in distinct], self.batch_size, attention=False)
+        logs = {one: forced.log_probability for one, forced in zip(distinct, scored, strict=True)}
+        return [[logs[row, text] for text in texts] for row, (_, texts) in enumerate(lists)]
+
+    def mixed(self, entry: Entry, log_probability: float) -> Entry:
+        """Return an entry with the weighted mean of both scores."""
+        score = self.weight * log_probability + (1 - self.weight) * entry.score
+        return entry.rescored(score, log_probability)
 
 
-@dataclass(frozen=True)
-class Rescored:
-    """Counts of sentences, hypotheses and their words (each distinct hypothesis once), and the seconds of scoring."""
+class Rescored(NamedTuple):
+    """Counts of sentences and hypotheses, the seconds of scoring, and whether a killed process did a part of it."""
 
     sentences: int
     hypotheses: int
-    words: int
     seconds: float
     resumed: bool
 
@@ -69,37 +81,22 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
         UserError: lists and source do not fit together, or a line is malformed.
     """
     sentences = sum(1 for _ in read_lines(source))
-    with Journal(output, _made_from(rescorer, source, lists)) as journal:
-        counts = _score_all(rescorer, source, lists, sentences, journal)
+    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, SCORED_TOGETHER]
+    facts += [sha256(source), sha256(lists)]
+    made_from = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    hypotheses = 0
+    with Journal(output, made_from) as journal:
+        with Progress(sentences, "sentences", "rescore") as progress:
+            for number, group in enumerate(_groups(read_lists(lists, source))):
+                if number not in journal.done:
+                    texts = [(one.source, [entry.text for entry in one.entries]) for one in group]
+                    logs = rescorer.log_probabilities(texts)
+                    journal.add(number, [[round(value, _DIGITS) for value in each] for each in logs])
+                hypotheses += sum(len(one.entries) for one in group)
+                progress.update(len(group))
         _write(rescorer, source, lists, output, new_lists, journal)
         journal.remove()
-    return Rescored(sentences, *counts, journal.seconds, journal.resumed)
-
-
-def _made_from(rescorer: Rescorer, source: Path, lists: Path) -> str:
-    """Return a checksum of everything that determines the log-probabilities."""
-    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, TOGETHER]
-    facts += [sha256(source), sha256(lists)]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-
-
-# --- log-probabilities ------------------------------------------------------------------------------------------------
-
-
-def _score_all(
-    rescorer: Rescorer, source: Path, lists: Path, sentences: int, journal: Journal
-) -> tuple[int, int]:
-    """Store the log-probabilities of all hypotheses. Return the numbers of hypotheses and of scored words."""
-    hypotheses = scored_words = 0
-    with Progress(sentences, "sentences", "rescore") as progress:
-        for number, group in enumerate(_groups(read_lists(lists, source))):
-            if number not in journal.done:
-                values = log_probabilities(rescorer, group)
-                journal.add(number, [[round(value, _DIGITS) for value in each] for each in values])
-            hypotheses += sum(len(sentence.hypotheses) for sentence in group)
-            scored_words += sum(len(words(text)) for each in group for text in each.distinct)
-            progress.update(len(group))
-    return hypotheses, scored_words
+    return Rescored(sentences, hypotheses, journal.seconds, journal.resumed)
 
 
 def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
@@ -107,33 +104,12 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
     group, hypotheses = list[NBestList](), 0
     for sentence in lists:
         group.append(sentence)
-        hypotheses += len(sentence.hypotheses)
-        if hypotheses >= TOGETHER:
+        hypotheses += len(sentence.entries)
+        if hypotheses >= SCORED_TOGETHER:
             yield group
             group, hypotheses = [], 0
     if group:
         yield group
-
-
-def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
-    """Return log p(T | S) of every hypothesis of some sentences, in nats, the end symbol included.
-
-    Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together.
-    """
-    pairs = [(row, text) for row, sentence in enumerate(group) for text in sentence.distinct]
-    targets = [words(text) for _, text in pairs]
-    scorer = Scorer(rescorer.models, [sentence.source for sentence in group], rescorer.average)
-    found: dict[tuple[int, str], float] = {}
-    for places in batches([len(target) for target in targets], rescorer.batch_size):
-        totals = scorer.totals([pairs[place][0] for place in places], [targets[place] for place in places])
-        found |= zip((pairs[place] for place in places), totals, strict=True)
-    return [
-        [found[row, hypothesis.text] for hypothesis in sentence.hypotheses]
-        for row, sentence in enumerate(group)
-    ]
-
-
-# --- what is made of them ---------------------------------------------------------------------------------------------
 
 
 def _write(
@@ -145,12 +121,12 @@ def _write(
         best = files.enter_context(write_lines(output))
         rewritten = files.enter_context(write_lines(new_lists)) if new_lists else None
         for sentence, logs in zip(read_lists(lists, source), values, strict=True):
-            pairs = zip(sentence.hypotheses, logs, strict=True)
+            pairs = zip(sentence.entries, logs, strict=True)
             mixed = sorted((rescorer.mixed(*pair) for pair in pairs), key=lambda one: -one.score)
             best.write(mixed[0].text)
             if rewritten:
-                for hypothesis in mixed:
-                    rewritten.write(hypothesis.line(sentence.line))
+                for entry in mixed:
+                    rewritten.write(entry.line(sentence.line))
 
 
 # --- the oracle ------------------------------------------------------------------------------------------------------

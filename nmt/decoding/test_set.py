@@ -1,25 +1,27 @@
-"""Translates a tokenised test set, and computes the attention between given pairs. Results are JSON lines."""
+"""Translates a tokenized test set, and measures its given translations: attention and perplexity."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 import nmt
 from nmt.backend.device import device_name
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.ensemble import search
-from nmt.decoding.forced_decoding import ForcedScores, score_batch
-from nmt.evaluation.translations import words as split_words
+from nmt.decoding.batching import batches
+from nmt.decoding.forced_decoding import score
+from nmt.decoding.output_formats import details, rounded
+from nmt.decoding.translation import Translation
+from nmt.decoding.translator import Translator
+from nmt.errors import UserError
+from nmt.evaluation.translations import words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
@@ -27,22 +29,17 @@ from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
 
 Mode = Literal["all", "no_unk"]
-Matrix = list[list[float]]
-DIGITS = 5
-"""Decimals of alignment weights and of log-probabilities of words."""
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A line of the test set (0-based) with its tokens."""
 
     line: int
     source: list[str]
-    reference: list[str] | None = None
+    reference: list[str]
 
 
-@dataclass(frozen=True)
-class Translated:
+class Translated(NamedTuple):
     """Numbers of translated sentences and of seconds; `resumed`: a killed process has translated some of them."""
 
     sentences: int
@@ -51,21 +48,9 @@ class Translated:
 
 
 def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
-    """Read all lines of a test set."""
-    if reference is None:
-        return [Sentence(line, split_words(text)) for line, text in enumerate(read_lines(source))]
-    pairs = enumerate(read_pairs(source, reference))
-    return [Sentence(line, split_words(text), split_words(other)) for line, (text, other) in pairs]
-
-
-def without_unknown(sentences: Sequence[Sentence], model: TrainedModel) -> list[Sentence]:
-    """Return the sentences without an unknown word in source and reference: the second column of Table 1."""
-    return [
-        sentence
-        for sentence in sentences
-        if in_vocabulary(sentence.source, model.source)
-        and in_vocabulary(sentence.reference or [], model.target)
-    ]
+    """Read all lines of a test set. Without a reference, those of the sentences are empty."""
+    pairs = read_pairs(source, reference) if reference else ((line, "") for line in read_lines(source))
+    return [Sentence(line, words(one), words(other)) for line, (one, other) in enumerate(pairs)]
 
 
 def in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -90,38 +75,41 @@ def translate_file(
     Finished batches are stored beside `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.
     """
-    forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
+    first = models[0]
     sentences = read_sentences(source, reference)
     if mode == "no_unk":
-        sentences = without_unknown(sentences, models[0])
-    groups = list(by_length(sentences, decoding.batch_size))
+        sentences = [
+            sentence
+            for sentence in sentences
+            if in_vocabulary(sentence.source, first.source)
+            and in_vocabulary(sentence.reference, first.target)
+        ]
+    forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
+    translator = Translator(models, decoding, forbid_unknown, lambda rank, _: rank == 0, average)
+    records: dict[int, dict[str, Any]] = {}
     with (
-        Journal(output, made_from(models, sentences, decoding, forbid_unknown, average)) as part,
+        Journal(output, checksum(translator, sentences)) as journal,
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
-        for number, group in enumerate(groups):
-            if number not in part.done:
-                part.add(number, translate_group(models, group, decoding, forbid_unknown, average))
+        lengths = [len(sentence.source) for sentence in sentences]
+        for number, places in enumerate(batches(lengths, decoding.batch_size)):
+            group = [sentences[place] for place in places]
+            if number not in journal.done:
+                n_best = translator.batch([sentence.source for sentence in group])
+                pairs = zip(group, n_best, strict=True)
+                journal.add(number, [record(sentence, found, first.source) for sentence, found in pairs])
+            records |= zip(places, journal.done[number], strict=True)
             progress.update(len(group))
-        found = {record["line"]: record for records in part.done.values() for record in records}
-        write_records(output, [found[sentence.line] for sentence in sentences])
-        part.remove()
-    return Translated(len(sentences), part.seconds, part.resumed)
+        write_records(output, (records[place] for place in range(len(sentences))))
+        journal.remove()
+    return Translated(len(sentences), journal.seconds, journal.resumed)
 
 
-def made_from(
-    models: Sequence[TrainedModel],
-    sentences: Sequence[Sentence],
-    decoding: Decoding,
-    forbid_unknown: bool,
-    average: Average = "probability",
-) -> str:
+def checksum(translator: Translator, sentences: Sequence[Sentence]) -> str:
     """Return a checksum of everything that determines the translations, including the machine's arithmetic."""
-    total = hashlib.sha256(models_checksum(models).encode())
-    total.update(json.dumps([forbid_unknown, average]).encode())
-    total.update(decoding.model_dump_json().encode())
-    total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
-    return total.hexdigest()
+    facts = [models_checksum(translator.models), translator.forbid_unknown, translator.average]
+    facts += [translator.decoding.model_dump(mode="json"), [sentence[:2] for sentence in sentences]]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def models_checksum(models: Sequence[TrainedModel]) -> str:
@@ -137,61 +125,18 @@ def models_checksum(models: Sequence[TrainedModel]) -> str:
     return total.hexdigest()
 
 
-def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Return groups of sentences of similar length."""
-    ordered = sorted(sentences, key=lambda sentence: len(sentence.source))
-    for start in range(0, len(ordered), size):
-        yield ordered[start : start + size]
-
-
-@torch.no_grad()
-def translate_group(
-    models: Sequence[TrainedModel],
-    group: Sequence[Sentence],
-    decoding: Decoding,
-    forbid_unknown: bool,
-    average: Average = "probability",
-) -> list[dict[str, Any]]:
-    """Translate one batch of sentences, and return the records."""
-    sources = [sentence.source for sentence in group]
-    n_best = search(models, sources, decoding, forbid_unknown, average)
-    chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
-    scored = score_batch(models, sources, chosen, average=average)
-    return [
-        record(models[0], sentence, hypotheses, forced)
-        for sentence, hypotheses, forced in zip(group, n_best, scored, strict=True)
-    ]
-
-
-def record(
-    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], forced: ForcedScores
-) -> dict[str, Any]:
-    """Return one line of a file of translations. `forced` has the scores of the best hypothesis and an end symbol."""
-    hypothesis = n_best[0]
-    tokens = model.target.words(hypothesis.words)
-    read_words = len(tokens) + hypothesis.finished
-    weights = forced.attention
+def record(sentence: Sentence, n_best: Sequence[Translation], vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return one line of a file of translations. Its alignment has a row and a column for the end symbols."""
+    best = details(n_best[0])
+    alignment = best.pop("alignment")
     return {
         "line": sentence.line,
         "source": " ".join(sentence.source),
-        "text": " ".join(tokens),
-        "tokens": tokens,
-        "log_probability": hypothesis.log_probability,
-        "word_log_probabilities": forced.word_log_probabilities[:read_words].round(DIGITS).tolist(),
-        "finished": hypothesis.finished,
-        "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
-        "n_best": [
-            {"text": " ".join(model.target.words(h.words)), "log_probability": h.log_probability}
-            for h in n_best
-        ],
-        "alignment": None if weights is None else rounded(weights[:read_words]),
+        **best,
+        "source_unknown": vocabulary.ids(sentence.source).count(UNKNOWN),
+        "n_best": [{"text": found.text, "log_probability": found.score} for found in n_best],
+        "alignment": alignment,
     }
-
-
-def rounded(weights: NDArray[np.float32]) -> Matrix:
-    """Return the attention rounded for the file."""
-    matrix: Matrix = weights.astype(np.float64).round(DIGITS).tolist()
-    return matrix
 
 
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
@@ -201,22 +146,66 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     is null for a model without attention.
     """
     sentences = read_sentences(source, target)
-    found: dict[int, dict[str, Any]] = {}
-    for group in by_length(sentences, batch_size):
-        targets = [sentence.reference or [] for sentence in group]
-        scored = score_batch([model], [sentence.source for sentence in group], targets)
-        for sentence, target_words, forced in zip(group, targets, scored, strict=True):
-            found[sentence.line] = {
-                "line": sentence.line,
-                "source": " ".join(sentence.source),
-                "target": " ".join(target_words),
-                "alignment": None if forced.attention is None else rounded(forced.attention),
-            }
-    write_records(output, [found[sentence.line] for sentence in sentences])
+    scored = score([model], [(one, other) for _, one, other in sentences], batch_size)
+    records = (
+        {
+            "line": sentence.line,
+            "source": " ".join(sentence.source),
+            "target": " ".join(sentence.reference),
+            "alignment": None if forced.attention is None else rounded(forced.attention),
+        }
+        for sentence, forced in zip(sentences, scored, strict=True)
+    )
+    write_records(output, records)
 
 
-def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
+def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object per line."""
     with write_lines(path) as writer:
         for entry in records:
             writer.write(json.dumps(entry, ensure_ascii=False))
+
+
+# --- perplexity -------------------------------------------------------------------------------------------------------
+
+_IN_MEMORY = 2000
+"""Number of pairs that are in memory at once."""
+_DIGITS = 6
+
+
+def perplexity(
+    models: Sequence[TrainedModel],
+    source: Path,
+    reference: Path,
+    batch_size: int,
+    average: Average = "probability",
+) -> dict[str, Any]:
+    """Return sentences, words (with end symbols), log-probability in nats, and perplexity (None for an empty text).
+
+    Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
+    end symbol of each line count; those that are not in the vocabulary count as the unknown word.
+    """
+    sentences, count, total = 0, 0, 0.0
+    with Progress(None, "sentences", "perplexity") as progress:
+        lines = read_pairs(source, reference)
+        while pairs := [(words(one), words(other)) for one, other in islice(lines, _IN_MEMORY)]:
+            scored = score(models, pairs, batch_size, attention=False, average=average)
+            sentences += len(scored)
+            count += sum(len(forced.word_log_probabilities) for forced in scored)
+            total += math.fsum(forced.log_probability for forced in scored)
+            progress.update(len(scored))
+    return {
+        "sentences": sentences,
+        "words": count,
+        "log_probability": round(total, _DIGITS),
+        "perplexity": round(_exp(-total / count), _DIGITS) if count else None,
+    }
+
+
+def _exp(nats: float) -> float:
+    try:
+        return math.exp(nats)
+    except OverflowError:
+        raise UserError(
+            f"perplexity: {nats:.3g} nats per word, more than any model loses that has learned; train it again"
+        ) from None

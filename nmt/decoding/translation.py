@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,32 +117,32 @@ def _end(words: Sequence[str]) -> int:
     return len(words)
 
 
-def join_pieces(parts: Sequence[Sequence[Translation]], n_best: int) -> list[Translation]:
+def join_pieces(parts: Sequence[Sequence[Translation]], n_best: int, attention: bool) -> list[Translation]:
     """Return the `n_best` best translations of a line, given those of its pieces, each best first.
 
     A line is ranked by the sum of its pieces' scores. Therefore the best line always consists of the best translation
     of every piece.
     """
-    best = list(parts[0])
-    for following in parts[1:]:
-        chosen = heapq.nlargest(
-            n_best, product(best, following), key=lambda pair: pair[0].rank + pair[1].rank
-        )
+    best = [Translation("", "", 0.0, [], [], [], piece_attention=[] if attention else None)]
+    for part in parts:
+        chosen = heapq.nlargest(n_best, product(best, part), key=lambda pair: pair[0].rank + pair[1].rank)
         best = [_join(left, right) for left, right in chosen]
     return best
 
 
 def _join(left: Translation, right: Translation) -> Translation:
-    return replace(
-        left,
-        score=left.score + right.score,
-        source_tokens=left.source_tokens + right.source_tokens,
-        tokens=left.tokens + right.tokens,
-        token_scores=left.token_scores + right.token_scores,
-        finished=left.finished and right.finished,
-        rank=left.rank + right.rank,
-        pieces=left.pieces + right.pieces,
-        piece_attention=None
-        if left.piece_attention is None
-        else left.piece_attention + (right.piece_attention or []),
+    attention = (
+        None if left.piece_attention is None else [*left.piece_attention, *(right.piece_attention or [])]
+    )
+    return Translation(
+        "",
+        "",
+        left.score + right.score,
+        left.source_tokens + right.source_tokens,
+        left.tokens + right.tokens,
+        left.token_scores + right.token_scores,
+        left.finished and right.finished,
+        left.rank + right.rank,
+        left.pieces + right.pieces,
+        attention,
     )

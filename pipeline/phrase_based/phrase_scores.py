@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from nmt.decoding.n_best_lists import Hypothesis, NBestList
-from nmt.decoding.rescoring import TOGETHER, Rescorer, log_probabilities
+from nmt.decoding.rescoring import SCORED_TOGETHER, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
@@ -47,11 +46,8 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
 
 def _scored(rescorer: Rescorer, group: Sequence[list[list[str]]]) -> Iterator[tuple[list[str], float]]:
     """Yield the entries of some source phrases, each with its log-probability."""
-    lists = [
-        NBestList(number, entries[0][0].split(), [Hypothesis(entry[1], 0.0) for entry in entries])
-        for number, entries in enumerate(group)
-    ]
-    for entries, values in zip(group, log_probabilities(rescorer, lists) if lists else [], strict=True):
+    lists = [(entries[0][0].split(), [entry[1] for entry in entries]) for entries in group]
+    for entries, values in zip(group, rescorer.log_probabilities(lists) if lists else [], strict=True):
         yield from zip(entries, values, strict=True)
 
 
@@ -61,7 +57,7 @@ def _groups(entries: Iterable[list[str]]) -> Iterator[list[list[list[str]]]]:
     for _, same in groupby(entries, key=lambda entry: entry[0]):
         group.append(list(same))
         size += len(group[-1])
-        if size >= TOGETHER:
+        if size >= SCORED_TOGETHER:
             yield group
             group, size = [], 0
     if group:

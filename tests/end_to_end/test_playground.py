@@ -16,8 +16,8 @@ from selenium.webdriver.common.keys import Keys
 from nmt.data.tokenization import RawText
 from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding.beam_search import translate
-from nmt.decoding.text_translator import TextTranslator
 from nmt.decoding.translation import Translation
+from nmt.decoding.translator import TextTranslator
 from nmt.io.files import write_json
 from nmt.model import families
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions

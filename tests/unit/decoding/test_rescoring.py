@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from nmt.decoding import rescoring
-from nmt.decoding.forced_decoding import score_batch
-from nmt.decoding.n_best_lists import Hypothesis, NBestList
-from nmt.decoding.rescoring import Rescorer, best_by_bleu, log_probabilities, rescore
+from nmt.decoding.forced_decoding import score
+from nmt.decoding.n_best_lists import Entry, NBestList
+from nmt.decoding.rescoring import Rescorer, best_by_bleu, rescore
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import Average
 from nmt.store import trained_model
@@ -58,8 +58,8 @@ def text(tmp_path: Path) -> tuple[Path, Path]:
 
 def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:
     return {
-        (number, hypothesis): score_batch(
-            models, [SOURCES[number].split()], [hypothesis.split()], average=average
+        (number, hypothesis): score(
+            models, [(SOURCES[number].split(), hypothesis.split())], 1, average=average
         )[0].log_probability
         for number, texts in LISTS.items()
         for hypothesis in texts
@@ -72,16 +72,12 @@ def test_log_probabilities_are_those_of_teacher_forcing(
     models: list[TrainedModel], members: list[int], average: Average
 ) -> None:
     chosen = [models[place] for place in members]
-    group = [
-        NBestList(number, SOURCES[number].split(), [Hypothesis(text, 0.0) for text in texts])
-        for number, texts in LISTS.items()
-    ]
+    lists = [(SOURCES[number].split(), texts) for number, texts in LISTS.items()]
     expected = one_by_one(chosen, average)
     for size in (1, 3, 100):
-        found = log_probabilities(Rescorer(chosen, average, size), group)
-        for sentence, values in zip(group, found, strict=True):
-            wanted = [expected[sentence.line, hypothesis.text] for hypothesis in sentence.hypotheses]
-            assert values == pytest.approx(wanted, abs=1e-4)
+        found = Rescorer(chosen, average, size).log_probabilities(lists)
+        for (number, texts), values in zip(LISTS.items(), found, strict=True):
+            assert values == pytest.approx([expected[number, text] for text in texts], abs=1e-4)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.25, 0.5, 1.0])
@@ -90,7 +86,6 @@ def test_both_scores_are_mixed_and_the_best_comes_first(
 ) -> None:
     done = rescore(Rescorer(models[:1], weight=weight), *text, tmp_path / "best", tmp_path / "new.gz")
     assert (done.sentences, done.hypotheses, done.resumed) == (4, 9, False)
-    assert done.words == sum(len(hypothesis.split()) for texts in LISTS.values() for hypothesis in set(texts))
     expected = one_by_one(models[:1], "probability")
     rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
     best = [*read_lines(tmp_path / "best")]
@@ -115,46 +110,35 @@ def test_both_scores_are_mixed_and_the_best_comes_first(
 
 def test_the_oracle_takes_the_best_sentence_bleu() -> None:
     texts = ["the cat sat on a mat", "a dog", "the cat sat on the mat", "the cat sat on the mat"]
-    sentence = NBestList(0, ["x"], [Hypothesis(text, 0.0) for text in texts])
+    sentence = NBestList(0, ["x"], [Entry(text, 0.0) for text in texts])
     assert best_by_bleu(sentence, "the cat sat on the mat") == texts[2]
     assert best_by_bleu(sentence, "a dog") == "a dog"
     assert best_by_bleu(sentence, "entirely different words") == texts[0]
-    cased = NBestList(0, ["x"], [Hypothesis("The Cat", 0.0), Hypothesis("the cat", 0.0)])
+    cased = NBestList(0, ["x"], [Entry("The Cat", 0.0), Entry("the cat", 0.0)])
     assert best_by_bleu(cased, "the cat") == "the cat"
 
 
 def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rescoring, "TOGETHER", 2)
-    rescorer, original = Rescorer(models), log_probabilities
-    whole = tmp_path / "whole", tmp_path / "whole.lists"
-    rescore(rescorer, *text, *whole)
-    scored: list[int] = []
+    monkeypatch.setattr(rescoring, "SCORED_TOGETHER", 2)
+    whole, broken = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "broken"))
+    rescore(Rescorer(models), *text, *whole)
+    original, groups = Rescorer.log_probabilities, []
 
-    def stops(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
-        if len(scored) == 1:
+    def counts(rescorer: Rescorer, lists: list[Any]) -> list[list[float]]:
+        groups.append(lists)
+        if len(groups) == 2:
             raise KeyboardInterrupt
-        scored.append(group[0].line)
-        return original(rescorer, group)
+        return original(rescorer, lists)
 
-    broken = tmp_path / "broken", tmp_path / "broken.lists"
-    monkeypatch.setattr(rescoring, "log_probabilities", stops)
+    monkeypatch.setattr(Rescorer, "log_probabilities", counts)
     with pytest.raises(KeyboardInterrupt):
-        rescore(rescorer, *text, *broken)
+        rescore(Rescorer(models), *text, *broken)
     assert not broken[0].exists()
-    part = tmp_path / ".broken.unfinished"
-    number, values, _ = json.loads(part.read_bytes().split(b"\n")[1])
-    assert (number, len(values[0])) == (0, 4)
-
-    def counts(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
-        scored.append(group[0].line)
-        return original(rescorer, group)
-
-    monkeypatch.setattr(rescoring, "log_probabilities", counts)
-    assert rescore(rescorer, *text, *broken).resumed
-    assert scored == [0, 1, 3], "each group was scored once"
-    assert not part.exists()
+    assert rescore(Rescorer(models), *text, *broken).resumed
+    assert len(groups) == 4, "each of three groups was scored once, and one was begun"
+    assert not (tmp_path / ".broken.unfinished").exists()
     for one, other in zip(whole, broken, strict=True):
         assert one.read_bytes() == other.read_bytes()
 

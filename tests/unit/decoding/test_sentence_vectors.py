@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.decoding.sentence_vectors import sentence_vectors
+from nmt.decoding.encoders import sentence_vectors
 from nmt.evaluation.principal_components import read_panels
 from nmt.settings.families import ALIGNING, FAMILIES, FamilyName
 from nmt.store import trained_model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 
 import nmt
 from nmt.data.vocabulary import Vocabulary
-from nmt.decoding import test_set, text_translator
+from nmt.decoding import test_set, translator
+from nmt.decoding.batching import make_batch
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import make_batch, score_batch, word_log_probabilities
-from nmt.decoding.test_set import Sentence, align_file, translate_group
-from nmt.decoding.text_translator import TextTranslator
+from nmt.decoding.forced_decoding import score, word_log_probabilities
+from nmt.decoding.test_set import align_file, translate_file
+from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
@@ -62,7 +64,8 @@ def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
 
 @pytest.mark.parametrize("row", range(3))
 def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
-    forced, (values, weights) = score_batch([model], SOURCES, TARGETS)[row], by_hand(model, row)
+    pairs = [*zip(SOURCES, TARGETS, strict=True)]
+    forced, (values, weights) = score([model], pairs, 8)[row], by_hand(model, row)
     source, target = model.source.beginnings(SOURCES[row]), model.target.beginnings(TARGETS[row])
     rows = [*zip(target, [*target[1:], target[-1] + 1], strict=True)]
     columns = [*zip(source, [*source[1:], source[-1] + 1], strict=True)]
@@ -79,21 +82,19 @@ def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedMo
 
 
 def test_translations_and_alignments_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
-    group = [
-        Sentence(line, source, target)
-        for line, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True))
-    ]
-    records = translate_group([model], group, decoding(beam=3, n_best=2), forbid_unknown=True)
-    for found, sentence in zip(records, group, strict=True):
-        assert found["source_unknown"] == sentence.source.count("d")
+    for side, lines in (("source", SOURCES), ("target", TARGETS)):
+        (tmp_path / side).write_text("".join(" ".join(line) + "\n" for line in lines))
+    search = decoding(beam=3, n_best=2, unknown="excluded")
+    translate_file([model], tmp_path / "source", None, "all", search, tmp_path / "records")
+    records = map(json.loads, read_lines(tmp_path / "records"))
+    for found, source in zip(records, SOURCES, strict=True):
+        assert found["source_unknown"] == source.count("d")
         assert found["text"].split() == found["tokens"]
         written = len(found["tokens"]) + found["finished"]
         assert len(found["word_log_probabilities"]) == written
         if found["alignment"] is not None:
-            assert np.shape(found["alignment"]) == (written, len(sentence.source) + 1)
+            assert np.shape(found["alignment"]) == (written, len(source) + 1)
     assert not test_set.in_vocabulary(SOURCES[2], model.source)
-    for side, lines in (("source", SOURCES), ("target", TARGETS)):
-        (tmp_path / side).write_text("".join(" ".join(line) + "\n" for line in lines))
     align_file(model, tmp_path / "source", tmp_path / "target", 2, tmp_path / "aligned")
     assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
 
@@ -107,9 +108,7 @@ def test_pieces_of_a_line_are_ranked_as_the_search_ranks_their_units(
         Hypothesis(ids, per_unit * (len(ids) + 1), True, [per_unit] * (len(ids) + 1))
         for ids, per_unit in ((long, -0.8), (short, -0.9))
     ]
-    monkeypatch.setattr(
-        text_translator, "search", lambda _, sources, *others, **more: [ranked for _ in sources]
-    )
+    monkeypatch.setattr(translator, "search", lambda model, encoded, *others: [ranked] * len(encoded))
     text = text_settings(decoding(normalize_by_length=True))
     options = TranslateOptions(tokenized=True, max_words=1)
     (line,) = TextTranslator([model], text, options, ComputeOptions(), n_best=2)(["a b"])

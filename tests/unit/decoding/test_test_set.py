@@ -17,7 +17,7 @@ import torch
 
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import sidecar
-from nmt.decoding.forced_decoding import score_batch
+from nmt.decoding.forced_decoding import score
 from nmt.decoding.test_set import align_file, translate_file
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
@@ -111,7 +111,7 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
         assert (entry["source"], entry["target"]) == (source, target)
         assert len(entry["alignment"]) == len(target.split()) + 1
         assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
-    (alone,) = score_batch([model], [SOURCES[0].split()], [TARGETS[0].split()])
+    (alone,) = score([model], [(SOURCES[0].split(), TARGETS[0].split())], 1)
     assert alone.attention == pytest.approx(
         np.array(records(tmp_path / "out.jsonl")[0]["alignment"]), abs=1e-4
     )

@@ -39,14 +39,14 @@ def test_the_n_best_of_a_line_are_those_of_all_combinations(scores: list[list[fl
     ]
     totals = sorted((sum(values) for values in product(*scores)), reverse=True)[:n_best]
     limited = [part[:n_best] for part in parts]
-    assert [found.rank for found in join_pieces(limited, n_best)] == pytest.approx(totals)
+    assert [found.rank for found in join_pieces(limited, n_best, False)] == pytest.approx(totals)
 
 
 def test_attention_is_kept_piece_by_piece() -> None:
     one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
     left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, -0.4, [3], [one])
     right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, -2.0, [2], [other])
-    (found,) = join_pieces([[left], [right]], 1)
+    (found,) = join_pieces([[left], [right]], 1, True)
     assert found.tokens == ["a", "b", "c"] and not found.finished and found.pieces == [3, 2]
     assert found.token_scores == [-0.5, -0.4, -0.1, -2.0]
     assert found.attention is not None

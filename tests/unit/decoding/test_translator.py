@@ -20,11 +20,10 @@ from nmt.cli import commands
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
-from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
-from nmt.decoding.n_best_lists import Hypothesis, NBestList
+from nmt.decoding.batching import WORDS_PER_SENTENCE, batches
+from nmt.decoding.forced_decoding import score
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
-from nmt.decoding.rescoring import Rescorer, log_probabilities
-from nmt.decoding.text_translator import TextTranslator, copied, text_processors
+from nmt.decoding.translator import TextTranslator, copied, text_processors
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
@@ -128,25 +127,13 @@ def test_the_first_of_the_n_best_is_the_plain_translation(model: TrainedModel, n
         assert other[0].tokens == one.tokens
 
 
-def test_what_was_written_is_read_again_in_batches(
-    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Details and copied words are those of one line at a time, from a few calls."""
+def test_batches_do_not_change_attention_and_copied_words(model: TrainedModel) -> None:
     with torch.no_grad():
         model.network.readout.b_o[UNKNOWN] += 10.0
     lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
     options: dict[str, Any] = {"unknown": "copy", "attention": True, "n_best": 2}
     alone = [found for line in lines for found in translator(model, **options)([line])]
-    sizes: list[int] = []
-    plain = forced_decoding.score_batch
-
-    def counted(models: Any, sources: Any, *others: Any) -> Any:
-        sizes.append(len(sources))
-        return plain(models, sources, *others)
-
-    monkeypatch.setattr(forced_decoding, "score_batch", counted)
     whole = translator(model, **options)(lines)
-    assert sizes == [8] * 4
     for one, other in zip(alone, whole, strict=True):
         assert [found.tokens for found in one] == [found.tokens for found in other]
         for found, expected in zip(other, one, strict=True):
@@ -221,9 +208,6 @@ def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -
     model = load(tmp_path / "m", torch.device("cpu"))
     with refused():
         score([model], [(["w3", "w4"], ["w5"])], 2)
-    lists = [NBestList(0, ["w3"], [Hypothesis("w5", -1.0), Hypothesis("w6", -2.0)])]
-    with refused():
-        log_probabilities(Rescorer([model]), lists)
 
 
 def test_the_scores_of_a_long_pair_are_those_of_one_run(

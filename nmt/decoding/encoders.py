@@ -1,0 +1,68 @@
+"""What encoders make of sentences: fixed vectors (Sutskever et al., 2014, Sec. 3.8) and trees (Cho et al., 2014b)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nmt.data.vocabulary import END
+from nmt.decoding.batching import Words, in_batches, make_batch
+from nmt.decoding.forced_decoding import refuse_nan
+from nmt.errors import UserError
+from nmt.evaluation.principal_components import Vectors
+from nmt.model.families.grconv import GrConv
+from nmt.settings.families import TREE_MAKING
+from nmt.store.trained_model import TrainedModel
+
+
+def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
+    """Return the vectors that the encoder hands to its decoder, (n, D), computed in batches of up to `size` sentences.
+
+    Raises:
+        UserError: the model does not encode a sentence as a fixed vector.
+    """
+
+    @torch.no_grad()
+    def compute(sentences: list[Words]) -> list[Vectors]:
+        batch = make_batch(model, sentences, [[] for _ in sentences])
+        vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_mask))
+        if vectors is None:
+            raise UserError(
+                f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"
+                f" align, such as an RNNencdec or an LSTM"
+            )
+        refuse_nan(vectors, "vectors")
+        return list(vectors.float().cpu().numpy())
+
+    return np.stack(in_batches(compute, sentences, [len(words) for words in sentences], size))
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Leaves, with the end symbol as an empty word, and the gates [new, left child, right child] of each node above.
+
+    `gates[t][j]` belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
+    """
+
+    leaves: list[str]
+    gates: list[list[list[float]]]
+
+
+def tree_of(model: TrainedModel, words: Words) -> Tree:
+    """Return the tree that a gated recursive convolution makes of a sentence's words or subword units (Sec. 2.2).
+
+    The model reads unknown words as [UNK]. Raises a `UserError` for a model of another family.
+    """
+    if not isinstance(model.network, GrConv):
+        raise UserError(
+            f"--model: {model.run.label} makes no trees; expected a model of the family {' or '.join(TREE_MAKING)}"
+        )
+    ends = model.run.architecture.source_end or not words
+    ids = [*model.source.ids(words), *([END] if ends else [])]
+    levels = [level.double().cpu() for level in model.network.gates(torch.tensor(ids, device=model.device))]
+    for level in levels:
+        refuse_nan(level, "tree")
+    return Tree([*model.source.units(words), *([""] if ends else [])], [level.tolist() for level in levels])
