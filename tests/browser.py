@@ -87,13 +87,3 @@ class Page:
     def errors(self) -> list[Any]:
         """What the browser's log complains of."""
         return [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-
-    @contextmanager
-    def phone(self) -> Iterator[None]:
-        """As wide as a phone."""
-        metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        try:
-            yield
-        finally:
-            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

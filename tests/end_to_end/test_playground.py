@@ -370,14 +370,3 @@ def test_no_text_stops_the_page(playground: Playground) -> None:
     assert not playground.one("#reference").is_displayed()
     assert playground.run(took, f"{ways}.") < 2000
     assert playground.one("#reference").is_displayed()
-
-
-def test_a_phone_shows_all_of_it_the_translations_first(playground: Playground) -> None:
-    with playground.phone():
-        playground.type(LINES[1])
-        assert playground.run("return document.documentElement.scrollWidth") <= 390
-        tops = "node => node.getBoundingClientRect().top"
-        first, second, curve = playground.run(
-            f"return [...document.querySelectorAll('.card, #curve')].map({tops})"
-        )
-        assert first < second < curve

@@ -8,7 +8,6 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from sacremoses import MosesTokenizer
 
 from nmt.io.text_files import read_lines, read_pairs
 from pipeline.config.catalogue import GrammarSettings
-from pipeline.grammar import lexicon
 from pipeline.grammar.corpus import sentence_pairs, split_of, write_corpus
 from pipeline.grammar.elision import join_words
 from pipeline.grammar.grammar import Grammar, SentencePair
@@ -27,7 +25,6 @@ from pipeline.grammar.rare_words import RareWords
 from tests.running import ROOT
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
-NOUNS = (*lexicon.PERSONS, *lexicon.THINGS, *lexicon.PLACES)
 ENGLISH, FRENCH = MosesTokenizer("en"), MosesTokenizer("fr")
 
 
@@ -72,52 +69,6 @@ def test_contraction_keeps_the_links_of_both_words() -> None:
     assert join_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
 
 
-# --- agreement and order ------------------------------------------------------
-
-
-def noun_forms() -> dict[str, set[tuple[bool, bool]]]:
-    forms: dict[str, set[tuple[bool, bool]]] = {}
-    for noun in NOUNS:
-        for plural in (False, True):
-            forms.setdefault(noun.french[plural], set()).add((plural, noun.feminine))
-    return forms
-
-
-def adjective_forms(adjectives: tuple[lexicon.Adjective, ...]) -> dict[str, set[tuple[bool, bool]]]:
-    forms: dict[str, set[tuple[bool, bool]]] = {}
-    for adjective in adjectives:
-        for plural in (False, True):
-            for feminine in (False, True):
-                forms.setdefault(adjective.french[plural][feminine], set()).add((plural, feminine))
-        forms.setdefault(adjective.before_vowel, set()).add((False, False))
-    return forms
-
-
-def compound_words(pair: SentencePair) -> set[int]:
-    """French positions of what an English noun before a noun becomes: "d'école" of the school book."""
-    english = Counter(i for i, _ in pair.links)
-    places = {noun.english[0] for noun in lexicon.PLACES}
-    return {j for i, j in pair.links if english[i] == 2 and pair.english[i] in places}
-
-
-def test_adjectives_agree_with_the_noun_beside_them() -> None:
-    nouns = noun_forms()
-    before, after = adjective_forms(lexicon.ADJECTIVES_BEFORE), adjective_forms(lexicon.ADJECTIVES_AFTER)
-    seen: Counter[str] = Counter()
-    for pair in sample():
-        compounds = compound_words(pair)
-        for position, (left, right) in enumerate(zip(pair.french, pair.french[1:], strict=False)):
-            if left in before and right in nouns:
-                seen["before"] += 1
-                assert before[left] & nouns[right], (left, right)
-            if left in nouns and right in after and position not in compounds:
-                seen["after"] += 1
-                assert nouns[left] & after[right], (left, right)
-            assert not (left in after and right in nouns), (left, right)
-            assert not (left in nouns and right in before), (left, right)
-    assert min(seen.values()) > 500
-
-
 # --- alignments and tokens ----------------------------------------------------
 
 
@@ -135,13 +86,6 @@ def test_the_demos_text_stays_as_it_is(split: str, count: int, expected: str) ->
         f"{pair.english_text()}\t{pair.french_text()}\t{pair.pharaoh()}\n" for pair in sample(split, count)
     )
     assert hashlib.sha256("".join(lines).encode()).hexdigest() == expected
-
-
-def test_every_french_word_is_linked_and_every_english_word_too() -> None:
-    for pair in sample():
-        assert {j for _, j in pair.links} == set(range(len(pair.french)))
-        assert {i for i, _ in pair.links} == set(range(len(pair.english)))
-        assert pair.links == sorted(set(pair.links))
 
 
 @settings(max_examples=60)
@@ -180,16 +124,6 @@ def test_larger_lexicon_begins_with_the_smaller() -> None:
     for kind in ("person", "thing", "place"):
         count = len(small.nouns[kind])
         assert large.nouns[kind]._entries[:count] == small.nouns[kind]._entries
-
-
-def test_words_of_the_open_lexicon_are_distinct() -> None:
-    rare = RareWords(4000, 1.0, seed=2)
-    forms: list[str] = []
-    for nouns in rare.nouns.values():
-        forms += [form for noun in nouns._entries for form in set(noun.english)]
-    forms += [name.english.lower() for zipf in (rare.people, rare.cities) for name in zipf._entries]
-    forms += [adjective.english for adjective in rare.adjectives._entries]
-    assert len(forms) == len(set(forms)) > 4000
 
 
 # --- lengths, splits, determinism ---------------------------------------------

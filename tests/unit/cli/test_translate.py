@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import signal
 import subprocess
 import sys
-import termios
 import unicodedata
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -168,65 +165,12 @@ def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> No
     refused(found)
 
 
-def test_a_named_pipe_gets_each_line_as_it_comes(model: Path, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    arguments = command("translate", "--model", model, "--output", pipe)
-    with subprocess.Popen(arguments, env=environment(), stdin=subprocess.PIPE) as process:
-        assert process.stdin
-        with pipe.open("rb") as output:
-            for text in (b"w3 w4\n", b"\n"):
-                process.stdin.write(text)
-                process.stdin.flush()
-                assert select.select([output], [], [], 120)[0], "no answer while the input is open"
-                assert output.readline().endswith(b"\n")
-            process.stdin.close()
-            assert output.read() == b""
-        assert process.wait(timeout=60) == 0
-    assert pipe.is_fifo() and [*tmp_path.iterdir()] == [pipe]
-
-
 def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"before\n")
     line = r"printf '\nw3\n' | $0 -m nmt translate --model $1 --output /dev/stdout >> $2"
     found = shell(line, model, tmp_path / "out")
     assert (found.returncode, found.stderr) == (0, b"")
     assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
-
-
-def on_a_terminal(arguments: list[str], **streams: Any) -> str:
-    """What a command says on standard error where that is a terminal."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, 100))
-    said = b""
-    with subprocess.Popen(arguments, stderr=theirs, env=environment(), **streams) as process:
-        os.close(theirs)
-        try:
-            while chunk := os.read(ours, 4096):
-                said += chunk
-        except OSError:  # the other side is closed
-            pass
-        os.close(ours)
-        assert process.wait(timeout=300) == 0
-    return said.decode()
-
-
-@pytest.mark.slow
-def test_progress_is_shown_on_a_terminal_only(model: Path, tmp_path: Path) -> None:
-    text, size = tmp_path / "text", 1200
-    text.write_text("w3\n" * (size // 3))
-    outputs = ("--output", tmp_path / "out")
-    subcommands = {"translate": (text, *outputs), "score": (text, text, *outputs)}
-    for subcommand, arguments in subcommands.items():
-        call = command(subcommand, "--model", model, "--buffer-lines", 100, *arguments)
-        said = on_a_terminal(call)
-        assert f"{subcommand}: 1,200 of 1,200 (100%) bytes" in said and "/1.20k [" in said
-        assert nmt(*call[3:]).stderr == b""
-    call = command("translate", "--model", model, text)
-    assert "/1.20k [" in on_a_terminal(call, stdout=subprocess.DEVNULL)
-    piped = command("translate", "--model", model, *outputs)
-    with subprocess.Popen(["cat", str(text)], stdout=subprocess.PIPE) as cat:
-        assert "translate: 400 lines" in on_a_terminal(piped, stdin=cat.stdout)
 
 
 def test_what_is_too_long_to_be_scored_is_refused(model: Path, tmp_path: Path) -> None:

@@ -371,12 +371,6 @@ def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) ->
         successor.resume(tmp_path / "final.safetensors")
 
 
-def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
-    save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
-    with refused():
-        checkpoint.read(tmp_path / "x.safetensors")
-
-
 def test_others_may_read_a_model(tmp_path: Path) -> None:
     """As far as the user's umask lets them: a cluster's files are shared."""
     before = os.umask(0o027)
@@ -413,11 +407,6 @@ def events(folder: Path) -> dict[tuple[str, int], float]:
                 found[value.tag, event.step] = value.simple_value
             data = data[16 + length :]
     return found
-
-
-def test_without_the_setting_there_is_no_tensorboard(text: Bitext, tmp_path: Path) -> None:
-    finished(text, tmp_path)
-    assert not (tmp_path / "tensorboard").exists()
 
 
 def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
