@@ -157,12 +157,6 @@ def test_without_a_checksum_what_breaks_off_is_asked_for_anew(tmp_path: Path) ->
     assert server.begins == [0, 0]
 
 
-def test_a_source_is_asked_on_as_long_as_it_gives_something(tmp_path: Path) -> None:
-    with serving(file(sent=70_000)) as server:
-        assert fetched(server, tmp_path / "a") == DATA
-    assert len(server.begins) == 10
-
-
 @pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
 @pytest.mark.parametrize("known", [500_000, len(DATA)])
 def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
@@ -238,23 +232,6 @@ def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, expected: Expecte
     with serving(reply) as server, refused():
         fetched(server, tmp_path / "a", expected)
     assert not (tmp_path / "a").exists()
-
-
-def endless(chunked: bool) -> Reply:
-    def reply(_: int) -> Iterator[bytes]:
-        yield head("200 OK", *["Transfer-Encoding: chunked"] * chunked)
-        while True:
-            yield b"10000\r\n" + bytes(1 << 16) + b"\r\n" if chunked else bytes(1 << 16)
-
-    return reply
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-def test_an_endless_body_ends_at_the_known_size(tmp_path: Path, chunked: bool) -> None:
-    with serving(endless(chunked)) as server, refused():
-        fetched(server, tmp_path / "a")
-    assert not [*tmp_path.iterdir()]
-    assert len(server.begins) == 1
 
 
 @pytest.mark.parametrize(("expected", "requests"), [(Expected(10**17, WHOLE.md5), 0), (Expected(), 1)])

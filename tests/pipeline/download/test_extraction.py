@@ -278,36 +278,6 @@ def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
-def link(name: str, to: str, kind: bytes) -> tarfile.TarInfo:
-    entry = tarfile.TarInfo(name)
-    entry.type, entry.linkname = kind, to
-    return entry
-
-
-def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "victim").write_text("mine")
-    entries = [
-        (tarfile.TarInfo(f"{outside}/absolute"), b"x"),
-        (tarfile.TarInfo("../outside/above"), b"x"),
-        (link("folder", str(outside), tarfile.SYMTYPE), b""),
-        (tarfile.TarInfo("folder/through"), b"x"),
-        (link("hard", f"{outside}/victim", tarfile.LNKTYPE), b""),
-        (tarfile.TarInfo("hard"), b"theirs"),
-        (link("device", "", tarfile.CHRTYPE), b""),
-        (link("pipe", "", tarfile.FIFOTYPE), b""),
-        (link("0.en.zst", f"{outside}/victim", tarfile.SYMTYPE), b""),
-    ]
-    archive = evil_tar(tmp_path / "a.tgz", *entries)
-    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
-    assert_extracted(tmp_path / "out")
-    assert [path.name for path in outside.iterdir()] == ["victim"]
-    assert (outside / "victim").read_text() == "mine"
-    assert {path.name for path in tmp_path.iterdir()} == {"a.tgz", "out", "outside"}
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"0.en.zst", "0.fr.zst", "counts.json"}
-
-
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("kind", ["tar", "zip"])
 def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:

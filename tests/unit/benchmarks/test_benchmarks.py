@@ -17,7 +17,6 @@ from benchmarks.decoding.__main__ import contest
 from benchmarks.decoding.project import Search
 from benchmarks.training import arithmetic, environment, report
 from benchmarks.training.contest import Failed, Measured, Remote
-from benchmarks.training.sentences import SPECIALS, draw
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.training.toolkits import Sockeye
 from tests.running import ROOT
@@ -61,14 +60,6 @@ def test_a_contender_learns_from_all_positions(name: str) -> None:
         remote.close()
     assert nlls[0] == pytest.approx(TINY.positions * np.log(TINY.vocabulary), rel=0.1)
     assert nlls[-1] < 0.99 * nlls[0]
-
-
-def test_words_follow_zipfs_law_and_differ_between_updates() -> None:
-    source, target = draw(Sizes(length=30), update=5)
-    assert source.shape == target.shape == (80, 29)
-    assert not (draw(Sizes(length=30), update=6)[0] == source).all()
-    # the first rank's share among 29,996 is 1 / 10.9
-    assert source.min() == SPECIALS and (source == SPECIALS).mean() == pytest.approx(0.092, abs=0.02)
 
 
 def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
@@ -151,22 +142,6 @@ def test_the_whole_contest_without_its_peers(tmp_path: Path, name: str, peer: st
     ours = lines(tmp_path / "found.jsonl")[0]
     assert ours["contender"] == "rnnsearch" and ours["ratio"] == 1 and len(ours["seconds_of_rounds"]) == 2
     assert ours["processor"] and ours["torch"] and ours["code"] and ours["threads"] == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "peer"),
-    [("training", "joeynmt"), ("training", "sockeye"), ("decoding", "joeynmt"), ("decoding", "marian-int8")],
-)
-def test_the_whole_contest_with_a_peer(tmp_path: Path, name: str, peer: str) -> None:
-    interpreter(peer)
-    options = ["--output", str(tmp_path / "found.jsonl"), "--contenders", "rnnsearch", peer]
-    options += (
-        ["--lengths", "4", "6", "--square=32"] if name == "training" else ["--beams", "2", "--sentences=5"]
-    )
-    result = bench(name, *options)
-    assert "Without" not in result.stdout
-    assert all(one["ratio"] > 0 for one in lines(tmp_path / "found.jsonl") if one["contender"] == peer)
 
 
 @pytest.mark.slow
