@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from nmt.io.files import read_json
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.build import as_wanted
 from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
-from pipeline.results.run_results import by_run, read_row
+from pipeline.results.runs import by_model
 from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.training import training_table
 from pipeline.results.tables.writer import Table, forms
@@ -37,10 +38,10 @@ def settings(**changes: Any) -> str:
 
 
 def score(model: str, seed: int, bleu_all: float, bleu_no_unk: float | None) -> dict[str, Any]:
-    """What `evaluate` writes, without its sentences."""
+    """What `evaluate` writes, of no sentences."""
     counts = {"sentences_all": 3003, "sentences_no_unk": 737}
     scores = {"bleu_all": bleu_all, "bleu_no_unk": bleu_no_unk, "signature": "nrefs:1|tok:none"}
-    return {"model": model, "seed": seed, **scores, **counts}
+    return {"model": model, "seed": seed, **scores, **counts, "by_sentence": [], "by_sentence_no_unk": []}
 
 
 def summary(model: str, seed: int, **numbers: Any) -> dict[str, Any]:
@@ -116,13 +117,11 @@ def write_table(
     wanted = ReportSettings.model_validate_json(settings)
     read = read_paper(paper)
     table = as_wanted(read.tables[name], wanted)
-    trained = by_run(read_row(path, ("model", "seed")) for path in summaries)
+    trained = by_model(read_json(path) for path in summaries)
     if isinstance(table, TrainingTable):
         return write_forms(training_table(table, read.name, trained, wanted), stem)
     assert isinstance(table, ScoreTable)
-    test, dev = (
-        by_run(read_row(path, ("model", "seed")) for path in paths) for paths in (scores, dev_scores)
-    )
+    test, dev = (by_model(read_json(path) for path in paths) for paths in (scores, dev_scores))
     return write_forms(
         score_table(table, read.name, Measured({"test": test, "dev": dev}, trained), wanted), stem
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nmt.settings.decoding import Average, Decoding
@@ -42,6 +43,14 @@ def systems_in_use(config: Config) -> dict[str, System]:
     names = [*runs_of(config, config.use.models), *config.use.systems]
     every = systems_of(config)
     return {name: every[name] for name in names}
+
+
+def differing_in_models(systems: Iterable[System]) -> list[str]:
+    """Return the systems without those that differ from one before by their decoding alone, and so in no perplexity."""
+    first: dict[tuple[object, ...], str] = {}
+    for system in systems:
+        first.setdefault((system.members, system.average), system.name)
+    return [*first.values()]
 
 
 def labels_of(config: Config) -> dict[str, str]:

@@ -90,25 +90,14 @@ def table(name: str, inputs: Inputs) -> Table:
         case ScoreTable():
             measured = Measured(
                 {set_: inputs.scores(set_) for set_ in dict.fromkeys(("test", *described.sets))},
-                inputs.summaries("family", "optimizer", "hidden_units", "updates"),
+                inputs.summaries(),
                 inputs.comparison,
             )
             return score_table(described, paper.name, measured, settings)
         case PerplexityTable():
             return perplexity_table(described, paper.name, inputs.perplexities(), settings)
         case TrainingTable():
-            summaries = inputs.summaries(
-                "family",
-                "updates",
-                "epochs",
-                "hours",
-                "device",
-                "train_nll",
-                "dev_nll",
-                "optimizer",
-                "hidden_units",
-            )
-            return training_table(described, paper.name, summaries, settings)
+            return training_table(described, paper.name, inputs.summaries(), settings)
         case SentenceTable():
             return _sentences(described, inputs)
 
@@ -145,8 +134,8 @@ def _ablations(inputs: Inputs) -> Table:
     models = compared_models(inputs.config)
     return ablations(
         inputs.scores_of_runs(models),
-        inputs.of_runs(SUMMARY, models, ("dev_nll",)),
-        inputs.of_runs(SETTINGS, models, ("architecture", "training")),
+        inputs.of_runs(SUMMARY, models),
+        inputs.of_runs(SETTINGS, models),
         inputs.settings,
     )
 

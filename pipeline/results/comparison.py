@@ -7,135 +7,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
-from pathlib import Path
+from itertools import combinations
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from nmt.data.tokenization import Detokenizer
-from nmt.errors import UserError
-from nmt.evaluation.bleu import match, sentence_counts, signature
-from nmt.evaluation.translations import read_given
-from nmt.io.text_files import read_lines, read_pairs
+from nmt.evaluation.bleu import BleuCounts, signature
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.seeds import mean, standard_deviation
-
-COLUMNS = ("all", "no_unk")
-"""The columns of Table 1: all sentences, and those without an unknown word."""
 
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class EvaluatedText:
-    """The test set: tokens of both sides, and the raw reference; if this is None, the tokens are detokenized."""
+class Column:
+    """The same sentences, translated by each run of each system: a column of Table 1.
 
-    source: Path
-    reference: Path
-    raw_reference: Path | None
-    detokenize: Detokenizer
-    """The detokenizer of the reference's language, with the settings of its tokenization."""
+    counts: of each sentence, for BLEU on tokens. texts: the detokenized translations. references: as they came.
+    """
 
-
-@dataclass(frozen=True)
-class _Column:
-    """Translations of the sentences of one column by all systems."""
-
-    lines: list[int]
-    hypotheses: dict[str, list[list[str]]]
-    """The translations of each run of a system, by the system's name."""
+    counts: Mapping[str, Sequence[Sequence[BleuCounts]]]
+    texts: Mapping[str, Sequence[Sequence[str]]]
+    references: Sequence[str]
 
 
-def compare(
-    translations: Mapping[str, Sequence[Sequence[Path]]],
-    given: Mapping[str, Path],
-    test: EvaluatedText,
-    samples: int,
-    seed: int,
-) -> dict[str, Any]:
-    """Compare systems on both columns of Table 1.
-
-    Args:
-        translations: by model, for each of its runs the files with translations of all sentences and of the sentences
-            without unknown words.
-        given: by system (such as Moses), a file with tokenized translations of all sentences, one per line.
-        test: the sentences.
-        samples: bootstrap samples; 0 gives neither intervals nor p-values.
-        seed: seed of the samples.
+def compare(column: Column, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Compare the systems of a column; without samples there are neither intervals nor p-values.
 
     Returns:
-        For each column: the number of sentences; the scores of each system; the difference in BLEU and the p-value of
-        each pair of systems; signatures. If a system has several runs, its scores are means, `<name>_std` holds sample
-        standard deviations, and `runs` the number of runs.
-
-    Raises:
-        UserError: a translation is missing, or runs translated different sentences.
+        The number of sentences; the scores of each system; the difference in BLEU and the p-value of each pair of
+        systems; signatures. If a system has several runs, its scores are means, `<name>_std` holds sample standard
+        deviations, and `runs` the number of runs.
     """
-    pairs = [*read_pairs(test.source, test.reference)]
-    tokens = [reference for _, reference in pairs]
-    raw = _raw_reference(test, tokens)
-    found: dict[str, Any] = {}
-    for index, column in enumerate(COLUMNS):
-        paths = {model: [run[index] for run in runs] for model, runs in translations.items()}
-        texts = _column(paths, given, pairs)
-        as_tokens, as_text = ([lines[line] for line in texts.lines] for lines in (tokens, raw))
-        found[column] = _compared(texts, as_tokens, as_text, test.detokenize, Bootstrap(samples, seed))
-    return found
-
-
-def _raw_reference(test: EvaluatedText, tokens: Sequence[str]) -> list[str]:
-    if test.raw_reference is None:
-        return [test.detokenize(line.split()) for line in tokens]
-    raw = [*read_lines(test.raw_reference)]
-    if len(raw) != len(tokens):
-        raise UserError(
-            f"{test.raw_reference} has {len(raw)} lines, {test.reference} {len(tokens)}: not the same text"
-        )
-    return raw
-
-
-def _column(
-    paths: Mapping[str, Sequence[Path]], given: Mapping[str, Path], pairs: Sequence[tuple[str, str]]
-) -> _Column:
-    """Return the translations of one column by system. All systems must have translated the same sentences."""
-    scored = {path: match(path, pairs) for runs in paths.values() for path in runs}
-    lines = {path: [item.record.line for item in items] for path, items in scored.items()}
-    for (first, ours), (second, theirs) in pairwise(lines.items()):
-        if ours != theirs:
-            raise UserError(f"{second}: translates other sentences than {first}; decode both again")
-    wanted = next(iter(lines.values()), [])
-    hypotheses = {
-        model: [[item.hypothesis for item in scored[path]] for path in runs] for model, runs in paths.items()
-    }
-    for name, path in given.items():
-        texts = read_given(path, len(pairs))
-        hypotheses[name] = [[" ".join(texts[line]) for line in wanted]]
-    return _Column(wanted, hypotheses)
-
-
-def _compared(
-    texts: _Column, tokens: list[str], raw: list[str], detokenize: Detokenizer, bootstrap: Bootstrap
-) -> dict[str, Any]:
-    if not texts.lines:
+    if not column.references:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    # given the references at once, they count these once for all systems
-    metrics: dict[str, BLEU | CHRF] = {"sacrebleu": BLEU(references=[raw]), "chrf": CHRF(references=[raw])}
-    sampled = {name: _sampled(runs, tokens, bootstrap) for name, runs in texts.hypotheses.items()}
+    # today's metrics; given the references at once, they count these once for all systems
+    references = [column.references]
+    today: dict[str, BLEU | CHRF] = {
+        "sacrebleu": BLEU(references=references),
+        "chrf": CHRF(references=references),
+    }
+    sampled = {name: SampledBleu(runs, bootstrap) for name, runs in column.counts.items()}
     systems = {}
-    for name, runs in texts.hypotheses.items():
-        # today's metrics see detokenized text, against the reference as it came
-        detokenized = [[detokenize(text.split()) for text in run] for run in runs]
-        low, high = sampled[name].interval() or (None, None)
+    for name, system in sampled.items():
+        low, high = system.interval() or (None, None)
         systems[name] = {
-            **_scores("bleu", sampled[name].runs),
+            **_scores("bleu", system.runs),
             "low": _rounded(low),
             "high": _rounded(high),
-            **_scores("sacrebleu", [_corpus_score(metrics["sacrebleu"], run) for run in detokenized]),
-            **_scores("chrf", [_corpus_score(metrics["chrf"], run) for run in detokenized]),
-            **({"runs": len(runs)} if len(runs) > 1 else {}),
+            **({"runs": len(system.runs)} if len(system.runs) > 1 else {}),
         }
+        for key, metric in today.items():
+            scores = [float(metric.corpus_score(run, None).score) for run in column.texts[name]]
+            systems[name] |= _scores(key, scores)
     pairs = [
         {
             "first": first,
@@ -146,22 +71,13 @@ def _compared(
         for first, second in combinations(sampled, 2)
     ]
     of_samples = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.samples} if bootstrap.samples else {}
-    signatures = {key: metric.get_signature().format() for key, metric in metrics.items()}
+    signatures = {key: metric.get_signature().format() for key, metric in today.items()}
     return {
-        "sentences": len(texts.lines),
+        "sentences": len(column.references),
         "systems": systems,
         "pairs": pairs,
         "signatures": {"bleu": signature(**of_samples), **signatures},
     }
-
-
-def _sampled(runs: Sequence[Sequence[str]], references: Sequence[str], bootstrap: Bootstrap) -> SampledBleu:
-    counts = [[*map(sentence_counts, run, references)] for run in runs]
-    return SampledBleu(counts, bootstrap)
-
-
-def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str]) -> float:
-    return float(metric.corpus_score(hypotheses, None).score)
 
 
 def _scores(name: str, values: Sequence[float]) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from typing import Any
 from nmt.evaluation.bleu import BleuCounts, total
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Rows, sides_of
-from pipeline.results.run_results import Runs
+from pipeline.results.runs import Runs
 from pipeline.results.seeds import mean
 
 LEAST = 20

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nmt.data.tokenization import Detokenizer
+from nmt.errors import UserError
 from nmt.evaluation.bleu import score, score_given
-from nmt.evaluation.translations import Record, read_translations
+from nmt.evaluation.translations import Record, read_translations, words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
@@ -19,36 +20,28 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
-from pipeline.config.systems import System, systems_in_use
-from pipeline.results.comparison import EvaluatedText, compare
+from pipeline.config.systems import System, differing_in_models, systems_in_use
+from pipeline.results.bootstrap import Bootstrap
+from pipeline.results.comparison import Column, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import Paper, ReportedData, read_paper
-from pipeline.results.run_results import Runs, by_model, by_run, read_row
+from pipeline.results.runs import Runs, by_model, sentence_counts
 from pipeline.results.seeds import Row
-
-SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
-"""Keys that scores must have."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Files that a run has measured before: a folder of scores, and the comparison; without them, both are computed."""
-
-    scores: Path
-    comparison: Path
 
 
 @dataclass(frozen=True)
 class Inputs:
     """A package and what follows from it. Paths and numbers are read when they are asked for.
 
-    papers: the folder of the papers' files; a package from elsewhere must not say what a paper reports.
+    papers_folder: of the papers' files; a package from elsewhere must not say what a paper reports. scores_folder,
+    comparison_file: what a run has measured before; without them, both are computed.
     """
 
     package: ReplicationPackage
     papers_folder: Path
-    measured: Measured | None = None
+    scores_folder: Path | None = None
+    comparison_file: Path | None = None
 
     @cached_property
     def config(self) -> Config:
@@ -125,9 +118,9 @@ class Inputs:
         return self._scores[system, set_]
 
     def _scored(self, system: str, set_: str) -> Row:
-        if self.measured:
-            folder = self.measured.scores if set_ == "test" else self.measured.scores / set_
-            return read_row(folder / f"{system}.json", ("model", "seed", "by_sentence", *SCORES))
+        if self.scores_folder:
+            row: Row = read_json(self.scores_folder / ("" if set_ == "test" else set_) / f"{system}.json")
+            return row
         test = [(self.side("source", set_), self.side("reference", set_))]
         first = self.systems.get(system)
         if first is None:
@@ -136,54 +129,62 @@ class Inputs:
         files = [self.package.translations(system, mode, set_) for mode in MODES]
         return {"seed": first.seed, **score(first.model, files[0], files[1], test)}
 
-    def scores(self, set_: str) -> Runs:
+    def scores(self, set_: str = "test") -> Runs:
         """Return the scores of all systems on a set, the runs of a model together."""
-        return by_run(self.score(system, set_) for system in [*self.systems, *self.given(set_)])
+        return by_model(self.score(system, set_) for system in [*self.systems, *self.given(set_)])
 
     def scores_of_runs(self, models: Sequence[str]) -> Runs:
         """Return the scores of some models' runs on the test set."""
-        return by_run(self.score(run) for run in runs_of(self.config, models))
+        return by_model(self.score(run) for run in runs_of(self.config, models))
 
     def curves(self) -> dict[str, Row]:
         """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
         moses = [system for system in self.given() if system == consistency.PHRASE_BASED]
-        return by_model(self.score(name) for name in [*self.config.artifacts.figure2_models, *moses])
+        return {name: self.score(name) for name in [*self.config.artifacts.figure2_models, *moses]}
 
     @cached_property
     def comparison(self) -> dict[str, Any]:
-        """Intervals, significance and today's metrics of all systems on the test set."""
-        if self.measured:
-            found: dict[str, Any] = read_json(self.measured.comparison)
+        """Intervals, significance and today's metrics of all systems on the test set, by column of Table 1."""
+        if self.comparison_file:
+            found: dict[str, Any] = read_json(self.comparison_file)
             return found
-        translations: dict[str, list[list[Path]]] = {}
-        for name, system in self.systems.items():
-            files = [self.package.translations(name, mode) for mode in MODES]
-            translations.setdefault(system.model, []).append(files)
-        settings, target = self.settings, self.config.languages.target
+        bootstrap = Bootstrap(self.settings.bootstrap_samples, self.settings.bootstrap_seed)
+        return {mode: compare(self._column(mode), bootstrap) for mode in MODES}
+
+    def _column(self, mode: str) -> Column:
+        """Return all translations of a column of Table 1; a `UserError` if they are not of the same sentences."""
+        target = self.config.languages.target
+        detokenize = Detokenizer(target, self.settings.tokenization)
+        translated = {name: self.translations(name, mode) for name in self.systems}
+        first, *others = ([record.line for record in records] for records in translated.values())
+        if any(lines != first for lines in others):
+            raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
+        texts: dict[str, list[list[str]]] = {}
+        for name, records in translated.items():
+            run = [detokenize(record.target) for record in records]
+            texts.setdefault(self.systems[name].model, []).append(run)
+        for name in self.given():
+            lines = self.given_lines(name, "test")
+            texts[name] = [[detokenize(words(lines[line])) for line in first]]
         raw = self.package.raw_reference(target)
-        test = EvaluatedText(
-            self.side("source"),
-            self.side("reference"),
-            raw if raw.is_file() else None,
-            Detokenizer(target, settings.tokenization),
-        )
-        return compare(translations, self.given(), test, settings.bootstrap_samples, settings.bootstrap_seed)
+        if raw.is_file():
+            references = [*read_lines(raw)]
+        else:
+            references = [detokenize(words(line)) for line in self.lines("reference")]
+        counts = {name: [sentence_counts(run, mode) for run in runs] for name, runs in self.scores().items()}
+        return Column(counts, texts, [references[line] for line in first])
 
     # --- records of runs ----------------------------------------------------------------------------------------------
 
-    def of_runs(self, name: str, models: Sequence[str], keys: Sequence[str]) -> Runs:
-        """Return a JSON record of each run of some models, which has these keys."""
-        files = (self.package.of_run(run, name) for run in runs_of(self.config, models))
-        return by_run(read_row(file, ("model", "seed", *keys)) for file in files)
+    def of_runs(self, name: str, models: Sequence[str]) -> Runs:
+        """Return a JSON record of each run of some models."""
+        return by_model(read_json(self.package.of_run(run, name)) for run in runs_of(self.config, models))
 
-    def summaries(self, *keys: str) -> Runs:
+    def summaries(self) -> Runs:
         """Return the summaries of all runs."""
-        return self.of_runs(SUMMARY, self.config.use.models, keys)
+        return self.of_runs(SUMMARY, self.config.use.models)
 
     def perplexities(self) -> Runs:
         """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""
-        first: dict[Any, str] = {}
-        for name, system in self.systems.items():
-            first.setdefault((system.members, system.average), name)
-        keys = ("model", "seed", "perplexity", "log_probability", "sentences", "words")
-        return by_run(read_row(self.package.perplexity(name), keys) for name in first.values())
+        names = differing_in_models(self.systems.values())
+        return by_model(read_json(self.package.perplexity(name)) for name in names)

@@ -15,7 +15,7 @@ from pipeline.config.layers import find_layers, load, module_layers
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import page_settings, published
-from pipeline.config.systems import systems_in_use, systems_of
+from pipeline.config.systems import differing_in_models, systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
 from nmt.decoding.sidecar import record_path
 from nmt.errors import UserError

@@ -70,11 +70,10 @@ def vocabulary(language):
 
 
 def perplexities():
-    """Perplexities on the test set by system, where a table shows them: of systems that differ by decoding, the first's."""
-    first = {}
-    for system in SYSTEMS_IN_USE if tables_of("perplexity") else []:
-        first.setdefault((SYSTEMS[system].members, SYSTEMS[system].average), system)
-    return {system: f"perplexity/{system}.json" for system in first.values()}
+    """Perplexities on the test set by system, where a table shows them."""
+    shown = SYSTEMS_IN_USE if tables_of("perplexity") else []
+    names = differing_in_models(SYSTEMS[system] for system in shown)
+    return {system: f"perplexity/{system}.json" for system in names}
 
 
 def raw_reference():

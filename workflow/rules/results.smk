@@ -124,6 +124,7 @@ rule compare:
     input:
         package=REPLICATION_PACKAGE,
         settings=ancient(RESULTS.configuration),
+        scores=SCORED,
     output:
         "results/comparison.json",
     log:

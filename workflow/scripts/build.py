@@ -6,11 +6,11 @@ with job(snakemake):
     from pathlib import Path
 
     from pipeline.results.build import build
-    from pipeline.results.inputs import Inputs, Measured
+    from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
 
     results = Path("results")
     comparison = snakemake.input.get("comparison")
-    measured = Measured(Path("scores"), Path(comparison)) if comparison else None
+    measured = Path("scores"), comparison and Path(comparison)
     only = [Path(file).relative_to(results).as_posix() for file in snakemake.output]
-    build(Inputs(ReplicationPackage(results), results / "papers", measured), results, only)
+    build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, only)

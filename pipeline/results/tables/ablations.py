@@ -11,7 +11,7 @@ import pandas as pd
 from nmt.errors import UserError
 from nmt.settings.base import flatten
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.run_results import Runs, same_runs
+from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
@@ -56,10 +56,11 @@ def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Repor
         settings: of the report.
 
     Raises:
-        UserError: a model has no score, or its runs differ in more than their seeds.
+        UserError: the runs of a model differ in more than their seeds.
     """
     compared = settings.ablations or {}
-    models = _models(compared, scores, summaries, run_settings)
+    wanted = dict.fromkeys(model for base, others in compared.items() for model in (base, *others))
+    models = {model: _model(model, scores, summaries, run_settings) for model in wanted}
     rows: list[Row] = []
     rules: list[int] = []
     for baseline, others in compared.items():
@@ -71,21 +72,13 @@ def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Repor
     return Table(plain, shown, _WORDS, rules[1:], [_NOTE, delta, *seeds_note(rows)])
 
 
-def _models(
-    compared: Mapping[str, Sequence[str]], scores: Runs, summaries: Runs, run_settings: Runs
-) -> dict[str, Row]:
-    """Return each model in the table as one row: means and standard deviations, and its `settings` as flat keys."""
-    wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
-    absent = [model for model in wanted if model not in scores]
-    if absent:
-        raise UserError(f"artifacts.ablations names {absent[0]!r}, which has no score")
-    chosen = {model: scores[model] for model in wanted}
-    trained = same_runs(chosen, summaries, "summary")
-    made = same_runs(chosen, run_settings, "settings")
-    return {
-        model: {**_merged(chosen[model], trained[model]), "settings": shared_settings(made[model])}
-        for model in wanted
-    }
+def _model(model: str, scores: Runs, summaries: Runs, run_settings: Runs) -> Row:
+    """Return a model as one row: means and standard deviations, and its `settings` as flat keys."""
+    rows = [
+        {**score, "dev_nll": summary["dev_nll"]}
+        for score, summary in zip(scores[model], summaries[model], strict=True)
+    ]
+    return {**merged(rows, list(NUMBERS)), "settings": shared_settings(run_settings[model])}
 
 
 def _block(baseline: Row, others: Sequence[Row], settings: ReportSettings) -> list[Row]:
@@ -113,13 +106,6 @@ def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Return keys whose values are not the same, sorted."""
     return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-
-
-def _merged(scores: Sequence[Row], summaries: Sequence[Row]) -> Row:
-    rows = [
-        {**score, "dev_nll": summary["dev_nll"]} for score, summary in zip(scores, summaries, strict=True)
-    ]
-    return merged(rows, list(NUMBERS))
 
 
 def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: ReportSettings) -> Row:

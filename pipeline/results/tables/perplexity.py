@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import PerplexityTable
-from pipeline.results.run_results import Runs
+from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import reported_note, seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame

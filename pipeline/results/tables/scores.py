@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, total
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import within
+from pipeline.results.bleu_curves import Rows, within
 from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ScoreTable
-from pipeline.results.run_results import Runs, same_runs
+from pipeline.results.runs import Runs, sentences
 from pipeline.results.seeds import Row, merged, merged_summary, with_deviation
 from pipeline.results.tables.notes import (
     reported_note,
@@ -56,7 +55,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     """
     scores = _systems(table, measured)
     models = {name: runs for name, runs in scores.items() if runs[0]["seed"] is not None}
-    trained = same_runs(models, measured.summaries, "summary")
+    trained = {name: measured.summaries[name] for name in models}
     ours = [_model_row(name, trained[name], settings) for name in models]
     quoted = [name for name, row in table.reported.items() if row.quoted and name not in scores]
     others = [name for name in scores if name not in models] + quoted
@@ -157,45 +156,36 @@ def _score(name: str, column: Column, runs: Sequence[Row], settings: ReportSetti
     if not runs:
         return {}
     key = f"bleu_{name}"
-    counts = [counted(run, column, settings) for run in runs]
+    counts = [_sentences(run, column, settings) for run in runs]
     found = [
-        {"seed": run["seed"], "signature": run["signature"], key: bleu, f"sentences_{name}": sentences}
-        for run, (bleu, sentences, _) in zip(runs, counts, strict=True)
+        {
+            "seed": run["seed"],
+            "signature": run["signature"],
+            key: run[f"bleu_{column.mode}"] if column.words is None else _bleu(sentences),
+            f"sentences_{name}": run[f"sentences_{column.mode}"] if column.words is None else len(sentences),
+        }
+        for run, sentences in zip(runs, counts, strict=True)
     ]
     score = merged(found, (key,))
     added = {key: fixed(score[key], 2), f"{key}_std": fixed(score[f"{key}_std"], 2)}
     added |= {f"shown_{name}": with_deviation(score[key], score[f"{key}_std"], 2)}
     added |= {f"sentences_{name}": score[f"sentences_{name}"], "signature": score["signature"]}
     added |= {"seeds": score["seeds"]} if runs[0]["seed"] is not None else {}
-    by_run = [sentences for _, _, sentences in counts]
-    if len({len(sentences) for sentences in by_run}) > 1:
-        raise UserError(
-            f"the scores of {runs[0]['model']} are of other sentences from seed to seed: make them again"
-        )
     bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    bounds = interval(by_run, bootstrap) if by_run[0] and not _is_compared(column) else None
+    bounds = interval(counts, bootstrap) if counts[0] and not _is_compared(column) else None
     return {**added, **_interval(name, *bounds)} if bounds else added
 
 
-def counted(run: Row, column: Column, settings: ReportSettings) -> tuple[float | None, int, list[BleuCounts]]:
-    """Return BLEU of a run's sentences of a column, their number, and the counts of each sentence if they were kept.
+def _sentences(run: Row, column: Column, settings: ReportSettings) -> list[BleuCounts]:
+    """Return the counts of a run's sentences of a column."""
+    rows: Rows = sentences(run, column.mode)
+    if column.words:
+        rows = within(rows, *column.words, column.words_of or settings.figure2_length)
+    return [*map(BleuCounts.from_dict, rows)]
 
-    Raises a `UserError` for scores of an earlier version that lack what a column of some lengths needs.
-    """
-    key = "by_sentence" if column.mode == "all" else "by_sentence_no_unk"
-    sentences = run.get(key)
-    if column.words is None:
-        rows = sentences or []
-        return (
-            run[f"bleu_{column.mode}"],
-            run[f"sentences_{column.mode}"],
-            [BleuCounts.from_dict(row) for row in rows],
-        )
-    if sentences is None:
-        raise UserError(f"the scores of {run['model']} lack {key!r}: make them again (nmt test-set evaluate)")
-    rows = within(sentences, *column.words, column.words_of or settings.figure2_length)
-    counts = [BleuCounts.from_dict(row) for row in rows]
-    return total(counts).bleu if counts else None, len(counts), counts
+
+def _bleu(counts: Sequence[BleuCounts]) -> float | None:
+    return total(counts).bleu if counts else None
 
 
 def _interval(name: str, low: float, high: float) -> Row:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
-from pipeline.results.run_results import Runs
+from pipeline.results.runs import Runs
 from pipeline.results.seeds import LEARNING, Row, merged_summary, with_deviation
 from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
 from pipeline.results.tables.writer import Table, enough, fixed, frame

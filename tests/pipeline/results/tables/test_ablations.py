@@ -145,16 +145,6 @@ def test_runs_of_a_model_must_be_trained_alike() -> None:
         ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
 
 
-def test_a_model_without_score_or_settings_is_named() -> None:
-    scores, summaries, settings = inputs()
-    del settings["both"][2]
-    with pytest.raises(UserError):
-        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
-    del scores["both"]
-    with pytest.raises(UserError):
-        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
-
-
 MODELS = """
 use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-appendix]}
 models:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from pipeline.results.papers import ScoreTable, read_paper
 from pipeline.results.tables.scores import columns_of
 from tests.latex import assert_compiles, unescaped_specials
@@ -165,10 +164,6 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
         assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
         assert row[f"bleu_{column}"] == "50.00"
     assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
-    scores["by_sentence"] = rows[:3]
-    (tmp_path / "2.score.json").write_text(json.dumps(scores))
-    with pytest.raises(UserError):
-        write_table(*table, wanted, tmp_path / "out", scored, trained, scored)
 
 
 def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
