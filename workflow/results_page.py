@@ -18,9 +18,10 @@ from pathlib import Path
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
 from nmt.io.system import REPOSITORY
+from pipeline.results import package
 from pipeline.results.build import build, of_package, texts
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import ReplicationPackage, is_part, keep_file, keep_translations
+from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import SentenceTable
 from pipeline.results.ro_crate import record
 from pipeline.results.verify import PAPERS, verify
@@ -60,9 +61,9 @@ def keep(experiment: Path, folder: Path) -> None:
 def _kept(results: Path, archives: Path, folder: Path) -> Path:
     for source in sorted(path for path in results.rglob("*") if path.is_file()):
         name = source.relative_to(results).as_posix()
-        if not is_part(name) or name.startswith(_LARGE) or name.endswith(".made.json"):
+        if not package.is_part(name) or name.startswith(_LARGE) or name.endswith(".made.json"):
             continue
-        (keep_translations if name.endswith(".jsonl.gz") else keep_file)(source, folder / name)
+        package.keep(source, folder / name)
     inputs = Inputs(ReplicationPackage(folder), PAPERS)
     build(inputs, folder, [file for text in texts(inputs) for file in text.files])
     files = [path for path in folder.rglob("*") if path.is_file()]

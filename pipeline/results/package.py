@@ -1,20 +1,18 @@
 """The replication package in `results/`: the inputs of tables and figures, from which they are made without a GPU.
 
 It has the settings; the source and reference of the test text; known word alignments, and the attention compared with
-them; and for each run the translations of both columns of Table 1, the record of their making, summary, settings and
-history. Equal inputs give equal bytes.
+them; and for each run the translations of both columns of Table 1 with the record of how they were made, the summary,
+the settings and the history. Equal inputs give equal bytes.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.decoding import sidecar
-from nmt.errors import UserError
 from nmt.evaluation.translations import sum_of_lines
 from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
@@ -46,17 +44,9 @@ class ReplicationPackage:
         """Return a paper's tables and what it reports."""
         return self.folder / "papers" / f"{name}.yaml"
 
-    def test(self, language: str) -> Path:
-        """Return one side of the tokenized test text."""
-        return self.folder / "test" / f"{language}.txt.gz"
-
-    def dev(self, language: str) -> Path:
-        """Return one side of the tokenized development text, where it is translated."""
-        return self.folder / "dev" / f"{language}.txt.gz"
-
-    def text(self, language: str, set_: str) -> Path:
-        """Return one side of the tokenized text of a set."""
-        return self.test(language) if set_ == "test" else self.dev(language)
+    def text(self, language: str, set_: str = "test") -> Path:
+        """Return one side of the tokenized text of a set that is translated."""
+        return self.folder / set_ / f"{language}.txt.gz"
 
     def vocabulary(self, language: str) -> Path:
         """Return the words of a language by rank, where a figure sorts sentences by them."""
@@ -92,8 +82,8 @@ class ReplicationPackage:
         """Return a run's translations of a set: of all sentences, or of those without unknown words."""
         return self._translated(set_) / f"{run}.{mode}.jsonl.gz"
 
-    def making(self, run: str, mode: str, set_: str = "test") -> Path:
-        """Return what made a run's translations."""
+    def made_with(self, run: str, mode: str, set_: str = "test") -> Path:
+        """Return the record of how a run's translations were made."""
         return sidecar.record_path(self.translations(run, mode, set_))
 
     def sets(self, run: str) -> list[str]:
@@ -114,49 +104,29 @@ def is_part(name: str) -> bool:
     return name.startswith(_FOLDERS) or name in _FILES
 
 
-def keep_attention(source: Path, target: Path) -> None:
-    """Copy translations with their attention, as `keep_translations` does."""
-    keep_translations(source, target, attention=True)
+def keep(source: Path, copy: Path, attention: bool = False) -> None:
+    """Copy a file into a package: translations by `keep_translations`, other lines compressed, the rest as it is."""
+    if copy.name.endswith(tuple(f".{mode}.jsonl.gz" for mode in MODES)):
+        keep_translations(source, copy, attention)
+    elif copy.suffix == ".gz":
+        with write_lines(copy) as writer:
+            for line in read_lines(source):
+                writer.write(line)
+    else:
+        with atomic_path(copy) as temporary:
+            shutil.copyfile(source, temporary)
 
 
 def keep_translations(source: Path, target: Path, attention: bool = False) -> None:
-    """Copy translations and the record of their making: no n-best lists and tokens, and attention only if it is wanted.
+    """Copy translations and the record of how they were made: no n-best lists and tokens, attention only if wanted.
 
-    Raises a `UserError` where that is missing or of other translations.
+    Raises a `UserError` where the record is missing or of other translations.
     """
     sidecar.refuse_other(source)
-    making = sidecar.read(source)
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
-        for value in _objects(source):
-            fields = {key: value[key] for key in value if key not in dropped}
-            writer.write(json.dumps(fields, ensure_ascii=False))
-    if "lines" in making:  # which a version without sums did not write
-        making["lines"] = sum_of_lines(target)
-    write_json(sidecar.record_path(target), making)
-
-
-def _objects(path: Path) -> Iterator[dict[str, object]]:
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise UserError(f"{path}, line {number}: not JSON: {error.msg}; make the file again") from None
-        if not isinstance(value, dict):
-            raise UserError(f"{path}, line {number}: expected an object; make the file again")
-        yield value
-
-
-def keep_lines(source: Path, target: Path) -> None:
-    """Copy lines of text, compressed as the names say."""
-    with write_lines(target) as writer:
         for line in read_lines(source):
-            writer.write(line)
-
-
-def keep_file(source: Path, target: Path) -> None:
-    """Copy a file as it is."""
-    if not source.is_file():
-        raise UserError(f"{source}: no such file; make it again")
-    with atomic_path(target) as temporary:
-        shutil.copyfile(source, temporary)
+            fields = {key: value for key, value in json.loads(line).items() if key not in dropped}
+            writer.write(json.dumps(fields, ensure_ascii=False))
+    record = sidecar.read(source) | {"lines": sum_of_lines(target)}
+    write_json(sidecar.record_path(target), record)

@@ -170,7 +170,7 @@ class _Crate:
                 self._told_by_sum("weights", f"weights of {model['name']}", model["sha256"])
                 for model in made["models"]
             ],
-            result=[self.file(translations), self.file(package.making(system, mode, set_))],
+            result=[self.file(translations), self.file(package.made_with(system, mode, set_))],
         )
 
     def _told_by_sum(self, kind: str, name: str, total: str) -> Facts:

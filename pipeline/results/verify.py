@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from nmt.data.preparation import prepare
 from nmt.decoding import sidecar
@@ -26,7 +26,7 @@ from nmt.io.files import read_json, sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten
-from nmt.settings.checks import shown
+from nmt.settings.checks import read, shown
 from nmt.settings.decoding import Decoding
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
@@ -93,30 +93,53 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
     """
     found = Verdict()
     files, others = _plain_files(results)
-    sums = recorded_checksums(results, files)
+    crate = recorded(results / RECORD)
+    sums = {name: entity.sha256 for name, entity in crate.items() if entity.kind == "File" and entity.sha256}
+    if not sums:
+        raise UserError(f"{results / RECORD}: names no file with a checksum; make it again")
     found.problems += altered(results, sums, files)
-    made = Remade()
     in_package = {name for name in others if is_part(name) or is_part(f"{name}/")}
     for name in others:
         where = found.problems if name in in_package else found.notes
         where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
+    checked = ""
     if not in_package:
         found.readable = Inputs(ReplicationPackage(results), PAPERS)
         with found.failing("nothing can be made again"):
-            config = snapshot.read(ReplicationPackage(results).configuration)
-            if line := other_than_ours(config, results):
-                found.notes.append(line)
-            with found.failing("the settings cannot be checked"):
-                _check_settings(config, results, found)
-            made = _remade(found.readable, files, scratch, archives, found)
+            checked = _follow(found.readable, files, scratch, archives, found)
     found.notes += [f"{results / name}: not in the record" for name in sorted(files - {*sums, *NOT_RECORDED})]
     with found.failing(f"{results / RECORD} does not say what made the tables"):
-        found.notes += other_program(results / RECORD)
-    record = f"{RECORD} (sha256 {sha256(results / RECORD)})"
-    text = "; test text made again identically" if made.text else ""
-    tables = f"; {len(made.tables)} files of tables made again identically" if made.tables else ""
-    found.checked = f"OK: {len(sums)} files match {record}{tables}{text}"
+        found.notes += other_program(crate)
+    found.checked = f"OK: {len(sums)} files match {RECORD} (sha256 {sha256(results / RECORD)}){checked}"
     return found
+
+
+def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> str:
+    """Check that settings, tables and test text follow from the package and this checkout; say what was made again."""
+    config, package, results = inputs.config, inputs.package, inputs.package.folder
+    if line := other_than_ours(config, results):
+        found.notes.append(line)
+    with found.failing("the settings cannot be checked"):
+        _check_settings(config, package, found)
+    tables = _tables(inputs, files, found)
+    made_text = False
+    with found.failing("the test text cannot be made again"):
+        made_text = _test_text(config, package, files, scratch, archives, found)
+    if not made_text:
+        found.notes.append(
+            "the test text is not made again: give --archives, where its archive was downloaded to"
+        )
+    for name in config.artifacts.papers:
+        found.problems += other_paper(package.paper(name), PAPERS / f"{name}.yaml")
+    rest = sorted(name for name in files - {*tables, *NOT_RECORDED} if not is_part(name))
+    asks = f"{package.configuration} asks for no such table, so it is not made again"
+    found.problems += [
+        f"{results / name}: does not follow: {asks}" for name in rest if name.endswith(_TABLES)
+    ]
+    if others := [name for name in rest if not name.endswith(_TABLES)]:
+        found.notes.append(f"known by checksum alone: {', '.join(others)}")
+    text = "; test text made again identically" if made_text else ""
+    return f"; {len(tables)} files of tables made again identically{text}"
 
 
 def _plain_files(results: Path) -> tuple[set[str], list[str]]:
@@ -132,25 +155,27 @@ def _plain_files(results: Path) -> tuple[set[str], list[str]]:
     return files, others
 
 
-def recorded_checksums(results: Path, files: set[str]) -> dict[str, str]:
-    """Return the recorded SHA-256 of every file of the results, by its name."""
-    record = results / RECORD
-    if RECORD not in files:
+class _Entity(BaseModel, extra="allow"):
+    """What the record says of a file, a program or anything else; it has keys besides."""
+
+    id: str = Field(alias="@id")
+    kind: str | list[str] = Field(alias="@type")
+    sha256: str | None = None
+
+    def __getitem__(self, key: str) -> Any:
+        """Return what stands under a key that is not checked."""
+        return (self.model_extra or {})[key]
+
+
+class _Crate(BaseModel, extra="allow"):
+    graph: list[_Entity] = Field(alias="@graph")
+
+
+def recorded(record: Path) -> dict[str, _Entity]:
+    """Return what the record says, by the ids of its entities."""
+    if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
-    entities = [entity for entity in _graph(record) if entity.get("@type") == "File" and "sha256" in entity]
-    if not entities:
-        raise UserError(f"{record}: names no file with a checksum; make it again")
-    if not all(isinstance(entity.get(key), str) for entity in entities for key in ("@id", "sha256")):
-        raise UserError(f"{record}: a file whose `@id` or `sha256` is no text; make it again")
-    return {entity["@id"]: entity["sha256"] for entity in entities}
-
-
-def _graph(record: Path) -> list[dict[str, Any]]:
-    value = read_json(record)
-    graph = value.get("@graph") if isinstance(value, dict) else None
-    if not isinstance(graph, list) or not all(isinstance(entity, dict) for entity in graph):
-        raise UserError(f"{record}: no RO-Crate: expected `@graph`, a list of objects; make it again")
-    return graph
+    return {entity.id: entity for entity in read(_Crate, record, "make it again").graph}
 
 
 def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
@@ -162,80 +187,40 @@ def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[st
             yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
 
 
-def _check_settings(config: Config, results: Path, found: Verdict) -> None:
+def _check_settings(config: Config, package: ReplicationPackage, found: Verdict) -> None:
     """Hold the settings against those that models were trained and translations decoded with.
 
     Released models were made with settings of their own: differences are notes there.
     """
-    package = ReplicationPackage(results)
-    theirs = config.released.models
-    for line in other_settings(config, package):
-        (found.notes if theirs else found.problems).append(line)
+    of_models = found.notes if config.released.models else found.problems
+    of_models += other_settings(config, package)
     found.problems += other_decoding(config, package)
-    for line in other_weights(config, results):
-        (found.notes if theirs else found.problems).append(line)
+    of_models += other_weights(config, package)
     for system in systems_in_use(config):
         for file in _translations(package, system):
             with found.failing("translations"):
                 sidecar.refuse_other(file)
 
 
-@dataclass
-class Remade:
-    """What was made again: names of files of tables, whether those are all, and whether the test text is among it."""
-
-    tables: list[str] = field(default_factory=list)
-    complete: bool = True
-    text: bool = False
-
-
-def _remade(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> Remade:
-    """Make tables and test text again, and say what differs and what cannot be made."""
-    config, package, results = inputs.config, inputs.package, inputs.package.folder
-    made = _tables(inputs, files, found)
-    with found.failing("the test text cannot be made again"):
-        made.text = _test_text(config, package, files, scratch, archives, found)
-    for name in config.artifacts.papers:
-        found.problems += other_paper(package.paper(name), PAPERS / f"{name}.yaml")
-    if not made.text:
-        found.notes.append(
-            "the test text is not made again: give --archives, where its archive was downloaded to"
-        )
-    rest = sorted(name for name in files - {*made.tables, *NOT_RECORDED} if not is_part(name))
-    unmade = [name for name in rest if _is_table(name)] if made.complete else []
-    for name in unmade:
-        asks = f"{package.configuration} asks for no such table, so it is not made again"
-        found.problems.append(f"{results / name}: does not follow: {asks}")
-    if others := [name for name in rest if name not in unmade]:
-        found.notes.append(f"known by checksum alone: {', '.join(others)}")
-    return made
-
-
-def _tables(inputs: Inputs, files: set[str], found: Verdict) -> Remade:
-    """Compare each table with what follows: of its forms the first that differs is named, which is the CSV."""
-    made, results = Remade(), inputs.package.folder
+def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
+    """Compare each table with what follows, and name its first form that differs, the CSV; return all their files."""
+    names: list[str] = []
     for text in texts(inputs):
-        contents: dict[str, str] = {}
+        names += text.files
         with found.failing(f"{text.files[0]} cannot be made again"):
-            contents = text.make()
-        made.tables += contents
-        made.complete = made.complete and bool(contents)
-        for file, content in contents.items():
-            there = file in files
-            if not there or (results / file).read_bytes() != content.encode():
-                csv = text.files[0] if file != text.files[0] else ""
-                found.problems.append(_differs(results / file, content, there, csv))
+            for name, content in text.make().items():
+                file = inputs.package.folder / name
+                if name not in files:
+                    found.problems.append(f"{file}: missing, but the settings ask for it")
+                elif file.read_bytes() != content.encode():
+                    other = difference(
+                        file, read_lines(file), content.removesuffix("\n").split("\n"), "follows"
+                    )
+                    found.problems += other or [f"{file}: other line ends than what follows"]
+                else:
+                    continue
                 break
-    return made
-
-
-def _differs(written: Path, text: str, there: bool, same: str) -> str:
-    """Return a line about a table that is not what follows; `same` names a form of it that is."""
-    if not there:
-        return f"{written}: missing, but the settings ask for it"
-    found = difference(written, read_lines(written), text.removesuffix("\n").split("\n"), "follows")
-    line = found[0] if found else f"{written}: other line ends than what follows"
-    return line + (f"; {same} is the same" if same else "")
+    return names
 
 
 def _test_text(
@@ -256,10 +241,10 @@ def _test_text(
     )
     gold, counts = folder / "gold", folder / "counts.json"
     if grammar := corpus.grammar:
-        lines = sum(1 for _ in read_lines(package.test(languages[0])))
+        lines = sum(1 for _ in read_lines(package.text(languages[0])))
         if grammar.pairs != lines:  # perhaps without end
             says = f"{package.configuration}: corpora.{name}.grammar.pairs is {grammar.pairs:,}"
-            has = f"{package.test(languages[0])} has {lines:,} lines"
+            has = f"{package.text(languages[0])} has {lines:,} lines"
             raise UserError(f"{says}, but {has}")
         write_corpus(config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], [gold], counts)
     else:
@@ -274,7 +259,7 @@ def _test_text(
     tokenization = None if corpus.tokenized else config.tokenization
     outputs = (tokens[0], tokens[1]), (words[0], words[1])
     prepare((raw[0], raw[1]), config.languages, Cleaning(), tokenization, {}, *outputs, counts)
-    made = {package.test(language): file for language, file in zip(languages, tokens, strict=True)}
+    made = {package.text(language): file for language, file in zip(languages, tokens, strict=True)}
     made |= {package.raw_reference(languages[1]): raw[1]} | ({package.gold: gold} if corpus.grammar else {})
     for written, again in made.items():
         if written.relative_to(package.folder).as_posix() in files:
@@ -313,52 +298,38 @@ def other_paper(published: Path, ours: Path) -> list[str]:
     return differing if differing and read_paper(published) != read_paper(ours) else []
 
 
-def _is_table(name: str) -> bool:
-    """Return whether a file of the results holds numbers that follow from the package: none on the text."""
-    return name.endswith(_TABLES)
-
-
 def other_than_ours(config: Config, results: Path) -> str | None:
     """Return how the settings differ from those of the experiment here of that name, else of the most similar one.
 
     A forger who asks for fewer tables, or for other test text, changes the settings.
     """
     theirs = flatten(snapshot.published(config))
-    ours = {path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
     folder = results.resolve()
-    named = [ours[name] for name in (folder.parent.name, folder.name) if name in ours]
-    found = [
-        (path, differing)
-        for path in (named or ours.values())
-        if (differing := _differing(path, theirs)) is not None
-    ]
+    experiments = {path.parent.name: path for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
+    named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
+    found: list[tuple[Path, list[str]]] = []
+    for path in named or experiments.values():
+        with suppress(UserError):
+            own = flatten(snapshot.published(load(find_layers(path.parent))))
+            keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
+            found.append(
+                (path, [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys])
+            )
     if not found:
         return None
-    path, keys = min(found, key=lambda one: len(one[1]))
-    place = path.relative_to(REPOSITORY).as_posix()
-    listed = "; ".join(keys[:_SHOWN]) + (f"; and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
-    return f"settings other than those of {place} here: {listed}" if keys else None
+    path, lines = min(found, key=lambda one: len(one[1]))
+    listed = "; ".join(lines[:_SHOWN]) + (f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else "")
+    place = path.parent.relative_to(REPOSITORY).as_posix()
+    return f"settings other than those of {place} here: {listed}" if lines else None
 
 
-def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
-    """Return a description of each differing key; None where the experiment's own settings cannot be read."""
-    try:
-        own = flatten(snapshot.published(load(find_layers(experiment))))
-    except UserError:
-        return None
-    keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
-    return [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
-
-
-def other_program(record: Path) -> Iterator[str]:
+def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
     """Yield a line for the code and for each package whose version here is not the one that made the tables."""
-    entities = {entity.get("@id"): entity for entity in _graph(record)}
-    program = entities[entities[REPORT]["instrument"]["@id"]]
+    program = crate[crate[REPORT]["instrument"]["@id"]]
     if (there := program["softwareVersion"]) != (ours := release_name(code())):
         yield f"the tables were made with nmt {there}, here is nmt {ours}: numbers may differ for that"
     here = packages()
-    for reference in program.get("softwareRequirements", []):
-        package = entities[reference["@id"]]
+    for package in (crate[reference["@id"]] for reference in program["softwareRequirements"]):
         name, version = package["name"], package["softwareVersion"]
         if here.get(name, version) != version:
             yield f"the tables were made with {name} {version}, here is {here[name]}: numbers may differ for that"
@@ -392,21 +363,20 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
 
 
-def other_weights(config: Config, results: Path) -> Iterator[str]:
+def other_weights(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """Yield a line for each run with other weights than its summary, or the record of its translations, names.
 
     The weights are looked at where the models' folder lies beside that of the results.
     """
-    package = ReplicationPackage(results)
     for run in runs_of(config, config.use.models):
-        making = sidecar.record_path(package.translations(run, MODES[0]))
-        (used,) = (model["sha256"] for model in sidecar.read(package.translations(run, MODES[0]))["models"])
-        trained = read_json(package.of_run(run, SUMMARY)).get("weights", used)
-        if trained != used:
-            yield f"{making}: made with other weights than {package.of_run(run, SUMMARY)} names"
-        weights = results.resolve().parent / "models" / run / WEIGHTS
+        translations = package.translations(run, MODES[0])
+        (used,) = (model["sha256"] for model in sidecar.read(translations)["models"])
+        made, summary = sidecar.record_path(translations), package.of_run(run, SUMMARY)
+        if read_json(summary).get("weights", used) != used:
+            yield f"{made}: made with other weights than {summary} names"
+        weights = package.folder.resolve().parent / "models" / run / WEIGHTS
         if weights.is_file() and not weights.is_symlink() and sha256(weights) != used:
-            yield f"{weights}: altered: other weights than those that {making} names"
+            yield f"{weights}: altered: other weights than those that {made} names"
 
 
 def _translations(package: ReplicationPackage, run: str) -> list[Path]:

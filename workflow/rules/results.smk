@@ -5,6 +5,7 @@ LISTED = artifacts(
     CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()), corpora=not CONFIG.released.models
 )
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
+RANKED = "score_groups" in LISTED.figures
 
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
@@ -14,78 +15,57 @@ SCORED = [file for set_ in SETS for file in scores_of([*SYSTEMS_IN_USE, *OTHER_S
 
 # --- the replication package ------------------------------------------------------------------------------------------
 
-# Translations of every system, with attention where Figure 3 shows it: files, each with its copy.
-COPIED = {
-    "translations": [
+# Translations of every system; then each other file with its copy in the package.
+TRANSLATED = [(set_, system, mode) for set_ in SETS for system in SYSTEMS_IN_USE for mode in MODES]
+COPIED = [
+    *(
         (translated(system, mode, set_), RESULTS.translations(system, mode, set_))
-        for set_ in SETS
-        for system in SYSTEMS_IN_USE
-        for mode in MODES
-        if (set_, system) != ("test", CONFIG.artifacts.figure3_model)
-    ],
-    "attention": [
-        (translated(model, mode), RESULTS.translations(model, mode))
-        for model in filter(None, [CONFIG.artifacts.figure3_model])
-        for mode in MODES
-    ],
-    "lines": [
-        *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
-        *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
-        *(
-            (file, RESULTS.given(system, set_))
-            for set_ in OTHER_SYSTEMS
-            for system, file in OTHER_SYSTEMS[set_].items()
-        ),
-        *(
-            [(vocabulary(RANKED_LANGUAGE), RESULTS.vocabulary(RANKED_LANGUAGE))]
-            if "score_groups" in LISTED.figures
-            else []
-        ),
-        *((file, RESULTS.gold) for file in [gold_alignments()] if file),
-        *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
-    ],
-    "files": [
-        *(
-            (f"{model_folder(run)}/{name}", RESULTS.of_run(run, name))
-            for name in RECORDS
-            for run in RUNS_IN_USE
-        ),
-        *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
-        *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
-    ],
-}
+        for set_, system, mode in TRANSLATED
+    ),
+    *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
+    *(
+        (file, RESULTS.given(system, set_))
+        for set_ in OTHER_SYSTEMS
+        for system, file in OTHER_SYSTEMS[set_].items()
+    ),
+    *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
+    *((vocabulary(language), RESULTS.vocabulary(language)) for language in [RANKED_LANGUAGE] if RANKED),
+    *((file, RESULTS.gold) for file in [gold_alignments()] if file),
+    *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
+    *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for run in RUNS_IN_USE for name in RECORDS),
+    *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
+    *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
+]
 # What the table of the corpora is made of, before there are models.
 OF_CORPORA = [
     *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
     *([(f"{DATA}/corpora.json", RESULTS.counts)] if LISTED.corpora else []),
 ]
-ORIGINALS = {kind: [str(file) for file, _ in pairs] for kind, pairs in COPIED.items()}
-COPIES = {kind: [str(copy) for _, copy in pairs] for kind, pairs in COPIED.items()}
-REPLICATION_PACKAGE = [file for files in COPIES.values() for file in files] + [
-    str(copy) for _, copy in OF_CORPORA
-]
+ORIGINALS, COPIES = ([str(file) for file in files] for files in zip(*COPIED))
+MADE_WITH = sidecars(COPIES[: len(TRANSLATED)])
+REPLICATION_PACKAGE = [*COPIES, *(str(copy) for _, copy in OF_CORPORA)]
 
 
 rule package_results:
     """Write the replication package: translations, test text and summaries, of which tables can be made again."""
     input:
-        **ORIGINALS,
-        making=sidecars(ORIGINALS["translations"] + ORIGINALS["attention"]),
+        files=ORIGINALS,
+        records=sidecars(ORIGINALS[: len(TRANSLATED)]),
     output:
-        **COPIES,
-        making=sidecars(COPIES["translations"] + COPIES["attention"]),
+        files=COPIES,
+        records=MADE_WITH,
     log:
         "logs/results/package.log",
     localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
+    params:
+        attention=[
+            translated(model, mode) for model in [CONFIG.artifacts.figure3_model] if model for mode in MODES
+        ],
     script:
         "../scripts/package.py"
 
 
-rule package_corpora:
-    """Write that part of the replication package which says how large the text is."""
+use rule package_results as package_corpora with:
     input:
         files=[str(file) for file, _ in OF_CORPORA],
     output:
@@ -93,11 +73,6 @@ rule package_corpora:
     log:
         "logs/results/corpora.log",
     localrule: True
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    script:
-        "../scripts/package.py"
 
 
 rule package_settings:
@@ -107,9 +82,6 @@ rule package_settings:
     log:
         "logs/results/settings.log",
     localrule: True
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
         settings=literal(published(CONFIG)),
     script:
@@ -150,9 +122,6 @@ rule tables:
     log:
         "logs/results/tables.log",
     localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
     params:
         seeds=literal(shown_seeds(CONFIG.use.models)),
     script:
@@ -230,9 +199,6 @@ if TREE_FILES:
         log:
             "logs/results/tree.log",
         localrule: True
-        resources:
-            mem_mb=4000,
-            runtime=30,
         params:
             model=lambda wildcards, input: os.path.dirname(input.text),
             sentence=literal(CONFIG.artifacts.tree_sentence),
@@ -254,10 +220,7 @@ ARTIFACTS = [
     *PLAYGROUND,
 ]
 SHOWN_IN_PAGE = [
-    file
-    for form in ("txt", "md", "png", "json")
-    for file in ARTIFACTS
-    if file.endswith(f".{form}") and file != f"results/{COMPARISON}"
+    file for file in ARTIFACTS if file.endswith((".txt", ".md", ".png", ".json")) and COMPARISON not in file
 ]
 
 
@@ -274,9 +237,6 @@ if PLAYGROUND:
         log:
             "logs/results/playground.log",
         localrule: True
-        resources:
-            mem_mb=memory(1000, per_input=4),
-            runtime=30,
         params:
             models=options.repeated("model", map(model_folder, PLAYGROUND_MODELS)),
             size=options.known(CONFIG.playground.model_dump(include={"megabytes", "bits"}).items()),
@@ -296,9 +256,6 @@ rule report:
     log:
         "logs/results/report.log",
     localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
     params:
         title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
         papers=[paper.name for paper in PAPERS.values()],
@@ -318,16 +275,13 @@ rule ro_crate:
     input:
         ARTIFACTS,
         REPLICATION_PACKAGE,
-        sidecars(COPIES["translations"] + COPIES["attention"]),
+        MADE_WITH,
         RESULTS.configuration,
     output:
         "results/ro-crate-metadata.json",
     log:
         "logs/results/ro_crate.log",
     localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=60,
     params:
         archives=f"{DATA}/archives",
     script:
@@ -345,9 +299,6 @@ rule model_card:
     log:
         "logs/results/{model}.card.log",
     localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
     params:
         text=options.text_of_card(CONFIG),
     shell:

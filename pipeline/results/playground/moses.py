@@ -26,8 +26,7 @@ def rules(source: str) -> dict[str, Any]:
             "plain": [word for word in known if _NUMERIC not in word],
             "numeric": [word.rpartition(" ")[0] for word in known if _NUMERIC in word],
         },
-        "classes": {name: _pattern(_ranges(map(ord, characters))) for name, characters in classes.items()}
-        | {"cjk": _pattern(sacremoses.util.CJKChars().ranges)},
+        "classes": {name: _pattern(_ranges(map(ord, characters))) for name, characters in classes.items()},
     }
 
 

@@ -69,32 +69,28 @@ class Tokenizer {
   }
 }
 
+// --- text of tokens: of Moses' rules and the project's those for English, French and German, and for any language -----
+
 const CURRENCY = "$€£¥";
-const CURRENCY_BEHIND = ["fr", "it", "es", "de", "pt", "fi", "cs"];
+const CURRENCY_BEHIND = ["fr", "es", "de", "pt"];
 const ELIDED = /^(?:.*-)?(?:[cdjlmnst]|[\p{L}\p{N}_]*qu|aujourd|entr)$/iu;
-const CLIPPED = /^(?:po|mo|be|va|fa|da|di|sta)$/i;
 const APOSTROPHES = ["’", "'", "&apos;"];
-const CURLY = ["ca", "en", "es", "fr", "ga", "it", "nl", "pt"];
-const GUILLEMETS = ["ca", "el", "es", "it", "pt", "ru"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
 class Detokenizer {
-  constructor(language, settings, { alpha, currency, cjk }) {
-    Object.assign(this, { language, settings });
+  constructor(language, settings, { alpha, currency }) {
+    Object.assign(this, { language, settings, french: language === "fr", english: language === "en" });
     this.opening = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
     this.contracted = new RegExp(`^'[${alpha}]`, "u");
     this.elided = new RegExp(`[${alpha}]'$`, "u");
     this.letter = new RegExp(`^[${alpha}]`, "u");
-    this.cjk = [new RegExp(`^[${cjk}]`, "u"), new RegExp(`[${cjk}]$`, "u")];
   }
 
   text(tokens) {
     const symbols = CURRENCY_BEHIND.includes(this.language) ? [...CURRENCY].filter((one) => tokens.includes(one)).sort() : [];
-    if (this.language === "it") symbols.push("'");
     const standIn = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
-    let words = tokens.map((token, place) =>
-      (CURRENCY.includes(token) && standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
-    if (this.language === "it") words = this.clipped(words, standIn.get("'"));
+    const words = tokens.map((token, place) =>
+      (standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
     let text = ` ${this.glued(words).join(" ")} `.replaceAll(" @-@ ", "-");
     if (this.settings.escape) text = unescaped(text);
     text = this.joined(wordsOf(text)).replace(/ {2,}/g, " ").trim();
@@ -104,17 +100,6 @@ class Detokenizer {
   /** Whether a currency symbol stays behind what is before it: unless only a number follows. */
   isBehind(tokens, place) {
     return /\p{Nd}$/u.test(tokens[place - 1] ?? "") || !/^\p{Nd}/u.test(tokens[place + 1] ?? "");
-  }
-
-  /** Clipped words of Italian with their apostrophe, which belongs to them alone: un po' di. */
-  clipped(tokens, standIn) {
-    const found = [];
-    for (const token of tokens) {
-      if (found.length && APOSTROPHES.includes(token) && CLIPPED.test(found.at(-1))) {
-        found[found.length - 1] += token === "’" ? token : standIn;
-      } else found.push(token);
-    }
-    return found;
   }
 
   /** Tokens that the language writes without a space are joined, where Moses' rules leave them apart. */
@@ -133,26 +118,21 @@ class Detokenizer {
   /** Whether a token is joined with the one before, and with the one after. */
   sides(before, token, after) {
     if (APOSTROPHES.includes(token)) return before ? this.aroundApostrophe(before, token, after) : [false, false];
-    const curly = CURLY.includes(this.language), guillemets = GUILLEMETS.includes(this.language);
-    const closes = (token === "”" && curly) || (token === "»" && guillemets);
-    const numberSign = token === "°" && this.language === "fr" && before.toLowerCase() === "n";
-    return [closes || numberSign || ["।", "॥"].includes(token), (token === "“" && curly) || (token === "«" && guillemets)];
+    const curly = this.english || this.french;
+    const numberSign = token === "°" && this.french && before.toLowerCase() === "n";
+    return [(token === "”" && curly) || numberSign || ["।", "॥"].includes(token), token === "“" && curly];
   }
 
   aroundApostrophe(before, apostrophe, after) {
     const typographic = apostrophe === "’";
     if (typographic && /\p{Nd}$/u.test(before) && /^\p{Nd}/u.test(after)) return [true, true];
-    if (["fr", "ca"].includes(this.language) && after && ELIDED.test(before.split("’").at(-1))) {
+    if (this.french && after && ELIDED.test(before.split("’").at(-1))) {
       const meet = /^[\p{L}\p{N}]/u.test(after) || ["«", "“"].includes(after);
       return [meet, meet];
     }
-    if (!typographic || !/\p{L}$/u.test(before)) return [false, false];
-    if (this.language === "en") {
-      const ending = CONTRACTED.test(after);
-      return [ending || before.endsWith("s"), ending];
-    }
-    const meet = ["it", "ga"].includes(this.language) && /^\p{L}/u.test(after);
-    return [meet, meet];
+    if (!typographic || !this.english || !/\p{L}$/u.test(before)) return [false, false];
+    const ending = CONTRACTED.test(after);
+    return [ending || before.endsWith("s"), ending];
   }
 
   joined(tokens) {
@@ -162,20 +142,16 @@ class Detokenizer {
     tokens.forEach((token, place) => {
       const left = () => { text += token; space = " "; };
       const right = () => { text += space + token; space = ""; };
-      if (this.language !== "ko" && this.cjk[0].test(token)) {
-        text += (place && this.cjk[1].test(tokens[place - 1]) ? "" : space) + token;
-        space = " ";
-      } else if (this.opening.test(token)) right();
+      if (this.opening.test(token)) right();
       else if (/^[,.?!:;\\%}\])]+$/.test(token)) {
-        if (this.language === "fr" && /^[?!:;\\%]$/.test(token)) text += " ";
+        if (this.french && /^[?!:;\\%]$/.test(token)) text += " ";
         left();
-      } else if (this.language === "en" && place && this.contracted.test(token)) left();
-      else if (["fr", "it", "ga"].includes(this.language) && place <= tokens.length - 2
-        && this.elided.test(token) && this.letter.test(tokens[place + 1])) right();
+      } else if (this.english && place && this.contracted.test(token)) left();
+      else if (this.french && place <= tokens.length - 2 && this.elided.test(token) && this.letter.test(tokens[place + 1])) right();
       else if (/^['"„“`]+$/.test(token)) {
         const mark = /^[„“”]+$/.test(token) ? '"' : token;
         const open = (quotes.get(mark) ?? 0) % 2 === 0;
-        const possessive = open && this.language === "en" && token === "'" && place && tokens[place - 1].endsWith("s");
+        const possessive = open && this.english && token === "'" && place && tokens[place - 1].endsWith("s");
         if (!possessive) quotes.set(mark, (quotes.get(mark) ?? 0) + 1);
         if (open && !possessive) right();
         else left();
