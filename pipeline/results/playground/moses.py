@@ -26,7 +26,8 @@ def rules(source: str) -> dict[str, Any]:
             "plain": [word for word in known if _NUMERIC not in word],
             "numeric": [word.rpartition(" ")[0] for word in known if _NUMERIC in word],
         },
-        "classes": {name: _pattern(_ranges(map(ord, characters))) for name, characters in classes.items()},
+        "classes": {name: _pattern(_ranges(map(ord, characters))) for name, characters in classes.items()}
+        | {"cjk": _pattern(sacremoses.util.CJKChars().ranges)},
     }
 
 

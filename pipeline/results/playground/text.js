@@ -78,12 +78,13 @@ const APOSTROPHES = ["’", "'", "&apos;"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
 class Detokenizer {
-  constructor(language, settings, { alpha, currency }) {
+  constructor(language, settings, { alpha, currency, cjk }) {
     Object.assign(this, { language, settings, french: language === "fr", english: language === "en" });
     this.opening = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
     this.contracted = new RegExp(`^'[${alpha}]`, "u");
     this.elided = new RegExp(`[${alpha}]'$`, "u");
     this.letter = new RegExp(`^[${alpha}]`, "u");
+    this.cjk = [new RegExp(`^[${cjk}]`, "u"), new RegExp(`[${cjk}]$`, "u")];
   }
 
   text(tokens) {
@@ -142,7 +143,10 @@ class Detokenizer {
     tokens.forEach((token, place) => {
       const left = () => { text += token; space = " "; };
       const right = () => { text += space + token; space = ""; };
-      if (this.opening.test(token)) right();
+      if (this.cjk[0].test(token)) {
+        text += (place && this.cjk[1].test(tokens[place - 1]) ? "" : space) + token;
+        space = " ";
+      } else if (this.opening.test(token)) right();
       else if (/^[,.?!:;\\%}\])]+$/.test(token)) {
         if (this.french && /^[?!:;\\%]$/.test(token)) text += " ";
         left();
