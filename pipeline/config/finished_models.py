@@ -77,7 +77,9 @@ def in_danger(config: Config, runs: Sequence[str], rules: Collection[str], folde
 
 def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: bool) -> str | None:
     model = folder / "models" / run
-    if not (model / WEIGHTS).is_file():
+    continues = any((folder / "state" / run).glob("checkpoint-*"))
+    finished = (model / SUMMARY).is_file()  # written last: a training may be killed while it writes its model
+    if not (model / WEIGHTS).is_file() or (continues and not finished):
         return None
     try:
         had = ModelRun.model_validate(_read(model / SETTINGS))
@@ -89,7 +91,7 @@ def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: b
         return "and its text is to be made anew (to make that alone: the target `data`)"
     if _read(model / SUMMARY).get("data") != _text(folder / text):
         return f"but on other text than {text} holds now"
-    if not any((folder / "state" / run).glob("checkpoint-*")):
+    if not continues:
         return f"and without state/{run} it would be trained from the start"
     return None
 

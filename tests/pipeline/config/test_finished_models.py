@@ -106,6 +106,9 @@ def test_a_model_that_its_state_can_continue_is_in_no_danger(config: Config, oth
         changed = own.model_copy(update={"models": {**own.models, "rnnsearch-50": model}})
         assert in_danger(changed, ["rnnsearch-50"], [], other) == []
     assert in_danger(own, ["rnnencdec-50"], [], other) == []  # nothing is finished
+    for name in ("settings.json", "summary.json"):  # killed while it wrote the model
+        other.joinpath("models", "rnnsearch-50", name).unlink()
+    assert in_danger(own, ["rnnsearch-50"], [], other) == []
 
 
 @pytest.mark.parametrize(
