@@ -28,6 +28,9 @@ FILE = Path("logs") / "jobs.json"
 ONLY_LIST = "NMT_LIST_JOBS"
 """Names the environment variable with the file that Snakemake is to write the list to, instead of running any job."""
 
+SECONDS = 900
+"""Time limit for Snakemake's list, which takes seconds: a file system may hang."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -120,7 +123,7 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
             capture_output=True,
             text=True,
             check=False,
-            timeout=3600,
+            timeout=SECONDS,
         )
         if result.returncode != 0 or not path.exists():
             lines = result.stderr.strip().splitlines()

@@ -11,13 +11,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from nmt.errors import UserError, error_lines  # found by the line above
+from nmt.cli import fail, in_one_line  # found by the line above
 from nmt.io import progress
 
 
 @contextmanager
 def job(snakemake: Any) -> Iterator[None]:
-    """Write what the block says to the job's log, beside the terminal; bad input becomes one line and exit code 2."""
+    """Write what the block says to the job's log, beside the terminal; an error of input or system is one line."""
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
     os.environ[progress.LOG] = shlex.quote(str(log))
@@ -25,10 +25,11 @@ def job(snakemake: Any) -> Iterator[None]:
     with _logged(log):
         try:
             yield
-        except UserError as error:
-            print(error_lines(str(error)), file=sys.stderr)
-            progress.failed(str(error))
-            sys.exit(2)
+        except Exception as error:
+            line = in_one_line(error)
+            if line is None:
+                raise
+            fail(line)
 
 
 @contextmanager
