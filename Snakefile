@@ -81,10 +81,10 @@ rule releases:
 include: "workflow/rules/start.smk"
 
 
-if LIST:
+if CHECK_ONLY:
 
-    rule list_jobs:
-        """Always due, so that `onstart` is called where nothing else is; `nmt status` and `nmt preflight` ask for it."""
+    rule preflight:
+        """Always due, so that `onstart` is called where nothing else is."""
         input:
             [],
 

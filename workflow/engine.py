@@ -1,4 +1,4 @@
-"""Access to what Snakemake does not document, under names of our own.
+"""Access to what Snakemake does not document, under names of our own, and the jobs of a run from its graph.
 
 If a version of Snakemake moves one of these attributes, only this module changes. `tests/workflow/test_engine.py`
 asks a running Snakemake for each of them.
@@ -6,12 +6,15 @@ asks a running Snakemake for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
 from snakemake.io import IOFile
 from snakemake_interface_common.exceptions import WorkflowError
+
+from pipeline.config.schema import Config
+from pipeline.monitor.jobs import Job, JobList
 
 OF_WORKFLOW = {
     "config files": "config_settings.configfiles",
@@ -77,13 +80,55 @@ def recorded(workflow: Any, file: str) -> list[str] | None:
     return found
 
 
-def jobs_with_files(workflow: Any) -> Iterator[tuple[Any, bool]]:
-    """Yield the jobs that make files, and whether each is due."""
-    due = set(of(workflow, "due jobs")())
-    return ((job, job in due) for job in of(workflow, "jobs") if job.output)
-
-
-def levels(workflow: Any, job: Any) -> list[list[Any]]:
+def _levels(workflow: Any, job: Any) -> list[list[Any]]:
     """Return the jobs that are sent to a cluster together with this one, itself included, level by level."""
     group = of(workflow, "group of a job")(job)
     return [list(level) for level in group.toposorted] if group else [[job]]
+
+
+RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "limited_by")
+"""The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
+
+
+def job_list(config: Config, workflow: Any) -> JobList:
+    """Return all jobs that make files, due or not.
+
+    Args:
+        config: the run's settings.
+        workflow: Snakemake's.
+    """
+    due = set(of(workflow, "due jobs")())
+    return JobList(
+        config, tuple(_job(workflow, job, job in due) for job in of(workflow, "jobs") if job.output)
+    )
+
+
+def _job(workflow: Any, job: Any, due: bool) -> Job:
+    levels = _levels(workflow, job)
+    return Job(
+        rule=job.rule.name,
+        wildcards=dict(of_job(job, "wildcards")),
+        outputs=tuple(map(str, job.output)),
+        log=str(job.log[0]),
+        due=due,
+        local=job.rule.name in of_job(job, "local rules"),
+        resources=_stated(job) if levels == [[job]] else _together(levels),
+    )
+
+
+def _stated(job: Any) -> dict[str, Any]:
+    """Return the resources of a job, without those that depend on inputs that are not there yet."""
+    return {name: value for name in RESOURCES if type(value := job.resources.get(name)) in (int, str)}
+
+
+def _together(levels: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """Return the resources of jobs that are sent together, as Snakemake adds them: a level runs in parallel.
+
+    `rules` names them all.
+    """
+    stated = [[_stated(job) for job in level] for level in levels]
+    minutes = sum(max(one.get("runtime", 0) for one in level) for level in stated)
+    megabytes = max(sum(one.get("mem_mb", 0) for one in level) for level in stated)
+    known = {name: value for name, value in (("runtime", minutes), ("mem_mb", megabytes)) if value}
+    rules = ", ".join(sorted({job.rule.name for level in levels for job in level}))
+    return {**stated[0][0], **known, "rules": rules}

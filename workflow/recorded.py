@@ -4,31 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from nmt.settings.training import ModelRun
-
-_FORMER_CLEANING = {
-    "min_words": 1,
-    "max_characters": None,
-    "max_word_characters": None,
-    "invalid_utf8": "repair",
-    "byte_order_mark": "repair",
-    "carriage_return": "repair",
-    "line_separators": "repair",
-    "control_characters": "repair",
-}
-"""Keys of earlier versions, each with the value that stands for what is done now."""
-
-
-def _without_former(cleaning: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `cleaning` of an earlier version without the keys that are gone, where they said what is done now."""
-    return {
-        name: value
-        for name, value in cleaning.items()
-        if name not in _FORMER_CLEANING or value != _FORMER_CLEANING[name]
-    }
 
 
 def as_recorded(recorded: Iterable[str] | None, wanted: str, deciding: Callable[[str], Any]) -> str:
@@ -57,8 +36,6 @@ def of_training(settings: str) -> dict[str, Any]:
 def of_text(settings: str) -> dict[str, Any]:
     """Return the part of `data_settings` that decides the text. A selection that is off decides nothing."""
     values: dict[str, Any] = json.loads(settings)
-    if "cleaning" in values:
-        values["cleaning"] = _without_former(values["cleaning"])
     if not values.get("selection", {}).get("enabled", True):
         values["selection"] = None
     return values

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from nmt.errors import UserError
-
 FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 
 
@@ -20,15 +18,11 @@ def status(folder: Path) -> None:
     regularly, call `watch nmt status FOLDER`.
 
     The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
-    are those of the last run (logs/jobs.json), before the first run those of config.yaml.
+    are those of the last run (logs/settings.json), before the first run those of config.yaml.
     """
-    from pipeline.config.layers import find_layers, load
-    from pipeline.monitor.jobs import FILE, read
-    from pipeline.monitor.status import shown
+    from pipeline.monitor.status import last_settings, shown
 
-    listed = folder / FILE
-    config = read(listed).config if listed.exists() else load(find_layers(folder))
-    click.echo(shown(config, folder))
+    click.echo(shown(last_settings(folder), folder))
 
 
 @click.command()
@@ -47,37 +41,20 @@ def status(folder: Path) -> None:
     metavar="KEY=VALUE",
     help="Single key that overrides the settings, as given to Snakemake. Repeat it.",
 )
-@click.option(
-    "--cluster", is_flag=True, help="Check for jobs that run on a Slurm cluster instead of this machine."
-)
-@click.option("--partition", "partitions", multiple=True, help="Partition for jobs without a GPU. Repeat it.")
-@click.option(
-    "--gpu-partition", "gpu_partitions", multiple=True, help="Partition for jobs with a GPU. Repeat it."
-)
-def preflight(
-    folder: Path,
-    files: tuple[Path, ...],
-    pairs: tuple[str, ...],
-    cluster: bool,
-    partitions: tuple[str, ...],
-    gpu_partitions: tuple[str, ...],
-) -> None:
+@click.option("--profile", help="Profile of Snakemake, such as slurm: the jobs are sent to a cluster.")
+def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], profile: str | None) -> None:
     """Check what the experiment in FOLDER (default: here) still needs.
 
     It checks disk, GPU, partitions and finished models, and estimates the hours. Every run of Snakemake does the
     same before its first job. Exit code 2 means that something is missing.
     """
-    from pipeline.monitor.jobs import list_jobs
-    from pipeline.monitor.partition_check import moved
-    from pipeline.monitor.partition_check import partitions as known_partitions
-    from pipeline.monitor.preflight import Work, forecast, missing
+    from pipeline.config.layers import read_layer
+    from pipeline.monitor.preflight import check
 
-    listed = list_jobs(folder, files, pairs)
-    sent = cluster or partitions or gpu_partitions
-    work = Work.of_jobs(listed, moved(listed.due, partitions, gpu_partitions) if sent else None)
-    for line in forecast(listed.config, work, folder) or ["nothing is left to train or to fetch"]:
+    for file in files:  # what Snakemake says of such a file does not name it
+        read_layer(file)
+    options = ["--profile", profile] if profile else ["--cores", "1"]
+    options += ["--configfile", *(str(file.absolute()) for file in files)] if files else []
+    options += ["--config", *pairs] if pairs else []
+    for line in check(folder, options) or ["nothing is left to train or to fetch"]:
         click.echo(line)
-    if sent and not known_partitions().nodes:
-        click.echo("no answer from sinfo here: partitions are not checked")
-    if problems := missing(listed.config, work, folder):
-        raise UserError(*problems)

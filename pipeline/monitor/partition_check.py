@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from nmt.io.system import ask, seconds
 from nmt.settings.checks import nearest
@@ -50,19 +50,6 @@ def configuration() -> dict[str, str]:
     """Return the cluster's configuration by the names in slurm.conf, with values in Slurm's format (`300 sec`)."""
     lines = (line.partition("=") for line in ask("scontrol", "show", "config").splitlines())
     return {name.strip(): value.strip() for name, equals, value in lines if equals}
-
-
-def moved(jobs: Iterable[Job], names: Sequence[str], gpu_names: Sequence[str]) -> list[Job]:
-    """Return the jobs on other partitions: those without a GPU on each of some, those with one on each of others.
-
-    No names leave jobs on the partitions that they have.
-    """
-    return [
-        replace(job, resources={**job.resources, "slurm_partition": name})
-        for job in jobs
-        for name in (gpu_names if job.resources.get("gpu") else names)
-        or (job.resources.get("slurm_partition", ""),)
-    ]
 
 
 def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.backend import gpu_pool
+from nmt.errors import UserError
+from pipeline.config.checkout import REPOSITORY, for_snakemake
 from pipeline.config.finished_models import in_danger
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
-from pipeline.monitor.jobs import Job, JobList
+from pipeline.monitor.jobs import CHECK_ONLY, Job, JobList
 from pipeline.monitor.partition_check import unsatisfiable
+
+SECONDS = 900
+"""Time limit for Snakemake's check, which takes seconds: a file system may hang."""
 
 
 @dataclass(frozen=True)
@@ -113,3 +121,44 @@ def _parts(parts: dict[str, int]) -> str:
 
 def _gigabytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"
+
+
+# --- as a command -----------------------------------------------------------------------------------------------------
+
+
+def check(folder: Path, options: Sequence[str]) -> list[str]:
+    """Return what the work in a folder will take. Snakemake tells it before the first job, and then ends.
+
+    Args:
+        folder: the experiment's.
+        options: Snakemake's, as for a run.
+
+    Raises:
+        UserError: something is missing.
+    """
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(_snakefile(folder))]
+    command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
+    result = subprocess.run(
+        [*command, "--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"],
+        env={**os.environ, **for_snakemake(folder), CHECK_ONLY: "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    if result.returncode:
+        lines = result.stderr.strip().splitlines()
+        problems = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+        raise UserError(*problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"])
+    return result.stdout.splitlines()
+
+
+def _snakefile(folder: Path) -> Path:
+    """Return the Snakefile of the repository that the folder lies in, or that this package lies in."""
+    for place in (folder.resolve(), *folder.resolve().parents, REPOSITORY):
+        if (place / "Snakefile").is_file() and (place / "config.yaml").is_file():
+            return place / "Snakefile"
+    raise UserError(
+        f"{folder}: no Snakefile with a config.yaml beside it here or above; expected an experiment's folder"
+    )

@@ -26,9 +26,11 @@ from nmt.store.model_folder import HISTORY, SETTINGS, WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.finished_models import shared_models
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import in_words, training_times
+from pipeline.monitor.jobs import SETTINGS as SETTINGS_OF_RUN
 
 CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
@@ -56,6 +58,14 @@ class Training:
         rate = self.reached.updates_per_second
         unfinished = self.state not in ("done", "outdated")
         return max(self.updates - self.reached.update, 0) / rate if rate and unfinished else None
+
+
+def last_settings(folder: Path) -> Config:
+    """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
+    try:
+        return Config.model_validate(read_json(folder / SETTINGS_OF_RUN))
+    except (UserError, OSError, ValidationError):
+        return load(find_layers(folder))
 
 
 def training(config: Config, folder: Path, run: Run) -> Training:

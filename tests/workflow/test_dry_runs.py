@@ -13,9 +13,7 @@ from nmt.settings.training import ModelRun
 from nmt.store.model_folder import MODEL, RECORDS
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
-from pipeline.monitor.jobs import list_jobs
-from tests.experiments import EXTENDS_PAPER
-from tests.plans import EXPERIMENTS, FEW_SHARDS, Plans, stand_ins
+from tests.plans import EXPERIMENTS, Plans, stand_ins
 from tests.running import ROOT, scheduled, snakemake
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
@@ -106,10 +104,9 @@ def test_a_command_does_not_grow_with_the_number_of_shards(plans: Plans) -> None
         assert 0 < many < few + 50, words
 
 
-def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
-    jobs = list_jobs(tmp_path, pairs=["moses={enabled: true}", FEW_SHARDS]).jobs
-    here, sent = ({job.rule for job in jobs if job.local == local} for local in (True, False))
+def test_what_needs_the_network_runs_where_snakemake_runs(plans: Plans) -> None:
+    text = plans["paper/moses"].text
+    here, sent = (set(re.findall(rf"\n *{kind} (.+):\n", text)) for kind in ("localrule", "rule"))
     assert {"download", "kenlm_programs", "moses_programs"} <= here
     assert {"extract_europarl-v7", "prepare", "language_model", "score_pairs", "train"} <= sent
 

@@ -34,9 +34,9 @@ rule one:
     shell: f"export {{engine.LOG}}; touch {{{{output}}}}; echo $NMT_LOG 2>&1 | tee -i {{{{log:q}}}}"
 
 onstart:
-    job, due = next(engine.jobs_with_files(workflow))
-    assert due and job.rule.name in engine.of_job(job, "local rules")
-    assert engine.levels(workflow, job) == [[job]]
+    job = next(iter(engine.of(workflow, "jobs")))
+    (listed,) = engine.job_list(None, workflow).jobs
+    assert (listed.rule, listed.log, listed.due, listed.local) == ("one", "one.log", True, True)
     assert engine.status_command(workflow) is None and not engine.sends_jobs(workflow)
     engine.limit(workflow, "gpu", 1)
     found = held(engine.of, workflow, engine.OF_WORKFLOW) | held(engine.of_job, job, engine.OF_JOB)

@@ -51,7 +51,8 @@ class Told:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
-        listed().write(folder / jobs.FILE)
+        folder.mkdir()
+        jobs.started.append(listed())
         self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
 
     def begin(self, log: str) -> None:

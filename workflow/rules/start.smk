@@ -1,26 +1,26 @@
-"""What happens before the first job: the jobs are listed for `nmt status`, and what they will miss hours later is said."""
+"""What happens before the first job: what the run will take is told, and what it would miss hours later."""
 
-from pipeline.monitor.jobs import FILE, ONLY_LIST
+from pipeline.monitor import jobs
 
-# Where the list goes if it is all that this Snakemake is for.
-LIST = os.environ.get(ONLY_LIST)
+# Whether this check is all that this Snakemake is for: `nmt preflight`.
+CHECK_ONLY = jobs.CHECK_ONLY in os.environ
 
 
 def start():
-    """List the jobs; say what they will take, and refuse where something is missing."""
+    """Say what the jobs will take, and refuse where something is missing."""
     # imported here, for they are not needed to read the rules
+    from nmt.io.files import write_text
     from pipeline.monitor.preflight import Work, forecast, missing
-    from workflow.jobs import job_list
 
-    listed = job_list(CONFIG, workflow)
-    if LIST:
-        listed.write(Path(LIST))
-        sys.exit(0)
+    listed = engine.job_list(CONFIG, workflow)
     runs_here = workflow.executor_plugin.common_settings.local_exec
     work = Work.of_jobs(listed, None if runs_here else listed.due, engine.status_command(workflow))
     for line in forecast(CONFIG, work, Path()):
-        print(line, file=sys.stderr)
+        print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
     problems = missing(CONFIG, work, Path())
     if problems:
         refuse(problems)
-    listed.write(FILE)
+    if CHECK_ONLY:
+        sys.exit(0)
+    jobs.started.append(listed)
+    write_text(jobs.SETTINGS, CONFIG.model_dump_json() + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.partition_check import moved, unsatisfiable
+from pipeline.monitor.partition_check import unsatisfiable
 
 SINFO = """\
 cpu* 12:00:00 (null)
@@ -52,11 +52,6 @@ def test_what_fits() -> None:
 def test_names_that_the_cluster_lacks() -> None:
     (line,) = of(a_job("clean", "cpus"), a_job("tokenize", "cpus"))
     assert "found 'cpus'" in line and "known: cpu, gpu, long" in line
-
-
-def test_jobs_go_to_the_partitions_that_are_asked_for() -> None:
-    jobs = moved([a_job("clean"), train()], ["cpu", "cpus"], [])
-    assert [job.resources["slurm_partition"] for job in jobs] == ["cpu", "cpus", "gpu"]
 
 
 def test_a_gpu_where_there_is_none_and_the_cluster_s_own_choice_is_looked_at_too() -> None:

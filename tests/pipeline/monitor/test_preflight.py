@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import namedtuple
 from pathlib import Path
@@ -17,7 +18,7 @@ from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import Work, forecast, missing
 from pipeline.monitor.time_limits import expected_rate
 from tests.experiments import EXTENDS_PAPER, paper
-from tests.running import run, slurm_of
+from tests.running import ROOT, run, slurm_of
 
 NOTHING = Work(())
 
@@ -86,25 +87,23 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     assert f"({ASSUMED}; {MEASURED})" in training
 
 
-@pytest.fixture
-def sinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster whose sinfo says this of its nodes."""
+def test_the_command_asks_a_cluster_as_a_run_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = slurm_of(tmp_path, "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:h200:8")
-    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-
-
-@pytest.mark.usefixtures("sinfo")
-def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path) -> None:
+    (programs / "scontrol").symlink_to("squeue")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     (tmp_path / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
-    command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--partition", "cpu"]
-    command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
-    slow = [*command, "--config", "resources={gpu_teraflops: 1}", "--gpu-partition", "gpu"]
-    lines = run(slow).stdout.replace("nmt: error: ", "").splitlines()
-    assert any(
-        "but partition gpu grants 48: set resources.train_hours to 48 or less" in line for line in lines
+    profile = tmp_path / "mine"
+    profile.mkdir()
+    text = (ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8")
+    with_gpu = text.replace('slurm_partition: ""', "slurm_partition: cpu", 1).replace(
+        'slurm_partition: ""', "slurm_partition: gpu", 1
     )
-    assert not [line for line in lines if "translate" in line]
-    lines = run(
-        [*command, "--config", "resources={gpu_teraflops: 1, train_hours: 48}", "--gpu-partition", "gpu"]
-    ).stdout.splitlines()
-    assert not [line for line in lines if "train:" in line]
+    (profile / "config.yaml").write_text(with_gpu, encoding="utf-8")
+    command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--profile", str(profile)]
+    command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
+    lines = run([*command, "--config", "resources={gpu_teraflops: 1}"]).stdout.splitlines()
+    wanted = (
+        "nmt: error: train: a job asks for 72 hours, but partition gpu grants 48: set resources.train_hours"
+    )
+    assert any(line.startswith(wanted) for line in lines), lines
+    assert not any("translate" in line for line in lines)

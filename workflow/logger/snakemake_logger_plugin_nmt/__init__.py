@@ -144,7 +144,7 @@ class RunProgress:
         self._show("")
 
     def _read_list(self) -> None:
-        listed = jobs.read(self._folder / jobs.FILE)
+        listed = jobs.started[-1]
         self._config = listed.config
         self._runs = runs_of(self._config, list(self._config.models))
         self._jobs = {job.log: job for job in listed.due}
