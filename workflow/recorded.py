@@ -18,9 +18,9 @@ def as_recorded(recorded: Iterable[str] | None, wanted: str, deciding: Callable[
         wanted: the parameter as the settings have it now.
         deciding: what follows from a parameter; a ValueError where the text is another parameter's.
     """
-    for shown in recorded or ():
+    for literal in recorded or ():
         try:
-            text = ast.literal_eval(shown)
+            text = ast.literal_eval(literal)
             if deciding(text) == deciding(wanted):
                 return str(text)
         except (ValueError, TypeError, AttributeError, SyntaxError):

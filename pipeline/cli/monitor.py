@@ -20,9 +20,9 @@ def status(folder: Path) -> None:
     The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
     are those of the last run (logs/settings.json), before the first run those of config.yaml.
     """
-    from pipeline.monitor.status import last_settings, shown
+    from pipeline.monitor.status import last_settings, table
 
-    click.echo(shown(last_settings(folder), folder))
+    click.echo(table(last_settings(folder), folder))
 
 
 @click.command()

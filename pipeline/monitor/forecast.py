@@ -46,8 +46,8 @@ class TrainingTime:
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """Return what is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
     all_runs = runs_of(config, list(config.models))
-    told = {name: reached(_history(folder, name)) for name in all_runs}
-    return [_training_time(config, all_runs, name, told, folder) for name in runs]
+    histories = {name: reached(_history(folder, name)) for name in all_runs}
+    return [_training_time(config, all_runs, name, histories, folder) for name in runs]
 
 
 def _history(folder: Path, run: str) -> Path:
@@ -57,14 +57,14 @@ def _history(folder: Path, run: str) -> Path:
 
 
 def _training_time(
-    config: Config, all_runs: dict[str, Run], name: str, told: dict[str, Reached], folder: Path
+    config: Config, all_runs: dict[str, Run], name: str, histories: dict[str, Reached], folder: Path
 ) -> TrainingTime:
     run = all_runs[name]
     entry = config.models[run.model]
-    begun = max(told[name].update, first_update(config, run, folder))
-    left = max(0, last_update(entry.training, told[name]) - begun)
+    begun = max(histories[name].update, first_update(config, run, folder))
+    left = max(0, last_update(entry.training, histories[name]) - begun)
     for other in dict.fromkeys([name, run.base, *all_runs]):
-        rate = told[other].updates_per_second if other else None
+        rate = histories[other].updates_per_second if other else None
         if other and rate and _alike(entry, config.models[all_runs[other].model]):
             return TrainingTime(name, left, 3600 * rate, MEASURED)
     source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED

@@ -91,13 +91,14 @@ def training(config: Config, folder: Path, run: Run) -> Training:
         word, note = "stopped", f"resumes after update {checkpoint or 0:,}"
     else:
         word = "waiting"
-    told = reached((model if finished else state) / HISTORY, entry.training.dev_score)
-    end = last_update(entry.training, told)
-    if word == "running" and noted and noted.total and (told.epoch or entry.training.epochs is None):
+    progressed = reached((model if finished else state) / HISTORY, entry.training.dev_score)
+    end = last_update(entry.training, progressed)
+    if word == "running" and noted and noted.total and (progressed.epoch or entry.training.epochs is None):
         # more recent than the history, but counted from where this process began
-        update = max(told.update, end - noted.total + noted.count)
-        told = replace(told, update=update, updates_per_second=told.updates_per_second or noted.rate or None)
-    return Training(run.name, label_of(config, run), word, end, told, checkpoint, note)
+        update = max(progressed.update, end - noted.total + noted.count)
+        rate = progressed.updates_per_second or noted.rate or None
+        progressed = replace(progressed, update=update, updates_per_second=rate)
+    return Training(run.name, label_of(config, run), word, end, progressed, checkpoint, note)
 
 
 def label_of(config: Config, run: Run) -> str:
@@ -114,17 +115,17 @@ def changed_settings(path: Path, wanted: ModelRun) -> str | None:
     return differences(flatten(was.outcome()), flatten(wanted.outcome())) or None
 
 
-def shown(config: Config, folder: Path) -> str:
+def table(config: Config, folder: Path) -> str:
     """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
     runs = runs_in_use(config)
     elsewhere = shared_models(config, runs, folder)
     trainings = [training(config, folder, run) for name, run in runs.items() if name not in elsewhere]
-    table = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
+    rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
     unfinished = [one.run for one in trainings if one.state not in ("done", "outdated")]
     left = in_words(config, training_times(config, folder, unfinished)) if unfinished else ""
     notes = [f"{one.label}: {one.state}: {one.note}" for one in trainings if one.note]
     notes += [f"{name}: its model is that of {place}" for name, place in elsewhere.items()]
-    parts = [str(folder), table if trainings else "", left and f"Left to train: {left}", "\n".join(notes)]
+    parts = [str(folder), rows if trainings else "", left and f"Left to train: {left}", "\n".join(notes)]
     text = "\n\n".join(filter(None, [*parts, "\n".join(_other_jobs(folder))]))
     # files may be somebody else's, and a terminal obeys control characters
     return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)

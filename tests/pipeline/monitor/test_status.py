@@ -15,7 +15,7 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import training_times
-from pipeline.monitor.status import Training, shown, training
+from pipeline.monitor.status import Training, table, training
 from tests.running import ROOT
 
 RUN = "rnnsearch-30"
@@ -40,7 +40,7 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     assert (found.state, found.note) == ("stopped", "resumes after update 1,200")
     write(tmp_path, f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')
     assert look(config, tmp_path).state == "failed"
-    lines = shown(config, tmp_path).splitlines()
+    lines = table(config, tmp_path).splitlines()
     assert "RNNsearch-30: failed: disk \ufffd[2Jfull" in lines  # a terminal would obey the escape code
     assert max(map(len, lines[:9])) <= 80
 
@@ -82,7 +82,7 @@ def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
     write(tmp_path, "logs/translate/b.progress.json", '{"count": 200, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/score/c.progress.json", '{"error": "no such file"}')
     write(tmp_path, "logs/score/d.progress.json", "[1")
-    assert shown(config, tmp_path).endswith(
+    assert table(config, tmp_path).endswith(
         "\n\nscore c: failed: no such file\ntranslate a: 25%, 50 sentences"
     )
 

@@ -1,8 +1,8 @@
 """Snakemake's logger for the make targets: the progress of a run for a person, in 80 columns.
 
-A stage has a line when its last job is done; a training when it begins, after each quarter and when it ends; a failure
-shows what its log says. On a terminal a last line shows what runs at the moment; elsewhere a line comes at least each
-minute. Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs.
+A stage has a line when its last job is done; a training when it begins and when it ends; a failure shows what its log
+says. On a terminal a last line shows what runs at the moment; elsewhere a line comes at least each minute.
+Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs.
 
 Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
 """
@@ -24,14 +24,12 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmt.io import progress
 from nmt.io.files import read_json
-from nmt.io.progress import LOG_SECONDS, JobProgress, clock
+from nmt.io.progress import JobProgress, clock
 from pipeline.config.runs import runs_of
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
 from pipeline.monitor.status import Training, label_of, training
 
-PARTS = 4
-"""A long job has a line after each of so many parts, except the last."""
 SILENCE = 60.0
 """Seconds without a line, outside of a terminal, after which a running job has one."""
 LEFT_SECONDS = 5.0
@@ -62,10 +60,10 @@ class RunProgress:
         self, folder: Path, caller: Path, stream: TextIO, now: Callable[[], float] = time.monotonic
     ) -> None:
         self._folder, self._caller, self._stream, self._now = folder, caller, stream, now
-        self._start = self._said = now()
+        self._start = self._printed = now()
         self._jobs: dict[str, jobs.Job] = {}  # those that are not done, by their logs
         self._running: dict[str, float] = {}  # since when
-        self._told: dict[str, tuple[int, float]] = {}  # the last line of a job: its part, and when
+        self._mentioned: dict[str, float] = {}  # when a job had its last line
         self._seconds: dict[str, list[float]] = {}  # of the jobs that are done, by rule
         self._most_at_once = 1
         self._left = (float("-inf"), "")
@@ -79,7 +77,7 @@ class RunProgress:
                 self._read_list()
             self._running[log] = self._now()
             self._most_at_once = max(self._most_at_once, len(self._running))
-            self._told[log] = (0, self._now())
+            self._mentioned[log] = self._now()
             job = self._jobs.get(log)
             if job and job.stage == "train":
                 status = self._training(job)
@@ -108,22 +106,16 @@ class RunProgress:
     def fail(self, logs: Sequence[str]) -> bool:
         """Tell of the failed job, or of those of several that were sent together. Return whether a log says why."""
         with self._lock:
-            told = [log for log in logs if self._running.pop(log, None) is not None]
-            lines = {log: self._lines(log) for log in told}
-            errors = {log: [line for line in lines[log] if line.startswith(ERROR)] for log in told}
+            failed = [log for log in logs if self._running.pop(log, None) is not None]
+            lines = {log: self._lines(log) for log in failed}
+            errors = {log: [line for line in lines[log] if line.startswith(ERROR)] for log in failed}
             # where no log says why, it is the job that was last heard of
-            last = sorted(told, key=lambda log: _time(self._folder / log))[-1:]
-            for log in [log for log in told if errors[log]] or last:
+            last = sorted(failed, key=lambda log: _time(self._folder / log))[-1:]
+            for log in [log for log in failed if errors[log]] or last:
                 job, path = self._jobs.get(log), os.path.relpath(self._folder / log, self._caller)
-                said = errors[log] or lines[log][-TAIL:]
-                self.say(
-                    "",
-                    f"FAILED: {f'{job.stage} {self._name(job)}' if job else log}",
-                    *said,
-                    f"log: {path}",
-                    "",
-                )
-            return not told or any(errors.values())  # without any, it was said before
+                name = f"{job.stage} {self._name(job)}" if job else log
+                self.say("", f"FAILED: {name}", *(errors[log] or lines[log][-TAIL:]), f"log: {path}", "")
+            return not failed or any(errors.values())  # without any, it was shown before
 
     def _lines(self, log: str) -> list[str]:
         path = self._folder / log
@@ -134,7 +126,7 @@ class RunProgress:
         with self._lock:
             self._show("")
             print(*lines, sep="\n", file=self._stream, flush=True)
-            self._said = self._now()
+            self._printed = self._now()
 
     def close(self) -> None:
         """End the thread that watches the jobs."""
@@ -157,32 +149,25 @@ class RunProgress:
                 self.look()
 
     def look(self) -> None:
-        """Tell of jobs that have done another part of their work, and of one if nothing was told for long."""
+        """Show what runs: on a terminal always, elsewhere one of the jobs after a silence."""
         now, running = self._now(), [log for log in self._running if log in self._jobs]
         shares = {log: self._share(log) for log in running}
-        for log, share in shares.items():
-            part, told = self._told[log]
-            if part < int(PARTS * share) < PARTS and now - told >= LOG_SECONDS:
-                self._tell_of_work(log, share)
         if self._stream.isatty():
             left = f"about {self._time_left()} left: " if running else ""
             names = {log: f"{self._jobs[log].stage} {self._name(self._jobs[log])}" for log in running}
             self._show(left + ", ".join(f"{names[log]} {shares[log]:.0%}" for log in running))
-        elif running and now - self._said >= SILENCE:
-            log = min(running, key=lambda log: self._told[log][1])  # so that jobs take turns
-            self._tell_of_work(log, shares[log])
+        elif running and now - self._printed >= SILENCE:
+            log = min(running, key=lambda log: self._mentioned[log])  # so that jobs take turns
+            self._mentioned[log] = now
+            job, nll = self._jobs[log], ""
+            if job.stage == "train":
+                dev = self._training(job).reached.dev
+                nll = f", dev NLL {dev.nll:.2f}" if dev and dev.nll is not None else ""
+            self._tell(job, f"{shares[log]:.0%}{nll}")
 
     def _share(self, log: str) -> float:
         reading = progress.read(progress.progress_path(self._folder / log)) or JobProgress()
         return reading.count / reading.total if reading.total else 0.0
-
-    def _tell_of_work(self, log: str, share: float) -> None:
-        self._told[log] = (int(PARTS * share), self._now())
-        job, nll = self._jobs[log], ""
-        if job.stage == "train":
-            reached = self._training(job).reached
-            nll = f", dev NLL {reached.dev.nll:.2f}" if reached.dev and reached.dev.nll is not None else ""
-        self._tell(job, f"{share:.0%}{nll}")
 
     def _tell(self, job: jobs.Job, text: str) -> None:
         self._line(f"{job.stage} {self._name(job)}: {text}")
