@@ -63,7 +63,7 @@ def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:
     longest: dict[tuple[str, ...], float] = {}
     for job in (job for job in jobs if not job.local):
         stated = {"rules": job.rule, **job.resources}
-        names = ("rules", "slurm_partition", "gpu", "qos", "limited_by")
+        names = ("rules", "slurm_partition", "gpu", "qos", "time_setting")
         alike = tuple(str(stated.get(name) or "") for name in names)
         longest[alike] = max(longest.get(alike, 0.0), stated.get("runtime", 0.0))
     lines = [line for alike, minutes in longest.items() for line in _refused(known, minutes, *alike)]
@@ -71,7 +71,7 @@ def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:
 
 
 def _refused(
-    slurm: Partitions, minutes: float, rules: str, partition: str, gpu: str, qos: str, limited_by: str
+    slurm: Partitions, minutes: float, rules: str, partition: str, gpu: str, qos: str, time_setting: str
 ) -> Iterator[str]:
     """Yield what none of the partitions has that jobs may go to. A quality of service may lift limits on the time."""
     names = [name for name in (partition or slurm.default or "").split(",") if name]
@@ -90,7 +90,7 @@ def _refused(
     longest = max(some.seconds for some in nodes)
     if not qos and 60 * minutes > longest:
         granted = f"{longest // 36 / 100:,g}"  # hours, rounded down to what may be asked for
-        less = f"set resources.{limited_by} to {granted} or less, or " if limited_by else ""
+        less = f"set resources.{time_setting} to {granted} or less, or " if time_setting else ""
         yield (
             f"{rules}: a job asks for {minutes / 60:,.3g} hours, but partition {where} grants"
             f" {granted}: {less}name another partition"

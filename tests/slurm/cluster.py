@@ -1,7 +1,7 @@
 """A real Slurm on one machine: munge, a controller, a node with two GPU devices that need not exist.
 
 The executor's job step drops SLURM_CONF, so the configuration must lie in /etc/slurm: it is refused where there is one
-already, and taken away again at the end. By hand: `python -m tests.slurm.cluster COMMAND...` runs a command in it.
+already, and taken away again at the end.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import secrets
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -315,17 +314,3 @@ def running(accounting: bool = False) -> Iterator[Cluster]:
             yield cluster
         finally:
             cluster.stop()
-
-
-def main(command: Sequence[str]) -> int:
-    """Run a command while a cluster is up."""
-    problem = missing()
-    if problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return 2
-    with running():
-        return subprocess.run(command, check=False).returncode
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or ["bash"]))

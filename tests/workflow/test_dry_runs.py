@@ -99,16 +99,8 @@ def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(plans: 
 
 def test_a_command_does_not_grow_with_the_number_of_shards(plans: Plans) -> None:
     """One argument of a shell, which a job's command is, holds 128 KiB."""
-    for words in ("data binarize",):
-        many, few = (max(map(len, plans[name].lines(f"nmt {words} "))) for name in ("paper", "paper/seeds"))
-        assert 0 < many < few + 50, words
-
-
-def test_what_needs_the_network_runs_where_snakemake_runs(plans: Plans) -> None:
-    text = plans["paper/moses"].text
-    here, sent = (set(re.findall(rf"\n *{kind} (.+):\n", text)) for kind in ("localrule", "rule"))
-    assert {"download", "kenlm_programs", "moses_programs"} <= here
-    assert {"extract_europarl-v7", "prepare", "language_model", "score_pairs", "train"} <= sent
+    many, few = (max(map(len, plans[name].lines("nmt data binarize "))) for name in ("paper", "paper/seeds"))
+    assert 0 < many < few + 50
 
 
 def test_deep_lstms_have_a_vocabulary_of_each_side_and_ensembles_of_their_runs(plans: Plans) -> None:

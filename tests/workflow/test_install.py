@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import subprocess
 import zipfile
 from pathlib import Path
@@ -115,20 +113,3 @@ def test_uv_is_fetched_for_this_machine_and_checked(tmp_path: Path, monkeypatch:
     wheels[1].write_bytes(b"another")
     with pytest.raises(OSError, match=r"another SHA-256"):
         fetch_uv.main(tmp_path / "uv")
-
-
-def test_without_python_and_uv_a_line_says_what_to_install(project: Path) -> None:
-    (project / ".uv" / "uv").unlink()
-    (project / "sh-only").mkdir()
-    for program in ("dirname", "mkdir", "rm", "sh"):
-        (project / "sh-only" / program).symlink_to(str(shutil.which(program)))
-    ended = subprocess.run(
-        ["/bin/sh", project / "workflow" / "setup.sh"],
-        env={"PATH": str(project / "sh-only"), "HOME": str(project)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 2 and re.search(
-        r"^error: no uv: install Python .* or uv", ended.stderr, re.MULTILINE
-    )

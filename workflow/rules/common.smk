@@ -24,7 +24,7 @@ import pipeline.phrase_based.programs as phrase_based
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.artifacts import COMPARISON, TREE, artifacts
 from pipeline.results.papers import read_paper, sets_of
-from workflow import engine, gpus, options, recorded
+from workflow import internals, gpus, options, recorded
 
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
 OWN = ROOT / "workflow"
@@ -43,8 +43,8 @@ try:
     CONFIG = load(
         find_layers(
             Path.cwd(),
-            engine.of(workflow, "config files"),
-            engine.of(workflow, "config"),
+            internals.of(workflow, "config files"),
+            internals.of(workflow, "config"),
         )
         if Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile"
         else module_layers(Path.cwd(), config)
@@ -86,15 +86,15 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 os.environ.update(PYTHONSAFEPATH="1")
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
-shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
+shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {internals.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
-SENDS_JOBS = engine.sends_jobs(workflow)
+SENDS_JOBS = internals.sends_jobs(workflow)
 
 # On this machine as many jobs compute on GPUs at once as it has GPUs, each on one of its own; `--resources gpu=N` says
 # otherwise. Without a GPU, cores are the only limit.
-SHARED_GPUS = 0 if SENDS_JOBS or engine.of(workflow, "inside a job") else gpus.share()
+SHARED_GPUS = 0 if SENDS_JOBS or internals.of(workflow, "inside a job") else gpus.share()
 if SHARED_GPUS:
-    engine.limit(workflow, "gpu", SHARED_GPUS)
+    internals.limit(workflow, "gpu", SHARED_GPUS)
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -187,5 +187,5 @@ def training_settings(wildcards):
 
 def as_recorded(wildcards, wanted, deciding):
     """A parameter of a finished training as Snakemake recorded it, if the wanted one means the same: it is not run again."""
-    record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
+    record = internals.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
     return recorded.as_recorded(record, wanted, deciding)

@@ -67,7 +67,7 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(60 * CONFIG.resources.moses_hours),
-            limited_by="moses_hours",
+            time_setting="moses_hours",
         params:
             settings=moses_settings("alignment_block", "symmetrization"),
         script:
@@ -88,7 +88,7 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(60 * CONFIG.resources.moses_hours),
-            limited_by="moses_hours",
+            time_setting="moses_hours",
         params:
             settings=moses_settings("max_phrase_words", "reordering"),
         script:
@@ -136,7 +136,7 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(60 * CONFIG.resources.moses_hours),
-            limited_by="moses_hours",
+            time_setting="moses_hours",
         params:
             system=moses_settings(*SEARCH),
             tuning=moses_settings("tuner", "tuning_rounds", "tuning_n_best"),
@@ -159,7 +159,7 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(60 * CONFIG.resources.moses_hours),
-            limited_by="moses_hours",
+            time_setting="moses_hours",
         params:
             system=moses_settings(*SEARCH),
         script:
@@ -242,7 +242,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(60 * CONFIG.resources.moses_hours),
-            limited_by="moses_hours",
+            time_setting="moses_hours",
         params:
             compute=CONFIG.decoding.model_dump(include={"device", "threads"}),
         script:

@@ -28,7 +28,7 @@ if CONFIG.use.rescored:
             gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=math.ceil(60 * CONFIG.resources.translate_hours),
-            limited_by="translate_hours",
+            time_setting="translate_hours",
         params:
             model=lambda wildcards: options.translators(
                 map(model_folder, RESCORED[wildcards.rescored].members), RESCORED[wildcards.rescored].average

@@ -44,4 +44,4 @@ def cores_of(threads):
     """
     if SHARED_GPUS < 2:
         return threads
-    return min(threads, max(1, engine.cores(workflow) // SHARED_GPUS))
+    return min(threads, max(1, internals.cores(workflow) // SHARED_GPUS))

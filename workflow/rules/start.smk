@@ -12,9 +12,9 @@ def start():
     from nmt.io.files import write_text
     from pipeline.monitor.preflight import Work, forecast, missing
 
-    listed = engine.job_list(CONFIG, workflow)
+    listed = internals.job_list(CONFIG, workflow)
     runs_here = workflow.executor_plugin.common_settings.local_exec
-    work = Work.of_jobs(listed, None if runs_here else listed.due, engine.status_command(workflow))
+    work = Work.of_jobs(listed, None if runs_here else listed.due, internals.status_command(workflow))
     for line in forecast(CONFIG, work, Path()):
         print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
     problems = missing(CONFIG, work, Path())

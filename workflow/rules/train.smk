@@ -42,7 +42,7 @@ rule train:
         gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
-        limited_by="train_hours",
+        time_setting="train_hours",
         # Jobs are sent in any order: in the queue the less urgent are nicer.
         slurm_extra=lambda wildcards: (
             f"--nice={10 * (cluster.MOST_URGENT - cluster.urgency(CONFIG, RUNS[wildcards.model]))}"

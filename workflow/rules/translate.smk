@@ -34,7 +34,7 @@ rule translate:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
         mem_mb=decoding_memory,
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
-        limited_by="translate_hours",
+        time_setting="translate_hours",
     params:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
@@ -62,7 +62,7 @@ rule align:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
-        limited_by="translate_hours",
+        time_setting="translate_hours",
     params:
         model=lambda wildcards: model_folder(wildcards.model),
         options=options.known(
@@ -89,7 +89,7 @@ rule perplexity:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=decoding_memory,
         runtime=minutes(60 * CONFIG.resources.translate_hours),
-        limited_by="translate_hours",
+        time_setting="translate_hours",
     params:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average

@@ -36,7 +36,7 @@ def a_job(rule: str, partition: str = "", minutes: int = 0, **more: object) -> J
 
 
 def train(partition: str = "gpu", minutes: int = 2880, **more: object) -> Job:
-    return a_job("train", partition, minutes, gpu=1, limited_by="train_hours", **more)
+    return a_job("train", partition, minutes, gpu=1, time_setting="train_hours", **more)
 
 
 def of(*jobs: Job) -> list[str]:

@@ -86,7 +86,7 @@ def _levels(workflow: Any, job: Any) -> list[list[Any]]:
     return [list(level) for level in group.toposorted] if group else [[job]]
 
 
-RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "limited_by")
+RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "time_setting")
 """The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
 
 

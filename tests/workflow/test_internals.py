@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.running import ROOT, run
-from workflow import engine
+from workflow import internals
 
 SNAKEFILE = f"""
 import json, sys
 sys.path.insert(0, {str(ROOT)!r})
-from workflow import engine
+from workflow import internals
 
 def held(ask, thing, names):
     found = {{}}
@@ -31,15 +31,15 @@ localrules: one
 rule one:
     output: "one.txt"
     log: "one.log"
-    shell: f"export {{engine.LOG}}; touch {{{{output}}}}; echo $NMT_LOG 2>&1 | tee -i {{{{log:q}}}}"
+    shell: f"export {{internals.LOG}}; touch {{{{output}}}}; echo $NMT_LOG 2>&1 | tee -i {{{{log:q}}}}"
 
 onstart:
-    job = next(iter(engine.of(workflow, "jobs")))
-    (listed,) = engine.job_list(None, workflow).jobs
+    job = next(iter(internals.of(workflow, "jobs")))
+    (listed,) = internals.job_list(None, workflow).jobs
     assert (listed.rule, listed.log, listed.due, listed.local) == ("one", "one.log", True, True)
-    assert engine.status_command(workflow) is None and not engine.sends_jobs(workflow)
-    engine.limit(workflow, "gpu", 1)
-    found = held(engine.of, workflow, engine.OF_WORKFLOW) | held(engine.of_job, job, engine.OF_JOB)
+    assert internals.status_command(workflow) is None and not internals.sends_jobs(workflow)
+    internals.limit(workflow, "gpu", 1)
+    found = held(internals.of, workflow, internals.OF_WORKFLOW) | held(internals.of_job, job, internals.OF_JOB)
     open("found.json", "w").write(json.dumps(found))
 """
 
@@ -67,7 +67,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return lacking | {"log": (folder / "one.log").read_text("utf-8").strip()}
 
 
-@pytest.mark.parametrize("name", [*engine.OF_WORKFLOW, *engine.OF_JOB])
+@pytest.mark.parametrize("name", [*internals.OF_WORKFLOW, *internals.OF_JOB])
 def test_snakemake_still_has_it(found: dict[str, str], name: str) -> None:
     assert not found[name]
 
