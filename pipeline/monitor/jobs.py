@@ -61,9 +61,15 @@ class JobList:
         return [job for job in self.jobs if job.due]
 
     @property
-    def training(self) -> dict[str, Job]:
-        """Return the training jobs by their runs."""
-        return {job.run: job for job in self.jobs if job.run and job.stage == "train"}
+    def trained(self) -> list[str]:
+        """Return the runs that are to be trained."""
+        return [job.run for job in self.due if job.run and job.stage == "train"]
+
+    @property
+    def fetched(self) -> list[str]:
+        """Return the archives that are to be fetched, by their names in the catalogue."""
+        paths = {job.wildcards["archive"] for job in self.due if job.rule == "download"}
+        return [name for name, archive in self.config.archives.items() if archive.path in paths]
 
 
 started: list[JobList] = []

@@ -7,80 +7,53 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.backend import gpu_pool
 from nmt.errors import UserError
 from pipeline.config.checkout import REPOSITORY, for_snakemake
 from pipeline.config.finished_models import in_danger
-from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
-from pipeline.monitor.jobs import CHECK_ONLY, Job, JobList
+from pipeline.monitor.jobs import CHECK_ONLY, JobList
 from pipeline.monitor.partition_check import unsatisfiable
 
 SECONDS = 900
 """Time limit for Snakemake's check, which takes seconds: a file system may hang."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """The work of a run.
-
-    jobs: those that are due. runs: those to be trained. archives: those to be fetched, by their names in the
-    catalogue. sent: the jobs that go to a cluster; None: all run on this machine. status: the program that tells their
-    states.
-    """
-
-    jobs: tuple[Job, ...]
-    runs: tuple[str, ...] = ()
-    archives: tuple[str, ...] = ()
-    sent: tuple[Job, ...] | None = None
-    status: str | None = None
-
-    @staticmethod
-    def of_jobs(listed: JobList, sent: Sequence[Job] | None = None, status: str | None = None) -> Work:
-        """Return the jobs that are due."""
-        paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
-        return Work(
-            jobs=tuple(listed.due),
-            runs=tuple(run for run, job in listed.training.items() if job.due),
-            archives=tuple(name for name, archive in listed.config.archives.items() if archive.path in paths),
-            sent=None if sent is None else tuple(sent),
-            status=status,
-        )
-
-
 # --- what is missing --------------------------------------------------------------------------------------------------
 
 
-def missing(config: Config, work: Work, folder: Path) -> list[str]:
+def missing(listed: JobList, folder: Path, sent: bool = False, status: str | None = None) -> list[str]:
     """Return what is lacking for the work that is about to be done, one line each.
 
     Args:
-        config: the run's settings.
-        work: what is waiting.
+        listed: the run's jobs.
         folder: where the run writes.
+        sent: whether jobs go to a cluster, those apart that run beside Snakemake.
+        status: the executor's program that tells their states.
     """
-    found = [_slurm(work), _gpu(config, work), _disk(config, work, folder)]
-    problems = [problem for problem in found if problem]
-    cluster = unsatisfiable(work.sent, work.status) if work.sent is not None else []
-    finished = in_danger(config, work.runs, {job.rule for job in work.jobs}, folder)
-    return [*finished, *problems, *cluster]
+    finished = in_danger(listed.config, listed.trained, {job.rule for job in listed.due}, folder)
+    found = [_slurm(listed, status) if sent else _gpu(listed), _disk(listed, folder)]
+    cluster = unsatisfiable(listed.due, status) if sent else []
+    return [*finished, *(problem for problem in found if problem), *cluster]
 
 
-def _slurm(work: Work) -> str | None:
+def _slurm(listed: JobList, status: str | None) -> str | None:
     # of sbatch, squeue and others the project has programs of its own, which call Slurm's
-    if work.sent and work.status and not shutil.which("scontrol"):
+    if listed.due and status and not shutil.which("scontrol"):
         return "no Slurm on this machine: run where sbatch is, or without --profile slurm"
     return None
 
 
-def _gpu(config: Config, work: Work) -> str | None:
-    wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    if any(job.resources.get("gpu") for job in work.jobs if job.stage != "train"):
+def _gpu(listed: JobList) -> str | None:
+    config = listed.config
+    wanted = (
+        {config.models[model].training.device for model in config.use.models} if listed.trained else set()
+    )
+    if any(job.resources.get("gpu") for job in listed.due if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if work.sent is not None or "cuda" not in wanted or gpu_pool.gpu_evidence():
+    if "cuda" not in wanted or gpu_pool.gpu_evidence():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"
@@ -88,8 +61,8 @@ def _gpu(config: Config, work: Work) -> str | None:
     )
 
 
-def _disk(config: Config, work: Work, folder: Path) -> str | None:
-    parts = disk_bytes(config, folder, work.archives, work.runs)
+def _disk(listed: JobList, folder: Path) -> str | None:
+    parts = disk_bytes(listed.config, folder, listed.fetched, listed.trained)
     needed, free = sum(parts.values()), shutil.disk_usage(folder).free
     if free >= needed:
         return None
@@ -99,17 +72,17 @@ def _disk(config: Config, work: Work, folder: Path) -> str | None:
 # --- what it will take ------------------------------------------------------------------------------------------------
 
 
-def forecast(config: Config, work: Work, folder: Path) -> list[str]:
+def forecast(listed: JobList, folder: Path) -> list[str]:
     """Return hours and disk that the work will take, a line each."""
-    lines = []
-    if work.runs:
-        number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"
-        lines.append(f"training: {number}, {in_words(config, training_times(config, folder, work.runs))}")
-    parts = disk_bytes(config, folder, work.archives, work.runs)
+    lines, config, runs = [], listed.config, listed.trained
+    if runs:
+        number = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
+        lines.append(f"training: {number}, {in_words(config, training_times(config, folder, runs))}")
+    parts = disk_bytes(config, folder, listed.fetched, runs)
     if any(parts.values()):
         free = _gigabytes(shutil.disk_usage(folder).free)
         lines.append(f"disk: {_gigabytes(sum(parts.values()))} of {free} free: {_parts(parts)}")
-    unknown = [archive for archive in work.archives if config.archives[archive].bytes is None]
+    unknown = [archive for archive in listed.fetched if config.archives[archive].bytes is None]
     if unknown:
         lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
     return lines

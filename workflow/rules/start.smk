@@ -10,14 +10,13 @@ def start():
     """Say what the jobs will take, and refuse where something is missing."""
     # imported here, for they are not needed to read the rules
     from nmt.io.files import write_text
-    from pipeline.monitor.preflight import Work, forecast, missing
+    from pipeline.monitor.preflight import forecast, missing
 
     listed = internals.job_list(CONFIG, workflow)
-    runs_here = workflow.executor_plugin.common_settings.local_exec
-    work = Work.of_jobs(listed, None if runs_here else listed.due, internals.status_command(workflow))
-    for line in forecast(CONFIG, work, Path()):
+    sent = not workflow.executor_plugin.common_settings.local_exec
+    for line in forecast(listed, Path()):
         print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
-    problems = missing(CONFIG, work, Path())
+    problems = missing(listed, Path(), sent, internals.status_command(workflow))
     if problems:
         refuse(problems)
     if CHECK_ONLY:

@@ -15,12 +15,10 @@ from pipeline.config.schema import Config
 from pipeline.monitor import preflight
 from pipeline.monitor.forecast import ASSUMED, MEASURED, longest_chain, training_times
 from pipeline.monitor.jobs import Job, JobList
-from pipeline.monitor.preflight import Work, forecast, missing
+from pipeline.monitor.preflight import forecast, missing
 from pipeline.monitor.time_limits import expected_rate
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import ROOT, run, slurm_of
-
-NOTHING = Work(())
 
 
 def download(config: Config, name: str, due: bool = True) -> Job:
@@ -28,12 +26,20 @@ def download(config: Config, name: str, due: bool = True) -> Job:
     return Job("download", {"archive": path}, (path,), f"logs/download/{path}.log", due, True, {})
 
 
+def train(run: str) -> Job:
+    return Job("train", {"model": run}, ("model",), f"logs/train/{run}.log", True, False, {})
+
+
 def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     config = paper(tmp_path)
-    assert missing(config, NOTHING, tmp_path) == []
-    train = Job("train", {"model": "rnnsearch-30"}, ("model",), "logs/train/x.log", True, False, {})
-    jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train)
-    assert Work.of_jobs(JobList(config, jobs)) == Work((jobs[0], train), ("rnnsearch-30",), ("giga-fren",))
+    assert missing(JobList(config, ()), tmp_path) == []
+    jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train("rnnsearch-30"))
+    listed = JobList(config, jobs)
+    assert (listed.due, listed.trained, listed.fetched) == (
+        [jobs[0], jobs[2]],
+        ["rnnsearch-30"],
+        ["giga-fren"],
+    )
 
 
 @pytest.mark.parametrize(("rule", "due"), [("perplexity", True), ("vectors", True), ("perplexity", False)])
@@ -43,24 +49,18 @@ def test_a_gpu_that_any_rule_asks_for_is_looked_for(
     monkeypatch.setattr(gpu_pool, "gpu_evidence", lambda: [])
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
-    assert (
-        any(
-            "no NVIDIA GPU" in line
-            for line in missing(config, Work.of_jobs(JobList(config, (job,))), tmp_path)
-        )
-        == due
-    )
+    assert any("no NVIDIA GPU" in line for line in missing(JobList(config, (job,)), tmp_path)) == due
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = paper(tmp_path)
-    work = Work((), (), ("europarl-v7",))
+    listed = JobList(config, (download(config, "europarl-v7"),))
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**9))
-    (line,) = [line for line in missing(config, work, tmp_path) if "free" in line]
+    (line,) = [line for line in missing(listed, tmp_path) if "free" in line]
     assert "1.0 GB free, but archives " in line
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
-    assert not [line for line in missing(config, work, tmp_path) if "free" in line]
+    assert not [line for line in missing(listed, tmp_path) if "free" in line]
 
 
 def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     assert times["rnnsearch-50"].hours == pytest.approx(286_000 / 36_000)
     assert times["rnnsearch-50-star"].source == MEASURED
     assert times["rnnsearch-30"].source == ASSUMED  # its sentences are shorter
-    (training, *_) = forecast(config, Work((), tuple(runs)), tmp_path)
+    (training, *_) = forecast(JobList(config, tuple(map(train, runs))), tmp_path)
     assert f"({ASSUMED}; {MEASURED})" in training
 
 
