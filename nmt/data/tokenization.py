@@ -6,8 +6,9 @@ context always gives the same tokens, which are cached. Only apostrophes on both
 with them are tokenized as a whole.
 
 Moses' detokenizer attaches every currency symbol to the following token ("5 €par jour"). It knows only the typewriter
-apostrophe, and this only before letters ("d '1"), no typographic quotes but those of German, and no danda. Here a
-symbol stays behind its number, and tokens are joined as their language writes them before Moses' rules see them.
+apostrophe, and this only before letters ("d '1"), no typographic quotes but those of German, no danda, and puts spaces
+around / and &. Here a symbol stays behind its number, and tokens are joined as their language writes them before
+Moses' rules see them.
 """
 
 from __future__ import annotations
@@ -153,7 +154,9 @@ _CURLY = frozenset({"ca", "en", "es", "fr", "ga", "it", "nl", "pt"})
 _GUILLEMETS = frozenset({"ca", "el", "es", "it", "pt", "ru"})
 """Languages that write «so», without spaces."""
 _DANDAS = frozenset("।॥")
-_CURRENCY = "$€£¥"
+_CURRENCY = "$€£¥¢"
+_INITIALS = re.compile(r"[A-Z]{1,2}")
+"""What stands on both sides of the ampersand in S&P, R&D or AT&T."""
 _PRIVATE = range(0xE000, 0xF900)
 """Characters that replace currency symbols, so that Moses handles these like words."""
 
@@ -191,13 +194,13 @@ class Detokenizer:
 
     def _stand_ins(self, tokens: Sequence[str]) -> dict[str, str]:
         """Return a replacement character, which occurs in no token, for each symbol that Moses treats wrongly."""
-        found = sorted(set(_CURRENCY).intersection(tokens)) if self._language in _CURRENCY_BEHIND else []
-        found += ["'"] if self._language == "it" else []
-        if not found:
+        symbols = set(_CURRENCY if self._language in _CURRENCY_BEHIND else "¢")
+        wrong = sorted(symbols.intersection(tokens)) + ["'"] * (self._language == "it")
+        if not wrong:
             return {}
         taken = set().union(*tokens)
         free = (chr(code) for code in _PRIVATE if chr(code) not in taken)
-        return dict(zip(found, free, strict=False))
+        return dict(zip(wrong, free, strict=False))
 
 
 def _behind(tokens: Sequence[str], place: int) -> bool:
@@ -209,39 +212,45 @@ def _behind(tokens: Sequence[str], place: int) -> bool:
 
 def _clipped(tokens: Sequence[str], stand_in: str) -> list[str]:
     """Join the apostrophe of clipped Italian words with these alone: un po &apos; di. Moses joins it with the next."""
-    found: list[str] = []
+    words: list[str] = []
     for token in tokens:
-        if found and token in _APOSTROPHES and _CLIPPED.fullmatch(found[-1]):
-            found[-1] += token if token == "’" else stand_in
+        if words and token in _APOSTROPHES and _CLIPPED.fullmatch(words[-1]):
+            words[-1] += token if token == "’" else stand_in
         else:
-            found.append(token)
-    return found
+            words.append(token)
+    return words
 
 
 def _joined(tokens: Sequence[str], language: str) -> list[str]:
-    """Join what the language writes without a space and Moses' rules leave apart: l ’ homme, it ’ s, « да », है ।."""
-    found: list[str] = []
+    """Join what the language writes without a space and Moses' rules leave apart: l ’ homme, it ’ s, km / h, है ।."""
+    words: list[str] = []
     glued = False
     for place, token in enumerate(tokens):
-        before = found[-1] if found else ""
+        before = words[-1] if words else ""
         after = tokens[place + 1] if place + 1 < len(tokens) else ""
         left, right = _sides(before, token, after, language)
-        if found and (glued or left):
-            found[-1] += token
+        if words and (glued or left):
+            words[-1] += token
         else:
-            found.append(token)
+            words.append(token)
         glued = right
-    return found
+    return words
 
 
 def _sides(before: str, token: str, after: str, language: str) -> tuple[bool, bool]:
     """Return whether a token is joined with the one before, and with the one after."""
     if token in _APOSTROPHES:
         return _around_apostrophe(before, token, after, language) if before else (False, False)
+    if token == "/" or token in ("&", "&amp;"):
+        meet = before[-1:].isalnum() and after[:1].isalnum()
+        meet &= token == "/" or bool(_INITIALS.fullmatch(before) and _INITIALS.fullmatch(after))
+        return meet, meet
     opens = (token == "“" and language in _CURLY) or (token == "«" and language in _GUILLEMETS)
     closes = (token == "”" and language in _CURLY) or (token == "»" and language in _GUILLEMETS)
     number_sign = token == "°" and language == "fr" and before.lower() == "n"
-    return closes or number_sign or token in _DANDAS, opens
+    is_currency = len(token) == 1 and ord(token) in _PRIVATE and language in ("en", "fr")
+    unit = is_currency and (before[-1:].isdigit() if language == "en" else before in ("M", "Md"))
+    return closes or number_sign or unit or token in _DANDAS, opens
 
 
 def _around_apostrophe(before: str, apostrophe: str, after: str, language: str) -> tuple[bool, bool]:

@@ -71,9 +71,10 @@ class Tokenizer {
 
 // --- text of tokens: of Moses' rules and the project's those for English, French and German, and for any language -----
 
-const CURRENCY = "$€£¥";
+const CURRENCY = "$€£¥¢";
 const CURRENCY_BEHIND = ["fr", "es", "de", "pt"];
 const ELIDED = /^(?:.*-)?(?:[cdjlmnst]|[\p{L}\p{N}_]*qu|aujourd|entr)$/iu;
+const INITIALS = /^[A-Z]{1,2}$/;
 const APOSTROPHES = ["’", "'", "&apos;"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
@@ -88,7 +89,8 @@ class Detokenizer {
   }
 
   text(tokens) {
-    const symbols = CURRENCY_BEHIND.includes(this.language) ? [...CURRENCY].filter((one) => tokens.includes(one)).sort() : [];
+    const wrong = CURRENCY_BEHIND.includes(this.language) ? CURRENCY : "¢";
+    const symbols = [...wrong].filter((one) => tokens.includes(one)).sort();
     const standIn = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
     const words = tokens.map((token, place) =>
       (standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
@@ -119,9 +121,16 @@ class Detokenizer {
   /** Whether a token is joined with the one before, and with the one after. */
   sides(before, token, after) {
     if (APOSTROPHES.includes(token)) return before ? this.aroundApostrophe(before, token, after) : [false, false];
+    if (["/", "&", "&amp;"].includes(token)) {
+      const words = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(after);
+      const meet = words && (token === "/" || (INITIALS.test(before) && INITIALS.test(after)));
+      return [meet, meet];
+    }
     const curly = this.english || this.french;
     const numberSign = token === "°" && this.french && before.toLowerCase() === "n";
-    return [(token === "”" && curly) || numberSign || ["।", "॥"].includes(token), token === "“" && curly];
+    const unit = /^[\ue000-\uf8ff]$/.test(token)
+      && ((this.english && /\p{Nd}$/u.test(before)) || (this.french && ["M", "Md"].includes(before)));
+    return [(token === "”" && curly) || numberSign || unit || ["।", "॥"].includes(token), token === "“" && curly];
   }
 
   aroundApostrophe(before, apostrophe, after) {

@@ -15,7 +15,8 @@ FRENCH = [
     "L'homme d'Alice n'aime pas l'été, et qu'il dit : « Bonjour ! » (50 %).",
     "Aujourd'hui, a-t-il dit, c'est l'heure ; n'est-ce pas ?",
     'Il a dit "oui", puis "non" : [peut-être] & < jamais > | 3,50.',
-    "Il coûte 5 € par jour, ou 90 M $ l'année dernière ; même d'1 cent.",
+    "Il coûte 5 € par jour, ou 90 M$ l'année dernière, 82 ¢ par action ; même d'1 cent.",
+    "À 160 km/h en 2011/12, dit S&P de Johnson & Johnson, d'AT&T et de 7,5 Md£ / 2.",
     "Qu’est-ce que c’est ? L’un d’eux, aujourd’hui.",
     "Ils paient 10 000 £",
     "Le Val-d’Oise, l'« ami » et l’“été” de 1’000 ans, n° 5.",
@@ -25,6 +26,7 @@ ENGLISH = [
     "The boys' books cost $5 & 3%.",
     "It’s what they’re saying: “yes” and “no”.",
     "The boys’ books.",
+    "It costs $5 or 82¢ a share at 100 km/h, says S&P of Johnson & Johnson.",
 ]
 OTHERS = [
     ("it", "Un po' di tempo, un po’ dell’anno, “così” e «così»."),
