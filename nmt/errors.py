@@ -15,7 +15,7 @@ _ACTED_ON = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\
 
 def printable(text: str) -> str:
     """Return text that is safe for a terminal: control characters as escapes, and limited in length."""
-    shown = _ACTED_ON.sub(lambda found: ascii(found[0])[1:-1], text[:_LONGEST])
+    shown = _ACTED_ON.sub(lambda match: ascii(match[0])[1:-1], text[:_LONGEST])
     return shown if len(text) <= _LONGEST else f"{shown}..."
 
 
@@ -46,15 +46,15 @@ def of_system(error: OSError, path: str | Path | None = None) -> UserError:
     """Return a UserError that says what the system refused, and for which file."""
     match error:
         case FileNotFoundError():
-            said = "no such file"
+            reason = "no such file"
         case IsADirectoryError():
-            said = "a folder, expected a file"
+            reason = "a folder, expected a file"
         case FileExistsError() | NotADirectoryError():
-            said = "a file, expected a folder; name another path"
+            reason = "a file, expected a folder; name another path"
         case _:
-            said = error.strerror or str(error)
+            reason = error.strerror or str(error)
     place = path or error.filename
-    return UserError(f"{place}: {said}" if place else said)
+    return UserError(f"{place}: {reason}" if place else reason)
 
 
 @contextmanager
@@ -81,5 +81,5 @@ def naming(where: str | Path | Callable[[], str], remedy: str = "make it again")
             raise of_system(error, place) from None
         if isinstance(error, UnicodeDecodeError):
             raise UserError(f"{place}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
-        said = str(error).partition("\n")[0][:200] or type(error).__name__
-        raise UserError(f"{place}: damaged ({said}); {remedy}") from error
+        reason = str(error).partition("\n")[0][:200] or type(error).__name__
+        raise UserError(f"{place}: damaged ({reason}); {remedy}") from error

@@ -125,10 +125,9 @@ class PairsWithinLimit:
     def __len__(self) -> int:
         return int(self._before[-1])
 
-    def _longer(self, start: int) -> NDArray[np.integer[Any]]:
+    def _longer(self, start: int) -> NDArray[np.int64]:
         """Return the number of words of the longer side of each pair of a block."""
-        stop = min(start + BLOCK, len(self.bitext))
-        return np.maximum(self.bitext.source_lengths(start, stop), self.bitext.target_lengths(start, stop))
+        return self.bitext.longer_lengths(start, min(start + BLOCK, len(self.bitext)))
 
     def __getitem__(self, rank: int) -> int:
         """Return the index in the bitext of the pair with this rank, in stored order, among those within the limit."""
@@ -142,12 +141,12 @@ class PairsWithinLimit:
     def _at(self, ranks: Indices) -> Indices:
         """Return the indices in the bitext of the pairs with these ranks."""
         blocks = np.searchsorted(self._before, ranks, side="right") - 1
-        found = np.empty_like(ranks)
+        indices = np.empty_like(ranks)
         for block in np.unique(blocks):
             inside = blocks == block
             rows = np.flatnonzero(self._longer(block * BLOCK) <= self.limit)
-            found[inside] = rows[ranks[inside] - self._before[block]] + block * BLOCK
-        return found
+            indices[inside] = rows[ranks[inside] - self._before[block]] + block * BLOCK
+        return indices
 
 
 def training_batches(

@@ -8,16 +8,16 @@ sentences (int64, one more than there are pairs). `meta.json` contains counts an
 from __future__ import annotations
 
 import hashlib
+import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt.data import ARRAYS
-from nmt.data.shards import global_line, in_order, random_key
+from nmt.data.shards import global_line, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import write_json
@@ -110,13 +110,11 @@ class Bitext:
         """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
         return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
 
-    def source_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the lengths of source sentences `start` to `stop` - 1 in ids, without end symbols."""
-        return np.diff(self._source_offsets[start : stop + 1])
-
-    def target_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the lengths of target sentences `start` to `stop` - 1 in ids, without end symbols."""
-        return np.diff(self._target_offsets[start : stop + 1])
+    def longer_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Return the length of the longer side of pairs `start` to `stop` - 1 in ids, without end symbols."""
+        offsets = (self._source_offsets, self._target_offsets)
+        source, target = (np.diff(side[start : stop + 1]) for side in offsets)
+        return np.maximum(source, target)
 
 
 def binarize(
@@ -130,8 +128,7 @@ def binarize(
 
     The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number, or by random
     keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. All ids are in
-    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair. Without shuffling, the files of all
-    shards of a corpus are open at once.
+    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -139,8 +136,7 @@ def binarize(
     (folder / "meta.json").unlink(missing_ok=True)
     source, target = _Side(source_vocabulary), _Side(target_vocabulary)
     keys = bytearray()
-    pairs = _straight(corpora) if shuffle_seed is None else _keyed(corpora, shuffle_seed)
-    for key, source_line, target_line in pairs:
+    for key, source_line, target_line in _keyed_pairs(corpora, shuffle_seed):
         ids = source.encode(source_line), target.encode(target_line)
         if all(ids):
             source.append(ids[0])
@@ -148,7 +144,7 @@ def binarize(
             keys += key
     if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
-    order = _order(keys) if shuffle_seed is not None else np.arange(len(source))
+    order = _order(keys)
     source.write(folder, "source", order)
     target.write(folder, "target", order)
     meta = Meta(
@@ -179,27 +175,18 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _straight(corpora: Corpora) -> Iterator[tuple[bytes, str, str]]:
-    """Yield pairs by corpus and global line number, without keys."""
-    with _progress(corpora) as progress:
-        for corpus, shards in corpora.items():
-            for pair in in_order(corpus, [read_pairs(*sides, progress) for sides in shards]):
-                yield b"", *pair
-
-
-def _keyed(corpora: Corpora, seed: int) -> Iterator[tuple[bytes, str, str]]:
-    """Yield the pairs of the shards one after the other, each with its own key."""
-    with _progress(corpora) as progress:
-        for corpus, shards in corpora.items():
+def _keyed_pairs(corpora: Corpora, seed: int | None) -> Iterator[tuple[bytes, str, str]]:
+    """Yield the pairs of the shards one after the other, each with the key by which it is sorted."""
+    files = [path for shards in corpora.values() for sides in shards for path in sides]
+    with Progress.over_files(files, "binarize") as progress:
+        for rank, (corpus, shards) in enumerate(corpora.items()):
             for number, sides in enumerate(shards):
                 for line, pair in enumerate(read_pairs(*sides, progress)):
                     place = global_line(line, number, len(shards))
-                    yield random_key(seed, corpus, place, _KEY_BYTES), *pair
-
-
-def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
-    files = [path for shards in corpora.values() for sides in shards for path in sides]
-    return Progress.over_files(files, "binarize")
+                    if seed is None:
+                        yield struct.pack(">QQ", rank, place), *pair
+                    else:
+                        yield random_key(seed, corpus, place, _KEY_BYTES), *pair
 
 
 class _Side:

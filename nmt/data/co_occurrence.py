@@ -28,15 +28,15 @@ def likely_words(
     containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
     inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
     frequencies = np.bincount(inside, minlength=target_words)
-    found = np.full((source_words, each), END, np.int32)
+    likely = np.full((source_words, each), END, np.int32)
     for word in range(source_words):
         own = containing[first_pair[word] : first_pair[word + 1]]
         together = np.bincount(inside[ranges(first_word[own], first_word[own + 1])], minlength=target_words)
         seen = together.nonzero()[0]
         dice = 2 * together[seen] / (len(own) + frequencies[seen])
         best = seen[np.argsort(-dice, kind="stable")[:each]]
-        found[word, : len(best)] = best
-    return found
+        likely[word, : len(best)] = best
+    return likely
 
 
 def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:

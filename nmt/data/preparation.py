@@ -64,25 +64,25 @@ class Cleaner:
     def __init__(self, settings: Cleaning) -> None:
         self._most = settings.max_words or float("inf")
         self._ratio = settings.max_ratio or float("inf")
-        self._found: Counter[str] = Counter()
+        self._tally: Counter[str] = Counter()
 
     def __call__(self, source: str, target: str) -> tuple[str, str] | None:
         """Return the repaired pair; None if it is removed.
 
         Bytes that are not UTF-8 come as Python's `surrogateescape` has them.
         """
-        found = self._found
+        tally = self._tally
         pair = self._repaired("source", source), self._repaired("target", target)
         words = len(pair[0].split()), len(pair[1].split())
-        found["pairs"] += 1
-        found["source_words"] += words[0]
-        found["target_words"] += words[1]
+        tally["pairs"] += 1
+        tally["source_words"] += words[0]
+        tally["target_words"] += words[1]
         if reason := self._reason(*words):
-            found[reason] += 1
+            tally[reason] += 1
             return None
-        found["kept"] += 1
-        found["kept_source_words"] += words[0]
-        found["kept_target_words"] += words[1]
+        tally["kept"] += 1
+        tally["kept_source_words"] += words[0]
+        tally["kept_target_words"] += words[1]
         return pair
 
     @property
@@ -91,7 +91,7 @@ class Cleaner:
         names = ["pairs", "kept", *REASONS]
         for side in SIDES:
             names += [f"{side}_words", f"kept_{side}_words", *(f"{side}_{fault}" for fault in FAULT_NAMES)]
-        return {name: self._found[name] for name in names}
+        return {name: self._tally[name] for name in names}
 
     def _reason(self, source: int, target: int) -> str | None:
         fewer, more = min(source, target), max(source, target)
@@ -105,11 +105,11 @@ class Cleaner:
         if not _FAULTY.search(line):
             return line
         if _ESCAPED.search(line):
-            self._found[f"{side}_invalid_utf8"] += 1
+            self._tally[f"{side}_invalid_utf8"] += 1
             line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         for fault in FAULTS:
             if fault.pattern.search(line):
-                self._found[f"{side}_{fault.name}"] += 1
+                self._tally[f"{side}_{fault.name}"] += 1
                 line = fault.pattern.sub(fault.repaired, line)
         return line
 
@@ -128,9 +128,9 @@ def letters(line: str) -> str:
     return _NO_LETTERS.sub(_marks, text).casefold()
 
 
-def _marks(found: re.Match[str]) -> str:
+def _marks(match: re.Match[str]) -> str:
     """Return the combining marks in what Python takes for no letters: they are the vowels of Hindi, Thai and others."""
-    text = found[0]
+    text = match[0]
     return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
 
 
@@ -143,7 +143,7 @@ class HeldOut:
     def __init__(self, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> None:
         """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
         self._names = list(corpora)
-        self._found: Counter[str] = Counter()
+        self._tally: Counter[str] = Counter()
         self._sets: dict[tuple[str, str], dict[str, set[str]]] = {
             (way, side): {} for way in WAYS for side in SIDES
         }
@@ -166,13 +166,13 @@ class HeldOut:
                 self._sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
             )
             for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
-                self._found.update(f"{name}_{way}_{side}" for name in names)
+                self._tally.update(f"{name}_{way}_{side}" for name in names)
 
     @property
     def counts(self) -> dict[str, int]:
         """All counts so far."""
         names = [f"{name}_{way}_{side}" for name in self._names for way in WAYS for side in (*SIDES, "both")]
-        return {name: self._found[name] for name in names}
+        return {name: self._tally[name] for name in names}
 
 
 class StageCounts:
@@ -227,7 +227,7 @@ def prepare(
         words: files for the counts of each side's words.
         counts: JSON file for the counts of cleaning (`clean`), of the tokens (`stage`) and of the overlap (`overlap`).
     """
-    clean, sentences, found = Cleaner(cleaning), HeldOut(held_out), StageCounts()
+    clean, sentences, stage = Cleaner(cleaning), HeldOut(held_out), StageCounts()
     tokenizers = (
         [Tokenizer(code, tokenization) for code in (languages.source, languages.target)]
         if tokenization
@@ -244,8 +244,8 @@ def prepare(
                 source, target = tokenizers[0](source), tokenizers[1](target)
             sources.write(source)
             targets.write(target)
-            found.add(source, target)
+            stage.add(source, target)
             if held_out:
                 sentences.count(source, target)
-    found.write_words(*words)
-    write_json(counts, {"clean": clean.counts, "stage": found.as_dict("tokens"), "overlap": sentences.counts})
+    stage.write_words(*words)
+    write_json(counts, {"clean": clean.counts, "stage": stage.as_dict("tokens"), "overlap": sentences.counts})

@@ -105,8 +105,8 @@ def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            said = str(error).rpartition("] ")[2] or str(error)
-            raise UserError(f"vocabulary: {pieces} subword units could not be learned: {said}") from None
+            reason = str(error).rpartition("] ")[2] or str(error)
+            raise UserError(f"vocabulary: {pieces} subword units could not be learned: {reason}") from None
         learned = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
     names = [learned.id_to_piece(number) for number in range(learned.get_piece_size())]
     return _counted([name for number, name in enumerate(names) if not learned.is_unknown(number)], frequent)
@@ -114,8 +114,8 @@ def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
 
 def _counted(pieces: Sequence[str], words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Return the pieces with their counts in the words."""
-    cut, found = Cutter(pieces), Counter[str]()
+    cut, total = Cutter(pieces), Counter[str]()
     for word, count in words:
         for piece in cut(word):
-            found[piece] += count
-    return [(piece, found[piece]) for piece in pieces]
+            total[piece] += count
+    return [(piece, total[piece]) for piece in pieces]

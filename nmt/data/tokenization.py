@@ -93,13 +93,13 @@ class Tokenizer:
 
     def _fill(self, tokens: list[str | None], words: list[str]) -> None:
         """Fill in the tokens of words that are not in the cache or end with a full stop."""
-        for place, found in enumerate(tokens):
-            if found is None:
+        for place, cached in enumerate(tokens):
+            if cached is None:
                 word = words[place]
                 neighbour = self._neighbour(word, words[place + 1])
-                tokens[place] = found = self._between(_NEUTRAL, word, neighbour)
+                tokens[place] = cached = self._between(_NEUTRAL, word, neighbour)
                 if not word.endswith("."):
-                    self._remember(word, found)
+                    self._remember(word, cached)
 
     def _remember(self, word: str, tokens: str) -> None:
         if len(self._inside) >= _REMEMBERED:

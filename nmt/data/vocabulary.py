@@ -89,8 +89,8 @@ class Vocabulary:
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, with the names of special symbols; units are joined."""
-        found = [self._words[i] for i in ids]
-        return joined(found, SPECIALS) if self.subwords else found
+        entries = [self._words[i] for i in ids]
+        return joined(entries, SPECIALS) if self.subwords else entries
 
     @cached_property
     def sha256(self) -> str:
@@ -173,21 +173,21 @@ def write_word_counts(path: Path, counts: Mapping[str, int]) -> None:
 
 def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
     """Return the sum of some tables."""
-    found: Counter[str] = Counter()
+    total: Counter[str] = Counter()
     for path in paths:
         for number, line in enumerate(read_lines(path), 1):
             word, _, count = line.partition("\t")
             if not count.isdecimal():
                 raise UserError(f"{path}, line {number}: found {line[:60]!r}, expected a word and its count")
-            found[word] += int(count)
-    return found
+            total[word] += int(count)
+    return total
 
 
 def count_words(paths: Iterable[Path]) -> Counter[str]:
     """Return the counts of all words of token files."""
-    paths, found = list(paths), Counter[str]()
+    paths, counts = list(paths), Counter[str]()
     with Progress.over_files(paths, "vocabulary") as progress:
         for path in paths:
             for line in read_lines(path, progress):
-                found.update(line.split())
-    return found
+                counts.update(line.split())
+    return counts

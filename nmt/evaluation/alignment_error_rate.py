@@ -87,29 +87,29 @@ def _pharaoh(where: str, line: str) -> Gold:
 
 def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
     """Read links in Pharaoh format, by the sentence numbers before them."""
-    found: dict[int, Gold] = {}
+    by_sentence: dict[int, Gold] = {}
     for where, line in lines:
         match = _NUMBERED.fullmatch(line)
-        if not match or int(match[1]) in found:
+        if not match or int(match[1]) in by_sentence:
             raise UserError(
                 f"{where}: found {line[:40]!r}, expected the number of another sentence and its links"
             )
-        found[int(match[1])] = _pharaoh(where, match[2] or "")
-    return found
+        by_sentence[int(match[1])] = _pharaoh(where, match[2] or "")
+    return by_sentence
 
 
 def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
     """Read links in WPT format, by the numbers of their sentences."""
-    found: dict[int, Gold] = {}
+    by_sentence: dict[int, Gold] = {}
     for where, line in lines:
         match = _WPT.fullmatch(line)
         if not match or not int(match[2]) or not int(match[3]):
             raise UserError(
                 f"{where}: found {line[:40]!r}, expected `sentence source target [S|P]`, words counted from 1"
             )
-        gold = found.setdefault(int(match[1]), Gold(where))
+        gold = by_sentence.setdefault(int(match[1]), Gold(where))
         gold.add((int(match[2]) - 1, int(match[3]) - 1), sure=match[4] != "P")
-    return found
+    return by_sentence
 
 
 def _by_line(numbered: dict[int, Gold], sentences: int) -> dict[int, Gold]:
@@ -149,28 +149,28 @@ def same_position_links(source_words: int, target_words: int) -> set[Link]:
 
 @dataclass
 class LinkCounts:
-    """Sums over sentences for the alignment error rate, with found links A, sure links S and possible links P."""
+    """Sums over sentences for the alignment error rate, with predicted links A, sure links S and possible links P."""
 
-    found: int = 0
+    predicted: int = 0
     sure: int = 0
-    found_sure: int = 0
-    found_possible: int = 0
+    predicted_sure: int = 0
+    predicted_possible: int = 0
 
-    def add(self, found: set[Link], gold: Gold) -> None:
+    def add(self, predicted: set[Link], gold: Gold) -> None:
         """Count one sentence."""
-        self.found += len(found)
+        self.predicted += len(predicted)
         self.sure += len(gold.sure)
-        self.found_sure += len(found & gold.sure)
-        self.found_possible += len(found & gold.possible)
+        self.predicted_sure += len(predicted & gold.sure)
+        self.predicted_possible += len(predicted & gold.possible)
 
     def as_dict(self) -> dict[str, Any]:
         """Return precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
-        right = self.found_sure + self.found_possible
+        right = self.predicted_sure + self.predicted_possible
         return {
-            "alignment_error_rate": round(1 - _ratio(right, self.found + self.sure), _DIGITS),
-            "precision": round(_ratio(self.found_possible, self.found), _DIGITS),
-            "recall": round(_ratio(self.found_sure, self.sure), _DIGITS),
-            "links": self.found,
+            "alignment_error_rate": round(1 - _ratio(right, self.predicted + self.sure), _DIGITS),
+            "precision": round(_ratio(self.predicted_possible, self.predicted), _DIGITS),
+            "recall": round(_ratio(self.predicted_sure, self.sure), _DIGITS),
+            "links": self.predicted,
         }
 
 

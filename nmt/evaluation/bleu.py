@@ -161,8 +161,8 @@ def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides)
     pairs = _pairs(test)
     lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
     everything = [
-        Scored(Record(line, words(source), found, None), reference)
-        for line, (found, (source, reference)) in lines
+        Scored(Record(line, words(source), translation, None), reference)
+        for line, (translation, (source, reference)) in lines
     ]
     no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
     return _scores(system, everything, no_unk)

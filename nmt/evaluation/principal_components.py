@@ -69,7 +69,7 @@ def read_panels(path: Path) -> list[Panel]:
         rows.setdefault(panel, []).append(_row(values, f"{path}, line {number}"))
     if not rows:
         raise UserError(f"{path}: holds no sentences; write it again with `nmt vectors`")
-    return [_panel(found) for found in rows.values()]
+    return [_panel(panel_rows) for panel_rows in rows.values()]
 
 
 def _row(values: Sequence[str], where: str) -> tuple[str, list[float]]:

@@ -121,9 +121,9 @@ def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[R
         total.update(f"{line}\n".encode())
         with naming(where):
             value = json.loads(line)
-        found = validated(schema, value, where, "make the file again")
-        sides = words(found.source), words(found.target)
-        yield Record(found.line, *sides, found.alignment, found.finished, found.source_unknown), value
+        checked = validated(schema, value, where, "make the file again")
+        sides = words(checked.source), words(checked.target)
+        yield Record(checked.line, *sides, checked.alignment, checked.finished, checked.source_unknown), value
     if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
         raise UserError(
             f"{path}: altered since it was decoded: {record_path(Path(path))} has another sum; decode again"

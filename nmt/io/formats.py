@@ -124,8 +124,8 @@ def opened_text(file: IO[bytes], name: str | Path) -> Text:
 
 
 def _prolog(head: bytes) -> int:
-    found = _PROLOG.match(head)
-    return found.end() if found else 0
+    match = _PROLOG.match(head)
+    return match.end() if match else 0
 
 
 def _undecided(head: bytes) -> bool:
@@ -154,8 +154,8 @@ def _segments(text: bytes) -> Iterator[Segment]:
 
 
 def _name(attributes: bytes) -> bytes:
-    found = _NAME.search(attributes)
-    return next(filter(None, found.groups()), b"") if found else b""
+    match = _NAME.search(attributes)
+    return next(filter(None, match.groups()), b"") if match else b""
 
 
 def _unescape(segment: bytes) -> bytes:

@@ -195,15 +195,15 @@ def _waited(
     deadline: float = math.inf,
 ) -> Taken:
     """Attempt to take something until it succeeds. `blocked` says who has it, which is printed once."""
-    told = False
+    announced = False
     while (taken := attempt()) is None:
         if if_locked == "refuse":
             raise UserError(f"{blocked()}; wait for it, stop it, or pass --if-locked wait")
         if time.monotonic() >= deadline:
             raise StillLocked(f"{blocked()}; waited for it as long as there was time; run again")
-        if not told:
+        if not announced:
             click.echo(f"nmt: {blocked()}; waiting for it", err=True)
-        told = True
+        announced = True
         time.sleep(1)
     return taken
 

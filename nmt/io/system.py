@@ -216,7 +216,7 @@ def _first_error(output: str) -> str:
 def last_line(output: str) -> str:
     """Return the last line of a program's output that is not empty, shortened."""
     lines = [line.strip() for line in output.split("\n") if line.strip()]
-    return (lines or ["it said nothing"])[-1][-_SHOWN:]
+    return (lines or ["no output"])[-1][-_SHOWN:]
 
 
 def unpack(archive: Path, folder: Path) -> None:

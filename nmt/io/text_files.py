@@ -139,10 +139,10 @@ def open_lines(path: Path) -> Iterator[LineStream]:
 
 def _size(descriptor: int) -> int | None:
     """Return the number of remaining bytes of an open file; None for anything else."""
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return max(0, found.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))
+    return max(0, status.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))
 
 
 def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:

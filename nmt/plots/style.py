@@ -51,12 +51,12 @@ def drawing() -> Iterator[None]:
     """Use the settings of all figures, and none of the user's; letters that no font has are told in one line."""
     with (
         style.context(["default", _STYLE | {"font.family": _families()}]),
-        warnings.catch_warnings(record=True) as found,
+        warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
         yield
-    missing = dict.fromkeys(map(_missing, found))
-    for one in found:
+    missing = dict.fromkeys(map(_missing, caught))
+    for one in caught:
         if not _missing(one):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     if letters := " ".join(filter(None, missing)):
@@ -65,8 +65,8 @@ def drawing() -> Iterator[None]:
 
 def _missing(warning: warnings.WarningMessage) -> str:
     """The letter that no font has, if a warning says so."""
-    found = re.match(r"Glyph (\d+) .* missing from font", str(warning.message))
-    return chr(int(found[1])) if found else ""
+    match = re.match(r"Glyph (\d+) .* missing from font", str(warning.message))
+    return chr(int(match[1])) if match else ""
 
 
 @cache
@@ -80,8 +80,8 @@ def _tell_missing(letters: str) -> None:
 @cache
 def _families() -> list[str]:
     """Return the font, and the installed fonts for scripts that it lacks; matplotlib's list may be older than they."""
-    known = {font.fname for font in fontManager.ttflist}
-    for path in sorted(set(findSystemFonts()) - known):
+    loaded = {font.fname for font in fontManager.ttflist}
+    for path in sorted(set(findSystemFonts()) - loaded):
         with suppress(Exception):  # a font that matplotlib cannot read
             fontManager.addfont(path)
     installed = {font.name for font in fontManager.ttflist}
@@ -108,7 +108,7 @@ def save_as(figure: Figure, path: Path) -> None:
 
 def described(figure: Figure) -> str:
     """Name the labelled lines, each with its first and last point: the alternative text of the picture."""
-    told = []
+    sentences = []
     for axes in figure.axes:
         what = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
         for line in axes.get_lines():
@@ -116,5 +116,5 @@ def described(figure: Figure) -> str:
             points = points[np.isfinite(points).all(axis=1)]
             if len(points) and not str(line.get_label()).startswith("_"):
                 ends = ", ".join(f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist())
-                told.append(f"{what}, {line.get_label()}: {ends}.")
-    return " ".join(told)
+                sentences.append(f"{what}, {line.get_label()}: {ends}.")
+    return " ".join(sentences)

@@ -38,16 +38,16 @@ class Node:
 
 def nodes_of_the_root(gates: Gates, least: float) -> list[Node]:
     """Return the root and all nodes that reach it through gates above `least`, from the top, without words."""
-    wanted, found = {0}, []
+    wanted, nodes = {0}, []
     for level in range(len(gates), 0, -1):
         below = set()
         for place in sorted(wanted):
             central, left, right = gates[level - 1][place]
-            found.append(Node(level, place, (central, left, right)))
+            nodes.append(Node(level, place, (central, left, right)))
             below |= {place} if max(central, left) > least else set()
             below |= {place + 1} if max(central, right) > least else set()
         wanted = below
-    return found
+    return nodes
 
 
 def figure6(

@@ -39,9 +39,9 @@ def provide(folder: Path, jobs: int) -> str:
         wait_for_lock(lock.fileno(), str(folder))
         if all((folder / name).exists() for name in PROGRAMS):
             return "an earlier call"
-        found = on_path()
-        if found:
-            for name, path in found.items():
+        programs = on_path()
+        if programs:
+            for name, path in programs.items():
                 _link(path, folder / name)
             return "the PATH"
         _build(folder, jobs)
@@ -50,8 +50,8 @@ def provide(folder: Path, jobs: int) -> str:
 
 def on_path() -> dict[str, Path] | None:
     """Return the programs on the PATH; None if one is missing."""
-    found = {name: shutil.which(name) for name in PROGRAMS}
-    return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
+    programs = {name: shutil.which(name) for name in PROGRAMS}
+    return {name: Path(path) for name, path in programs.items() if path} if all(programs.values()) else None
 
 
 def _link(program: Path, link: Path) -> None:

@@ -254,6 +254,6 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             yield ask
         finally:
             process.kill()
-            # what a program that left early has not read is lost with it, and `ask` has said why
+            # what a program that left early has not read is lost with it, and `ask` has named it in its error
             with suppress(BrokenPipeError):
                 questions.close()

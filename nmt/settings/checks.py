@@ -104,7 +104,7 @@ def shortened(text: str, most: int = LONGEST) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def nearest(found: str, known: Collection[str]) -> str:
+def nearest(name: str, names: Collection[str]) -> str:
     """Return `; did you mean ...?` with the most similar name, or an empty text if no name is similar."""
-    close = difflib.get_close_matches(found[:LONGEST], known, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name[:LONGEST], names, n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""

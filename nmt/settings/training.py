@@ -168,7 +168,7 @@ class ModelRun(TrainedWith):
     architecture: ArchitectureOfFamily
     training: Training
 
-    def deciding(self) -> dict[str, Any]:
+    def fingerprint_fields(self) -> dict[str, Any]:
         """Return the settings that decide the weights: no names, and nothing that may change when a run resumes."""
         values = self.model_dump(exclude={"model", "label", "sample_seed", "training"})
         return values | {"training": self.training.model_dump(exclude=set(RESUMABLE))}

@@ -57,4 +57,4 @@ def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
         "source_vocabulary": train.meta.source_vocabulary_sha256,
         "target_vocabulary": train.meta.target_vocabulary_sha256,
     }
-    return flatten({"settings": run.deciding(), "data": data})
+    return flatten({"settings": run.fingerprint_fields(), "data": data})

@@ -142,7 +142,7 @@ def _continuations(config: Config) -> Iterator[Problem]:
 def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
     """Check what a model must have in common with the one it continues from, as its trainer will."""
     runs = runs_of(config, [name, base])
-    mine, theirs = (flatten(run_settings(config, runs[model]).deciding()) for model in (name, base))
+    mine, theirs = (flatten(run_settings(config, runs[model]).fingerprint_fields()) for model in (name, base))
     for key in sorted((mine.keys() | theirs.keys()) - {"seed", "continue_from"}):
         found, expected = mine.get(key), theirs.get(key)
         if found != expected:

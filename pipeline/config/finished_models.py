@@ -85,7 +85,7 @@ def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: b
         had = ModelRun.model_validate(_read(model / SETTINGS))
     except ValidationError:
         return f"but its {SETTINGS} cannot be read"
-    if changed := differences(flatten(had.deciding()), flatten(wanted.deciding())):
+    if changed := differences(flatten(had.fingerprint_fields()), flatten(wanted.fingerprint_fields())):
         return f"but with other settings: {changed}"
     if text_is_due:
         return "and its text is to be made anew (to make that alone: the target `data`)"

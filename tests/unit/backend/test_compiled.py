@@ -60,4 +60,4 @@ def test_settings_of_former_versions_are_read_and_train_nothing_again() -> None:
     models = [model_run(), model_run(kernels="torch"), model_run(kernels="triton")]
     assert [model.training.kernels for model in models] == ["auto", "torch", "compiled"]
     assert all(model.outcome() == models[0].outcome() for model in models)
-    assert all(model.deciding() == models[0].deciding() for model in models)
+    assert all(model.fingerprint_fields() == models[0].fingerprint_fields() for model in models)
