@@ -102,20 +102,6 @@ def test_pieces_come_back_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert content(binarize(corpora, WORDS, WORDS, tmp_path / "pieces", shuffle_seed=1)) == whole
 
 
-def test_shuffling_leaves_no_trace_of_the_old_order(tmp_path: Path) -> None:
-    pairs = 10_000
-    vocabulary = Vocabulary([(f"w{i}", 1) for i in range(pairs)])
-    corpora = {"c": [write_pairs(tmp_path, "0", [(f"w{i}", "w0") for i in range(pairs)])]}
-    bitext = binarize(corpora, vocabulary, vocabulary, tmp_path / "b", shuffle_seed=1)
-    places = np.array([int(bitext.source(i)[0]) - 2 for i in range(pairs)])
-    # uniform: each tenth of the new order has mean 4999.5 with deviation 2887 / sqrt(1000) = 91
-    assert np.abs(places.reshape(10, -1).mean(axis=1) - 4999.5).max() < 4 * 91
-    # and half of all neighbours ascend, with deviation sqrt(pairs / 12) = 29, also far apart
-    for distance in (1, 2, 20):
-        ascents = int((places[distance:] > places[:-distance]).sum())
-        assert abs(ascents - pairs / 2) < 5 * 29
-
-
 def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
     corpora = {"c": [write_pairs(tmp_path, "0", numbered(2000))]}
     binarize(corpora, WORDS, WORDS, tmp_path / "b", shuffle_seed=1)

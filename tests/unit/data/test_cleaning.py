@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nmt.data.preparation import FAULT_NAMES, REASONS, Cleaner
 from nmt.settings.text import Cleaning
@@ -36,20 +34,6 @@ def test_without_limits_only_empty_sides_go() -> None:
     clean = Cleaner(Cleaning())
     assert clean("a " * 500, "b" * 10_000)
     assert clean("a", "") is None
-
-
-LINE = st.text(st.sampled_from("abcé𝄞\u00a0\u2009\u3000 \t"), max_size=12)
-
-
-@given(pairs=st.lists(st.tuples(LINE, LINE)))
-def test_counts_add_up(pairs: list[tuple[str, str]]) -> None:
-    clean = Cleaner(LIMITS)
-    kept = [pair for pair in pairs if clean(*pair)]
-    found = clean.counts
-    assert found["pairs"] == len(pairs) == found["kept"] + sum(found[reason] for reason in REASONS)
-    assert found["kept"] == len(kept)
-    assert found["source_words"] == sum(len(line.split()) for line, _ in pairs)
-    assert found["kept_target_words"] == sum(len(line.split()) for _, line in kept)
 
 
 FAULTY = {

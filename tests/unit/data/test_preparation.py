@@ -6,11 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from nmt.data.preparation import prepare
 from nmt.data.vocabulary import read_word_counts
-from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.settings.text import Cleaning, Languages, Tokenization
@@ -69,10 +66,3 @@ def test_a_shard_by_hand(tmp_path: Path) -> None:
 def test_tokens_stay_as_they_are(tmp_path: Path) -> None:
     pairs, _ = prepared(tmp_path, b"don't  &quot; a.b\n", b"l'un\n", tokenized=True)
     assert pairs == [("don't  &quot; a.b", "l'un")]
-
-
-@pytest.mark.parametrize(("source", "target"), [(b"a\nb\n", b"a\n"), (b"a\n", b"a\nb\n")])
-def test_uneven_sides_leave_nothing(tmp_path: Path, source: bytes, target: bytes) -> None:
-    with pytest.raises(UserError, match="2 lines"):
-        prepared(tmp_path, source, target)
-    assert not [*tmp_path.glob("[st].*zst"), *tmp_path.glob("counts.json")]

@@ -56,11 +56,6 @@ def test_switches() -> None:
     assert Tokenizer("en", SPLIT_HYPHENS)("well-known") == "well @-@ known"
 
 
-@pytest.mark.parametrize("line", ["", " ", "\t \u00a0\u2028", "\x01\x1f"])
-def test_a_line_without_words_becomes_empty(line: str) -> None:
-    assert Tokenizer("en", MOSES)(line) == ""
-
-
 def stock(language: str, line: str) -> str:
     """What sacremoses alone gives; it takes for spaces what Moses deletes."""
     return " ".join(STOCK[language].tokenize(re.sub("[\x1c-\x1f]", "", line)))
@@ -111,16 +106,6 @@ def test_a_file_keeps_its_lines(tmp_path: Path) -> None:
     write_text(tmp_path / "a.zst", lines)
     assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 5
     assert [*read_lines(tmp_path / "b.zst")] == ["Hello , world .", "", "a b", "", "Bye !"]
-
-
-def test_lines_of_a_megabyte_are_lines_like_others(tmp_path: Path) -> None:
-    """One of very many words, and one of a single word."""
-    lines = ["Before.", "Hello, world's end. " * 50_000, "x" * 1_000_000, "After."]
-    write_text(tmp_path / "a.zst", lines)
-    assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 4
-    first, long, word, last = read_lines(tmp_path / "b.zst")
-    assert (first, word, last) == ("Before .", lines[2], "After .")
-    assert long == " ".join(["Hello , world &apos;s end ."] * 50_000)
 
 
 def test_shared_memory_that_cannot_be_written_is_not_a_warning_of_every_command() -> None:

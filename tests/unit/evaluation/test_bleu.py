@@ -91,11 +91,6 @@ def test_signature_names_every_choice(tmp_path: Path) -> None:
     assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:none|smooth:none|version:")
 
 
-def test_lines_break_at_newlines_only(tmp_path: Path) -> None:
-    pairs = [("a\u2028b c", "x\u0085y z", "x"), ("d", "e", "e")]
-    assert scored(tmp_path, pairs, known=set())["sentences_all"] == 2
-
-
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
 
 

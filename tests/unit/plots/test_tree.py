@@ -34,13 +34,6 @@ def test_the_root_is_always_there_and_nothing_beside_the_pyramid(data: st.DataOb
     assert all(0 <= place < leaves - level for level, place in places) and len(set(places)) == len(places)
 
 
-def test_words_and_translations_are_on_the_picture() -> None:
-    figure = figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)], 0.1)
-    shown = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert {"the", "king's", "$x$", "<end>", "(a)", "(b)"} <= set(shown)
-    assert "le roi (2.06)\nun roi (3.10)" in shown
-
-
 def test_a_sentence_of_one_leaf_is_its_own_root(tmp_path: Path) -> None:
     figure = figure6([""], [], [], 0.1)
     save_as(figure, tmp_path / "leaf.svg")

@@ -148,14 +148,6 @@ def test_the_threshold_takes_what_sorting_takes(tmp_path: Path, models: Models, 
         assert sorted(select(tmp_path, cut, scored, budget)) == sorted(kept)
 
 
-def test_scores_on_the_disk(tmp_path: Path, models: Models) -> None:
-    (shard,) = make_shards(tmp_path, "c", [("a", "a b"), ("", ""), ("c", "c"), ("a", "a b")], 1)
-    rows = np.load(score_all([shard], models)["c"][0])
-    first, third = (score(pair, models) for pair in [("a", "a b"), ("c", "c")])
-    assert rows.dtype == np.int32
-    assert rows.tolist() == [[first, 2], [DROPPED, 0], [third, 1], [first, 2]]
-
-
 def test_ties_go_by_corpus_then_line() -> None:
     numbers = {"a": 1, "b": 1, "c": 1}
     threshold = Threshold(
@@ -192,16 +184,6 @@ def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     outputs = tmp_path / "other.en", tmp_path / "other.fr"
     language_models.sample(cut, 500, 8, *outputs)
     assert [*zip(*map(read_lines, outputs), strict=True)] != samples[0]
-
-
-def test_the_sample_is_spread_over_the_corpus(tmp_path: Path) -> None:
-    cut = make_shards(tmp_path, "c", [(f"w{i}", f"w{i}") for i in range(10_000)], 1)
-    language_models.sample(cut, 1000, 1, tmp_path / "o.en", tmp_path / "o.fr")
-    places = sorted(int(word.removeprefix("w")) for word in read_lines(tmp_path / "o.en"))
-    assert len(set(places)) == 1000
-    # 250 expected in each quarter, standard deviation 14
-    quarters = [sum(2500 * q <= place < 2500 * (q + 1) for place in places) for q in range(4)]
-    assert all(190 < count < 310 for count in quarters)
 
 
 def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from nmt.errors import UserError
 from nmt.selection import kenlm_build
 from nmt.selection.kenlm_build import PROGRAMS, provide
 from tests import kenlm
-from tests.running import ROOT
 
 
 def test_the_programs_are_there_and_run() -> None:
@@ -71,23 +69,3 @@ def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
     if static and not any(Path("/usr/lib").rglob("libboost_program_options.a")):
         pytest.skip("Boost's static libraries are not installed")
     assert ("libboost" in needed, "libstdc++" in needed) == (not static, not static)
-
-
-def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
-    """The first holds the folder, puts the programs there and lets go; the second then finds them."""
-    first = (
-        "import sys, time; from pathlib import Path; from nmt.io.locks import wait_for_lock\n"
-        "from nmt.selection import kenlm_build as k\n"
-        f"folder = Path({str(tmp_path / 'ours')!r}); folder.mkdir()\n"
-        "with (folder / 'lock').open('w') as lock:\n"
-        "    wait_for_lock(lock.fileno(), 'ours')\n"
-        "    print('holding', flush=True); time.sleep(1)\n"
-        "    [(folder / name).write_text('') for name in k.PROGRAMS]\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", first], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "holding\n"
-        assert provide(tmp_path / "ours", 1) == "an earlier call"
-        assert process.wait() == 0
