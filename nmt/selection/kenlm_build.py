@@ -42,7 +42,8 @@ def provide(folder: Path, jobs: int) -> str:
         programs = on_path()
         if programs:
             for name, path in programs.items():
-                _link(path, folder / name)
+                (folder / name).unlink(missing_ok=True)
+                (folder / name).symlink_to(path.absolute())
             return "the PATH"
         _build(folder, jobs)
         return f"{REQUIREMENT}'s source archive"
@@ -50,13 +51,8 @@ def provide(folder: Path, jobs: int) -> str:
 
 def on_path() -> dict[str, Path] | None:
     """Return the programs on the PATH; None if one is missing."""
-    programs = {name: shutil.which(name) for name in PROGRAMS}
-    return {name: Path(path) for name, path in programs.items() if path} if all(programs.values()) else None
-
-
-def _link(program: Path, link: Path) -> None:
-    link.unlink(missing_ok=True)
-    link.symlink_to(program.absolute())
+    programs = {name: Path(path) for name in PROGRAMS if (path := shutil.which(name))}
+    return programs if len(programs) == len(PROGRAMS) else None
 
 
 def _build(folder: Path, jobs: int) -> None:

@@ -82,24 +82,15 @@ def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, ta
     Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
     keys are taken, so the sample does not depend on the number of shards. The sample is held in memory.
     """
-    heap: list[tuple[int, str, str]] = []
-    for key, *sides in _keyed_pairs(shards, seed):
-        entry = (-key, sides[0], sides[1])
-        if len(heap) < pairs:
-            heapq.heappush(heap, entry)
-        elif entry > heap[0]:
-            heapq.heapreplace(heap, entry)
-    if not heap:
-        raise UserError(f"selection: no pairs with words on both sides in {_corpora(shards)}")
+    taken = heapq.nsmallest(pairs, _keyed_pairs(shards, seed))
+    if not taken:
+        corpora = ", ".join(dict.fromkeys(shard.corpus for shard in shards))
+        raise UserError(f"selection: no pairs with words on both sides in {corpora}")
     with write_lines(source) as sources, write_lines(target) as targets:
-        for _, source_line, target_line in sorted(heap, reverse=True):
+        for _, source_line, target_line in taken:
             sources.write(source_line)
             targets.write(target_line)
-    return len(heap)
-
-
-def _corpora(shards: Sequence[TokenShard]) -> str:
-    return ", ".join(dict.fromkeys(shard.corpus for shard in shards))
+    return len(taken)
 
 
 def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int, str, str]]:
@@ -149,7 +140,7 @@ def train(
         command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
         build_binary = _program("build_binary", programs)
         command += _limited(words, work / "words") if words is not None else []
-        _run(command, _some(text, also or Also()), output)
+        _run(command, _training_lines(text, also or Also()), output)
         with atomic_path(output) as binary:
             _run([build_binary, str(whole), str(binary)], (), output)
 
@@ -191,23 +182,20 @@ def _run(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
             )
 
 
-def _lines(text: Corpora) -> Iterator[str]:
-    """Yield the lines with words, by corpus and global line number."""
-    for corpus, shards in text.items():
-        for line in in_order(corpus, [read_lines(path) for path in shards]):
-            if line:
-                yield line
+def _training_lines(text: Corpora, also: Also) -> Iterator[str]:
+    """Yield the lines with words, by corpus and global line number, then the further ones.
 
-
-def _some(text: Corpora, also: Also) -> Iterator[str]:
-    """Yield the lines for training a model. Raise a `UserError` if there are none."""
-    empty = True
-    for line in chain(_lines(text), also.lines()):
-        yield line
-        empty = False
-    if empty:
+    Raises:
+        UserError: there are none.
+    """
+    shards = (in_order(corpus, [read_lines(path) for path in paths]) for corpus, paths in text.items())
+    lines = chain(filter(None, chain.from_iterable(shards)), also.lines())
+    first = next(lines, None)
+    if first is None:
         files = ", ".join(map(str, [*chain.from_iterable(text.values()), *also.files]))
         raise UserError(f"nmt selection train-lm: no words in {files}; give token files with text")
+    yield first
+    yield from lines
 
 
 def _failure(program: str, code: int, log: str, output: Path) -> UserError:
