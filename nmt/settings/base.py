@@ -53,7 +53,8 @@ class Settings(BaseModel):
 class WithoutDefaults(Settings):
     """Settings that are written without the keys that have their default value.
 
-    So a new key, which has a default value, changes nothing that was made before there was such a key.
+    So a new key, which has a default value, changes nothing that was made before there was such a key: no command and
+    no fingerprint of a training.
     """
 
     @model_serializer(mode="wrap")
@@ -70,10 +71,6 @@ def without_defaults(settings: BaseModel, write: SerializerFunctionWrapHandler) 
         if fields[key].is_required()
         or getattr(settings, key) != fields[key].get_default(call_default_factory=True)
     }
-
-
-class TrainedWith(WithoutDefaults):
-    """Settings that a model is trained with. They are in its command and its fingerprint."""
 
 
 Flat = dict[str, Any]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from nmt.settings.base import TrainedWith, without_defaults
+from nmt.settings.base import WithoutDefaults, without_defaults
 
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Number of units of a layer."""
@@ -32,7 +32,7 @@ RETIRED: dict[str, object] = {
 """Keys of former versions, each with the value that all models have now. Settings of finished models have them."""
 
 
-class Architecture(TrainedWith):
+class Architecture(WithoutDefaults):
     """Settings that every family has."""
 
     hidden_units: Size

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nmt.settings.base import Identifier, PositiveInt, Settings, TrainedWith, Words
+from nmt.settings.base import Identifier, PositiveInt, Settings, WithoutDefaults, Words
 
 LARGEST_VOCABULARY = 2**31 - 3
 """Maximum number of words: ids have at most 32 bits, and two ids are the end symbol and UNK."""
@@ -82,7 +82,7 @@ class Selection(Settings):
     """Let lmplz use fixed discounts if a text is too small to estimate them. Only for tiny experiments."""
 
 
-class VocabularySettings(TrainedWith):
+class VocabularySettings(WithoutDefaults):
     """Settings of the vocabularies."""
 
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]

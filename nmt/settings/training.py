@@ -16,13 +16,13 @@ from nmt.settings.base import (
     Settings,
     Share,
     Threads,
-    TrainedWith,
+    WithoutDefaults,
     Words,
 )
 from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName, architecture_of
 
 
-class Training(TrainedWith):
+class Training(WithoutDefaults):
     """Settings of the training: optimizer, batches, stopping, bookkeeping (paper, Sec. 4.2 and B.2)."""
 
     optimizer: Literal["adadelta", "adam", "sgd"]
@@ -152,7 +152,7 @@ class ModelEntry(Settings):
         return FAMILIES[self.family].aligns
 
 
-class ModelRun(TrainedWith):
+class ModelRun(WithoutDefaults):
     """The settings of one run, which decide its weights together with the data: those of `nmt train --settings`."""
 
     model: Identifier

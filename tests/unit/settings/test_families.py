@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from nmt.model import families
-from nmt.settings.base import TrainedWith
+from nmt.settings.base import WithoutDefaults
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.settings.training import ModelRun
 from tests.small_models import interpretations, small_architecture
@@ -21,7 +21,7 @@ def test_the_estimate_counts_the_weights_of_the_model(family: FamilyName) -> Non
         assert FAMILIES[family].weights(architecture, (4000, 3000)) == pytest.approx(counted, rel=0.02)
 
 
-class Before(TrainedWith):
+class Before(WithoutDefaults):
     """Settings that a model was trained with."""
 
     units: int
