@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -30,44 +31,31 @@ class Point:
     interval: tuple[float, float] | None
 
     @classmethod
-    def of(cls, place: int, counts: Sequence[BleuCounts], bootstrap: Bootstrap) -> Point:
+    def of(cls, place: int, rows: Rows, bootstrap: Bootstrap) -> Point:
         """Make the point of some sentences."""
-        if not counts:
+        if not rows:
             return cls(place, 0, None, None)
-        union = total(counts)
-        return cls(place, union.sentences, union.bleu, interval([counts], bootstrap))
+        counts = [*map(BleuCounts.from_dict, rows)]
+        return cls(place, len(rows), total(counts).bleu, interval([counts], bootstrap))
 
 
-@dataclass(frozen=True)
-class Group:
-    """Corpus BLEU of consecutive sentences in sorted order, and the keys of the first and the last one."""
-
-    first: float
-    last: float
-    sentences: int
-    bleu: float
-    interval: tuple[float, float] | None
-
-
-def groups(rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL) -> list[Group]:
+def groups(
+    rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL
+) -> tuple[list[Point], list[float]]:
     """Sort the sentences by `keys` and cut them into groups of equal size (Sutskever et al., 2014, Figure 3).
 
     Sizes differ by at most one. Sentences with equal keys stay in the order of the text. Sentences without words are
     left out. If there are fewer sentences than groups, each sentence is a group.
+
+    Returns:
+        The groups; and the first key of the first one, then the last key of each.
     """
-    order = sorted(
-        (place for place, row in enumerate(rows) if row["source_length"]), key=lambda place: keys[place]
-    )
-    bounds = [round(part * len(order) / count) for part in range(count + 1)]
-    found = []
-    for start, stop in pairwise(dict.fromkeys(bounds)):
-        places = order[start:stop]
-        counts = [BleuCounts.from_dict(rows[place]) for place in places]
-        bleu = total(counts).bleu
-        found.append(
-            Group(keys[places[0]], keys[places[-1]], len(places), bleu, interval([counts], bootstrap))
-        )
-    return found
+    filled = [place for place, row in enumerate(rows) if row["source_length"]]
+    order = sorted(filled, key=lambda place: keys[place])
+    bounds = dict.fromkeys(round(part * len(order) / count) for part in range(count + 1))
+    parts = [order[start:stop] for start, stop in pairwise(bounds)]
+    points = [Point.of(index, [rows[place] for place in part], bootstrap) for index, part in enumerate(parts)]
+    return points, [keys[place] for place in [*order[:1], *(part[-1] for part in parts)]]
 
 
 def by_length(
@@ -83,22 +71,13 @@ def by_length(
     the length of source, reference or both; with `both`, both lengths must be within the window. Lengths run from the
     shortest to the longest sentence, at most to `max_words`. An empty window has no score.
     """
-    everything = [
-        ([row[f"{side}_length"] for side in sides_of(length)], BleuCounts.from_dict(row)) for row in rows
-    ]
-    counts = [(lengths, count) for lengths, count in everything if min(lengths) > 0]
-    if not counts:
-        return []
-    shortest, longest = min(min(lengths) for lengths, _ in counts), max(max(lengths) for lengths, _ in counts)
-    return [
-        Point.of(center, _inside(counts, center, window), bootstrap)
-        for center in range(shortest, min(longest, max_words) + 1)
-    ]
-
-
-def _inside(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window: int) -> list[BleuCounts]:
-    first = center - window // 2
-    return [count for lengths, count in counts if first <= min(lengths) and max(lengths) < first + window]
+    filled = within(rows, 1, sys.maxsize, length)
+    lengths = [row[f"{side}_length"] for row in filled for side in sides_of(length)]
+    points = []
+    for place in range(min(lengths, default=1), min(max(lengths, default=0), max_words) + 1):
+        first = place - window // 2
+        points.append(Point.of(place, within(filled, first, first + window - 1, length), bootstrap))
+    return points
 
 
 def within(rows: Rows, least: int, most: int, length: SentenceLength) -> Rows:
@@ -117,11 +96,8 @@ def by_unknown_words(rows: Rows, most: int, bootstrap: Bootstrap) -> list[Point]
 
     The points end at the first n that includes all sentences.
     """
-    counts = [(row["source_unknown"], BleuCounts.from_dict(row)) for row in rows]
-    if not counts:
-        return []
-    last = min(most, max(unknown for unknown, _ in counts))
+    last = min(most, max((row["source_unknown"] for row in rows), default=-1))
     return [
-        Point.of(allowed, [count for unknown, count in counts if unknown <= allowed], bootstrap)
+        Point.of(allowed, [row for row in rows if row["source_unknown"] <= allowed], bootstrap)
         for allowed in range(last + 1)
     ]

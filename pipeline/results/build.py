@@ -23,6 +23,7 @@ from pipeline.results.finding import finding
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.papers import Table as PaperTable
+from pipeline.results.runs import Runs
 from pipeline.results.tables.ablations import ablations
 from pipeline.results.tables.latex import document
 from pipeline.results.tables.perplexity import perplexity_table
@@ -88,18 +89,18 @@ def table(name: str, inputs: Inputs) -> Table:
     described = as_wanted(paper.tables[name], settings)
     match described:
         case ScoreTable():
-            measured = Measured(
-                {set_: inputs.scores(set_) for set_ in dict.fromkeys(("test", *described.sets))},
-                inputs.summaries(),
-                inputs.comparison,
-            )
+            scores: dict[str, Runs] = {
+                set_: inputs.scores(set_) for set_ in dict.fromkeys(("test", *described.sets))
+            }
+            measured = Measured(scores, inputs.summaries(), inputs.comparison)
             return score_table(described, paper.name, measured, settings)
         case PerplexityTable():
             return perplexity_table(described, paper.name, inputs.perplexities(), settings)
         case TrainingTable():
             return training_table(described, paper.name, inputs.summaries(), settings)
         case SentenceTable():
-            return _sentences(described, inputs)
+            sets: dict[str, SetTexts] = {set_: _texts(set_, described, inputs) for set_ in described.sets}
+            return sentence_table(described, sets, settings)
 
 
 def as_wanted(table: PaperTable, settings: ReportSettings) -> PaperTable:
@@ -109,25 +110,15 @@ def as_wanted(table: PaperTable, settings: ReportSettings) -> PaperTable:
     return table.model_copy(update={"reported": {}})
 
 
-def _sentences(table: SentenceTable, inputs: Inputs) -> Table:
-    """Return a table of sentences: the models' translations, and other systems' as far as there are any."""
-    mode = "no_unk" if table.known else "all"
-    sets: dict[str, SetTexts] = {
-        set_: SetTexts(
-            inputs.lines("reference", set_),
-            {
-                model: inputs.translations(model, mode, set_)
-                for model in inputs.config.artifacts.table3_models
-            },
-            {
-                system: inputs.given_lines(system, set_)
-                for system in inputs.given(set_)
-                if system in table.others
-            },
-        )
-        for set_ in table.sets
-    }
-    return sentence_table(table, sets, inputs.settings)
+def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
+    """Return the models' translations of a set, and other systems' as far as there are any."""
+    mode, models = "no_unk" if table.known else "all", inputs.config.artifacts.table3_models
+    others = [system for system in inputs.given(set_) if system in table.others]
+    return SetTexts(
+        inputs.lines("reference", set_),
+        {model: inputs.translations(model, mode, set_) for model in models},
+        {system: inputs.given_lines(system, set_) for system in others},
+    )
 
 
 def _ablations(inputs: Inputs) -> Table:

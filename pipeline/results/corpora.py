@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from nmt.data.preparation import SIDES
 from nmt.data.vocabulary import Vocabulary, read_word_counts
-from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.settings.text import Languages
 from pipeline.results.papers import ReportedData
@@ -43,56 +41,43 @@ class CorpusFiles:
 
 
 def sum_corpus(files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]) -> Counts:
-    """Return the counts of a corpus; a `UserError` says where a stage does not fit the one before it.
+    """Return the counts of a corpus.
 
     `removed` and `overlap` have numbers of pairs by reason, and by held-out set and kind of likeness.
     """
     raw = read_json(files.data / "raw" / files.name / "counts.json")
     shards = {stage: [*map(read_json, files.of_shards(stage, "counts.json"))] for stage in files.stages}
-    first = shards[files.stages[0]]
-    clean, overlap = (_added([shard[kind] for shard in first]) for kind in ("clean", "overlap"))
-    stages = [
-        {"name": "raw", "pairs": raw["pairs"]}
-        | {side: {"words": raw.get(f"{side}_words")} for side in SIDES},
-        {"name": "clean", "pairs": clean["kept"]}
-        | {side: {"words": clean[f"kept_{side}_words"]} for side in SIDES},
-    ]
+    clean, overlap = (
+        _added(shard[kind] for shard in shards[files.stages[0]]) for kind in ("clean", "overlap")
+    )
+    stages = [_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
+    stages.append(_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
     for name, counts in shards.items():
         found = [shard["stage"] for shard in counts]
-        words = {side: {"words": sum(stage[side]["words"] for stage in found)} for side in SIDES}
-        stages.append({"name": name, "pairs": sum(stage["pairs"] for stage in found), **words})
-    removed = {name: number for name, number in clean.items() if _is_reason(name)}
-    if clean["pairs"] != raw["pairs"] or clean["kept"] + sum(removed.values()) != clean["pairs"]:
-        raise _unfit(files, f"of {raw['pairs']:,} pairs {clean['kept']:,} were kept and {removed} removed")
-    for before, after in pairwise(stages[1:]):
-        if after["pairs"] > before["pairs"]:
-            raise _unfit(files, f"{after['name']} has more pairs than {before['name']}")
+        words = [sum(stage[side]["words"] for stage in found) for side in SIDES]
+        stages.append(_stage(name, sum(stage["pairs"] for stage in found), words))
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
         counted = read_word_counts(files.of_shards(files.stages[-1], f"{language}.words.zst"))
         stages[-1][side]["unknown"] = sum(counted[word] for word in counted if word not in vocabulary)
+    # other counts of the cleaning are sums, or of one side
+    reasons = [key for key in clean if key not in ("pairs", "kept") and not key.startswith((*SIDES, "kept_"))]
+    removed = {reason: clean[reason] for reason in reasons}
+    return {"name": files.name, "part": files.part, "stages": stages, "removed": removed, "overlap": overlap}
+
+
+def _stage(name: str, pairs: int, words: Sequence[int | None]) -> Counts:
     return {
-        "name": files.name,
-        "part": files.part,
-        "stages": stages,
-        "removed": removed,
-        "overlap": overlap,
+        "name": name,
+        "pairs": pairs,
+        **{side: {"words": n} for side, n in zip(SIDES, words, strict=True)},
     }
 
 
-def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    return {
-        name: sum(one.get(name, 0) for one in counts)
-        for name in dict.fromkeys(key for one in counts for key in one)
-    }
-
-
-def _is_reason(name: str) -> bool:
-    """Return whether a count of the cleaning is of pairs removed for a reason; others are sums, or of one side."""
-    return name not in ("pairs", "kept") and not name.startswith((*SIDES, "kept_"))
-
-
-def _unfit(files: CorpusFiles, found: str) -> UserError:
-    return UserError(f"the counts of {files.name} are inconsistent: {found}; make this corpus again")
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counts:
+        total |= {name: total.get(name, 0) + number for name, number in one.items()}
+    return total
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
@@ -104,26 +89,19 @@ def with_total(corpora: Sequence[Counts]) -> Iterator[Counts]:
     yield from train
     if len(train) > 1:
         names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])
-        # a corpus that is not selected from goes on as it is
-        found = [[_at(corpus, name) for corpus in train] for name in names]
-        yield {"name": TOTAL, "part": "train", "stages": [*map(_sum_of_stages, names, found)]}
+        yield {"name": TOTAL, "part": "train", "stages": [_total(name, train) for name in names]}
     yield from (corpus for corpus in corpora if corpus["part"] != "train")
 
 
-def _at(corpus: Counts, name: str) -> Counts:
-    stages: list[Counts] = corpus["stages"]
-    return next((stage for stage in stages if stage["name"] == name), stages[-1])
-
-
-def _sum_of_stages(name: str, stages: Sequence[Counts]) -> Counts:
-    def total(values: Sequence[int | None]) -> int | None:
-        return None if None in values else sum(value for value in values if value is not None)
-
-    sides = {
-        side: {key: total([stage[side].get(key) for stage in stages]) for key in ("words", "unknown")}
-        for side in SIDES
-    }
-    return {"name": name, "pairs": sum(stage["pairs"] for stage in stages), **sides}
+def _total(name: str, corpora: Sequence[Counts]) -> Counts:
+    """Return the sums at a stage; a corpus that is not selected from goes on as it is."""
+    by_name = [{stage["name"]: stage for stage in corpus["stages"]} for corpus in corpora]
+    stages = [found.get(name, [*found.values()][-1]) for found in by_name]
+    total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
+    for side in SIDES:
+        values = {key: [stage[side].get(key) for stage in stages] for key in ("words", "unknown")}
+        total[side] = {key: None if None in counts else sum(counts) for key, counts in values.items()}
+    return total
 
 
 def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | None:

@@ -6,7 +6,7 @@ import base64
 import html
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,14 +44,33 @@ class Item:
     folded: bool = False
 
 
+@dataclass(frozen=True)
+class Captions:
+    """Headings and captions of artifacts.
+
+    texts: `heading`, `caption` and `one_run` by name. seeds: which runs are shown of models with several, where only
+    one is.
+    """
+
+    texts: Mapping[str, Mapping[str, Any]]
+    seeds: str
+
+    def of(self, name: str) -> tuple[str, str]:
+        """Return heading and caption; an artifact without is called by its name."""
+        found = self.texts.get(name, {})
+        caption = found.get("caption", "")
+        if self.seeds and found.get("one_run"):
+            caption += f" If a model has several seeds, its first run is shown: {self.seeds}."
+        return found.get("heading", name.replace("_", " ").capitalize()), caption
+
+
 def write(
     output: Path,
     title: str,
     papers: Sequence[str],
     artifacts: Sequence[Path],
     beside: Sequence[str],
-    captions: Path,
-    seeds: str,
+    captions: Captions,
     settings: dict[str, Any],
 ) -> None:
     """Write the page.
@@ -62,21 +81,18 @@ def write(
         papers: names of those whose tables and figures the run makes.
         artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
         beside: names of the pages that lie beside it.
-        captions: YAML: `heading`, `caption` and `one_run` of artifacts by their names.
-        seeds: which runs are shown of models with several, where only one is.
+        captions: of the artifacts.
         settings: the run's, merged.
     """
-    told: dict[str, dict[str, Any]] = yaml.safe_load(captions.read_text(encoding="utf-8"))
     of_kind = {
         kind: [file for file in artifacts if file.suffix == kind] for kind in (".md", ".png", ".json", ".txt")
     }
-    figures = {file.stem: _figure(file, _told(file, told, seeds)) for file in of_kind[".png"]}
-    tables = [
-        _table(file.read_text(encoding="utf-8"), file.stem in FOLDED, _told(file, told, seeds))
-        for file in of_kind[".md"]
-    ]
+    figures = {file.stem: _figure(file, captions.of(file.stem)) for file in of_kind[".png"]}
     sections = {
-        "Tables": [*tables, *_error_rates(of_kind[".json"], told, settings)],
+        "Tables": [
+            *(_table(file, captions.of(file.stem)) for file in of_kind[".md"]),
+            *_error_rates(of_kind[".json"], captions.of("alignment_error_rate"), settings),
+        ],
         "Figures": [item for name, item in figures.items() if name not in FIRST],
         "This run": [_settings(settings), _versions()],
     }
@@ -86,30 +102,18 @@ def write(
         papers=papers,
         finding=" ".join(file.read_text(encoding="utf-8").strip() for file in of_kind[".txt"]),
         first=[figures[name] for name in FIRST if name in figures],
-        pages={name: _told(Path(name), told, "")[0] for name in beside},
+        pages={name: captions.of(Path(name).stem)[0] for name in beside},
         sections={name: items for name, items in sections.items() if items},
     )
     write_text(output, page)
 
 
-def _told(artifact: Path, told: dict[str, dict[str, Any]], seeds: str) -> tuple[str, str]:
-    """Heading and caption of an artifact; one without is called by its name."""
-    found = told.get(artifact.stem, {})
-    heading, caption = (
-        found.get("heading", artifact.stem.replace("_", " ").capitalize()),
-        found.get("caption", ""),
-    )
-    if seeds and found.get("one_run"):
-        caption += f" If a model has several seeds, its first run is shown: {seeds}."
-    return heading, caption
-
-
-def _table(markdown: str, folded: bool, told: tuple[str, str]) -> Item:
+def _table(file: Path, titles: tuple[str, str]) -> Item:
     """A table with notes that are seen when they are asked for; a text with several tables stays as it is."""
-    table, end, notes = _rendered(markdown, told[0]).rpartition("</div>\n")
-    if folded or table.count("<table>") != 1 or not notes.strip():
-        return Item(*told, body=Markup(table + end + notes), folded=folded)
-    return Item(*told, body=Markup(table + end), notes=Markup(notes))
+    table, end, notes = _rendered(file.read_text(encoding="utf-8"), titles[0]).rpartition("</div>\n")
+    if file.stem in FOLDED or table.count("<table>") != 1 or not notes.strip():
+        return Item(*titles, body=Markup(table + end + notes), folded=file.stem in FOLDED)
+    return Item(*titles, body=Markup(table + end), notes=Markup(notes))
 
 
 def _rendered(markdown: str, name: str) -> str:
@@ -125,15 +129,13 @@ def _rendered(markdown: str, name: str) -> str:
     return text.replace("<table>", f"{region}<table>").replace("</table>\n", "</table>\n</div>\n")
 
 
-def _figure(path: Path, told: tuple[str, str]) -> Item:
+def _figure(path: Path, titles: tuple[str, str]) -> Item:
     with Image.open(path) as picture:  # the figures' descriptions are in them
-        seen = str(picture.info.get("Description", "")) or told[0]
-    return Item(*told, picture=base64.b64encode(path.read_bytes()).decode(), seen=seen)
+        seen = str(picture.info.get("Description", "")) or titles[0]
+    return Item(*titles, picture=base64.b64encode(path.read_bytes()).decode(), seen=seen)
 
 
-def _error_rates(
-    paths: Sequence[Path], told: dict[str, dict[str, Any]], settings: dict[str, Any]
-) -> Iterable[Item]:
+def _error_rates(paths: Sequence[Path], titles: tuple[str, str], settings: dict[str, Any]) -> Iterable[Item]:
     """A sentence for each run, under one heading; a model is called by its label, a later run by its seed, too."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     lines = Markup("")
@@ -142,7 +144,7 @@ def _error_rates(
         name = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
         lines += Markup("<p>{}</p>\n").format(in_words({**read_json(path), "model": name}))
     if lines:
-        yield Item(*_told(Path("alignment_error_rate"), told, ""), body=lines)
+        yield Item(*titles, body=lines)
 
 
 def _settings(settings: dict[str, Any]) -> Item:

@@ -47,10 +47,6 @@ class ReportedScores(_Entry):
     quoted: bool = False
     scores: dict[str, float | Annotated[str, Field(pattern=r"^~?\d+(\.\d+)?$")]]
 
-    def value(self, column: str) -> float:
-        """Return the score as a number."""
-        return float(str(self.scores[column]).removeprefix("~"))
-
     def shown(self, column: str) -> str:
         """Return the score as the paper gives it; nothing where it gives none."""
         score = self.scores.get(column, "")

@@ -147,7 +147,7 @@ class _Crate:
     def add_training(self, run: Run, package: ReplicationPackage, text: Sequence[Facts]) -> Facts:
         """Add the training of one model at one seed; binary text and vocabularies are known by their sums."""
         summary = read_json(package.of_run(run.name, SUMMARY))
-        data = [self._told_by_sum(part, part, total) for part, total in summary.get("data", {}).items()]
+        data = [self._known_by_sum(part, part, total) for part, total in summary.get("data", {}).items()]
         return self.add(
             f"#training-{run.name}",
             "CreateAction",
@@ -167,13 +167,13 @@ class _Crate:
             name=f"Translation by {system} ({mode}{', development set' * (set_ == 'dev')})",
             instrument=self.add_program(made["made_with"]),
             object=[
-                self._told_by_sum("weights", f"weights of {model['name']}", model["sha256"])
+                self._known_by_sum("weights", f"weights of {model['name']}", model["sha256"])
                 for model in made["models"]
             ],
             result=[self.file(translations), self.file(package.made_with(system, mode, set_))],
         )
 
-    def _told_by_sum(self, kind: str, name: str, total: str) -> Facts:
+    def _known_by_sum(self, kind: str, name: str, total: str) -> Facts:
         return self.add(f"#{kind}-{total[:12]}", "DigitalDocument", name=name, sha256=total)
 
     def add_program(self, made_with: Facts) -> Facts:

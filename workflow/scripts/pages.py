@@ -7,15 +7,12 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    import yaml
+
     from pipeline.results import page
 
-    page.write(
-        Path(snakemake.output.page),
-        snakemake.params.title,
-        snakemake.params.papers,
-        [Path(file) for file in snakemake.input.artifacts],
-        snakemake.params.beside,
-        Path(snakemake.params.captions),
-        snakemake.params.seeds,
-        json.loads(snakemake.params.settings),
-    )
+    params = snakemake.params
+    captions = page.Captions(yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")), params.seeds)
+    artifacts = [Path(file) for file in snakemake.input.artifacts]
+    output, settings = Path(snakemake.output.page), json.loads(params.settings)
+    page.write(output, params.title, params.papers, artifacts, params.beside, captions, settings)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from nmt.plots.style import COLORS, drawing
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import Group, Rows, groups
+from pipeline.results.bleu_curves import Rows, groups
 from pipeline.results.bootstrap import Bootstrap
 
 _LINES = ("-", "--", "-.", ":")
@@ -45,23 +45,17 @@ def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: R
 
 def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings) -> None:
     bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    found: list[Group] = []
     for index, (system, rows) in enumerate(scores.items()):
-        found = groups(rows, keys, settings.score_groups, bootstrap)
+        points, bounds = groups(rows, keys, settings.score_groups, bootstrap)
         color, line = COLORS[index % len(COLORS)], _LINES[index % len(_LINES)]
-        places = [place + 0.5 for place in range(len(found))]
-        label = settings.label(system)
-        axes.plot(
-            places, [group.bleu for group in found], line, color=color, marker="o", markersize=4, label=label
-        )
-        bounds = [group.interval for group in found if group.interval]
-        if len(bounds) == len(found):
-            low, high = zip(*bounds, strict=True)
+        places = [point.place + 0.5 for point in points]
+        label, values = settings.label(system), [point.bleu or 0 for point in points]
+        axes.plot(places, values, line, color=color, marker="o", markersize=4, label=label)
+        intervals = [point.interval for point in points if point.interval]
+        if intervals:
+            low, high = zip(*intervals, strict=True)
             axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
-    if found:
-        axes.set_xticks(
-            range(len(found) + 1), [f"{b:.0f}" for b in [found[0].first, *(g.last for g in found)]]
-        )
+        axes.set_xticks(range(len(bounds)), [f"{bound:.0f}" for bound in bounds])
     axes.set_ylim(bottom=0)
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)

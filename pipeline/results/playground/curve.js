@@ -1,4 +1,4 @@
-// BLEU against length, of the sentences tried; where no reference is known, log-probability per word.
+// BLEU against length, of the sentences tried whose reference is known.
 
 /** BLEU of one sentence: orders that it is too short for don't count, missing ones count half, a quarter, ... */
 function sentenceBleu(words, reference) {
@@ -22,19 +22,16 @@ function sentenceBleu(words, reference) {
   return orders ? 100 * brevity * Math.exp(sum / orders) : 0;
 }
 
-const BLEU = { title: "BLEU as the sentence grows", name: "BLEU" };
-const PROBABILITY = { title: "Log-probability per word as the sentence grows: it has no reference", name: "Log-probability per word" };
+const TICKS = [0, 25, 50, 75, 100];
 
 class Curve {
   /** `labels` of the models; `trained`: words up to which they were; the axis of lengths reaches `most` words. */
   constructor(labels, trained, most) {
-    Object.assign(this, { labels, trained, most, tried: [], measure: BLEU });
+    Object.assign(this, { labels, trained, most, tried: [] });
   }
 
   /** One more sentence: its words, and a value of each model; a model that was not asked has null. */
-  add(measure, words, values) {
-    if (this.measure !== measure) this.tried = [];
-    this.measure = measure;
+  add(words, values) {
     this.tried = [...this.tried.filter((one) => one.words !== words), { words, values }].sort((a, b) => a.words - b.words);
   }
 
@@ -42,11 +39,8 @@ class Curve {
     const [width, height, left, below, above] = [Math.max(280, element("plot").clientWidth), 240, 42, 38, 20];
     const longest = Math.max(this.most, ...this.tried.map(({ words }) => words)) + 2;
     const right = 16 + 7 * Math.max(...this.labels.map((label) => label.length));  // room for a name behind the last point
-    const lowest = Math.floor(Math.min(-1, ...this.tried.flatMap(({ values }) => values.filter((value) => value !== null))));
-    const ticks = this.measure === BLEU ? [0, 25, 50, 75, 100] : [0, 0.25, 0.5, 0.75, 1].map((share) => share * lowest);
-    const [low, high] = [Math.min(...ticks), Math.max(...ticks)];
     const x = (words) => left + ((width - left - right) * words) / longest;
-    const y = (value) => above + ((height - below - above) * (high - value)) / (high - low);
+    const y = (value) => above + ((height - below - above) * (100 - value)) / 100;
     const node = (tag, values, content = "") => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
       Object.entries(values).forEach(([name, value]) => made.setAttribute(name, value));
@@ -54,9 +48,9 @@ class Curve {
       return made;
     };
     const svg = node("svg", { viewBox: `0 0 ${width} ${height}` });
-    for (const value of ticks) {
+    for (const value of TICKS) {
       svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
-        node("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, value || 0));
+        node("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, value));
     }
     for (let words = 10; words <= longest; words += 10) svg.append(node("text", { x: x(words), y: height - 20, "text-anchor": "middle" }, words));
     svg.append(node("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, "Words of the sentence"));
@@ -78,17 +72,15 @@ class Curve {
       names.push(free);
       svg.append(node("text", { class: "name", x: at + 8, y: free + 4 }, label));
     });
-    element("curve-title").textContent = this.measure.title;
     element("plot").replaceChildren(svg);
     this.fillNumbers();
   }
 
   fillNumbers() {
     const cell = (tag, textContent, scope) => Object.assign(make(tag, { textContent }), scope ? { scope } : {});
-    const head = ["Words", ...this.labels.map((label) => `${this.measure.name} of ${label}`)].map((name) => cell("th", name, "col"));
-    const digits = this.measure === BLEU ? 1 : 2;
+    const head = ["Words", ...this.labels.map((label) => `BLEU of ${label}`)].map((name) => cell("th", name, "col"));
     const rows = this.tried.map(({ words, values }) =>
-      make("tr", {}, cell("th", words, "row"), ...values.map((value) => cell("td", value === null ? "" : format(value, digits)))));
+      make("tr", {}, cell("th", words, "row"), ...values.map((value) => cell("td", value === null ? "" : format(value)))));
     element("numbers").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
   }
 }

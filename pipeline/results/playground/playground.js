@@ -384,11 +384,10 @@ class Playground {
 
   finish(going, tokens, reference) {
     element("said").textContent = going.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
+    if (!reference) return;
     const values = this.cards.map(() => null);
-    going.forEach(({ model, result: { words, total, ended } }) => {
-      values[model] = reference ? sentenceBleu(words, reference) : total / (words.length + ended);
-    });
-    this.curve.add(reference ? BLEU : PROBABILITY, tokens.length, values);
+    going.forEach(({ model, result }) => { values[model] = sentenceBleu(result.words, reference); });
+    this.curve.add(tokens.length, values);
     this.curve.draw();
   }
 }

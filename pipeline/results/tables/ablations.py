@@ -115,15 +115,15 @@ def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: Report
         "id": model["model"],
         "model": settings.label(model["model"]),
         "baseline": baseline["model"] if baseline else "",
-        "differs": _said(own) if baseline else "",
-        "settings": _said({key.rsplit(".", 1)[-1]: value for key, value in own.items()}),
+        "differs": _listed(own) if baseline else "",
+        "settings": _listed({key.rsplit(".", 1)[-1]: value for key, value in own.items()}),
     }
     for name in NUMBERS if baseline else ():
         row |= _difference(name, model, baseline or {})
     return row
 
 
-def _said(settings: Mapping[str, Any]) -> str:
+def _listed(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}: {value}" for key, value in settings.items())
 
 

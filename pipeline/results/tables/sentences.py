@@ -67,14 +67,12 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
     rules: list[int] = []
     for record in (record for records in chosen for record in records):
         rules.append(len(rows))
-        texts = [
-            (GROUPS_BEGIN, source(record.source)),
-            ("Reference", target(words(lines.references[record.line]))),
-        ]
-        texts += [
-            (label, target(output[record.line])) for label, output in outputs.items() if record.line in output
-        ]
-        rows += [[*lines.places[record.line], len(record.source), name, text] for name, text in texts]
+        texts = {
+            GROUPS_BEGIN: source(record.source),
+            "Reference": target(words(lines.references[record.line])),
+        }
+        texts |= {name: target(found[record.line]) for name, found in outputs.items() if record.line in found}
+        rows += [[*lines.places[record.line], len(record.source), name, text] for name, text in texts.items()]
     found = pd.DataFrame(rows, columns=["set", *COLUMNS])
     if len(table.sets) == 1:
         found = found[COLUMNS]

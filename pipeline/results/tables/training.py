@@ -13,6 +13,8 @@ from pipeline.results.seeds import LEARNING, Row, merged_summary, with_deviation
 from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
 from pipeline.results.tables.writer import Table, enough, fixed, frame
 
+_DECIMALS = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
+"""The paper's decimals."""
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
 _KEPT = "best_update"
@@ -38,16 +40,13 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
     unit = _unit(rows)
-    cells = [line for row in rows for line in _cells(row, row["id"] in table.reported, unit)]
-    headers = [
-        "Model",
-        "Updates" if unit == 1 else "Updates (×10⁵)",
-        "Epochs",
-        "Hours",
-        "Device",
-        "Train NLL",
-        "Dev. NLL",
-    ]
+    cells = []
+    for row in rows:
+        cells.append(_cells(row["model"], row, "", unit))
+        if row["id"] in table.reported:
+            cells.append(_cells(f"{row['model']}, reported", row, "reported_", unit))
+    updates = "Updates" if unit == 1 else "Updates (×10⁵)"
+    headers = ["Model", updates, "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",
         *_dev_note(ordered, settings),
@@ -73,16 +72,10 @@ def _dev_note(summaries: Sequence[Row], settings: ReportSettings) -> list[str]:
 
 def _kept(runs: Sequence[Row]) -> Row:
     """Return the update of each run's weights, for the CSV, and for readers if it is not the last one."""
-    updates = [run.get(_KEPT) for run in runs]
-    texts = [
-        f"{update:,} of {run['updates']:,}"
-        for update, run in zip(updates, runs, strict=True)
-        if update is not None
-    ]
-    earlier = any(update not in (None, run["updates"]) for update, run in zip(updates, runs, strict=True))
-    plain = (
-        updates[0] if len(runs) == 1 else " ".join(str(update) for update in updates if update is not None)
-    )
+    updates = {run["seed"]: (run[_KEPT], run["updates"]) for run in runs if run.get(_KEPT) is not None}
+    earlier = any(update != last for update, last in updates.values())
+    texts = [f"{update:,} of {last:,}" for update, last in updates.values()]
+    plain = runs[0].get(_KEPT) if len(runs) == 1 else " ".join(str(update) for update, _ in updates.values())
     return {_KEPT: plain, "kept": texts if earlier else []}
 
 
@@ -105,9 +98,10 @@ def _row(summary: Row, settings: ReportSettings, reported: ReportedTraining | No
 
 def _plain(row: Row) -> Row:
     """Return the CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
-    decimals = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
-    reported = {f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in decimals.items()}
-    own = {name: fixed(row[name], 4) for name in (*decimals, *(f"{name}_std" for name in LEARNING))}
+    reported = {
+        f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in _DECIMALS.items()
+    }
+    own = {name: fixed(row[name], 4) for name in (*_DECIMALS, *(f"{name}_std" for name in LEARNING))}
     return {**row, **own, **reported}
 
 
@@ -115,13 +109,6 @@ def _unit(rows: Sequence[Row]) -> int:
     """Return the paper's unit of updates, 10⁵, unless all numbers are less."""
     numbers = [row[name] for row in rows for name in ("updates", "reported_updates")]
     return PAPERS_UNIT if any(number and number >= PAPERS_UNIT for number in numbers) else 1
-
-
-def _cells(row: Row, with_reported: bool, unit: int) -> list[list[str]]:
-    lines = [_training_cells(row["model"], row, "", unit)]
-    if with_reported:
-        lines.append(_training_cells(f"{row['model']}, reported", row, "reported_", unit))
-    return lines
 
 
 def _updates(value: float | None, std: float | None, unit: int) -> str:
@@ -133,17 +120,13 @@ def _updates(value: float | None, std: float | None, unit: int) -> str:
     return f"{value:,.0f}" + (f" ± {std:,.0f}" if std else "")
 
 
-def _training_cells(label: str, row: Row, prefix: str, unit: int) -> list[str]:
-    def cell(name: str, decimals: int) -> str:
-        value, std = row[f"{prefix}{name}"], row.get(f"{prefix}{name}_std")
-        return "" if value is None else with_deviation(value, std, enough(value, decimals))
-
-    return [
-        label,
-        _updates(row[f"{prefix}updates"], row.get(f"{prefix}updates_std"), unit),
-        cell("epochs", 1),
-        cell("hours", 0),
-        row[f"{prefix}device"] or "",
-        cell("train_nll", 1),
-        cell("dev_nll", 1),
-    ]
+def _cells(label: str, row: Row, prefix: str, unit: int) -> list[str]:
+    """Return a row for readers, of this run's numbers or of the reported ones."""
+    cells = {}
+    for name, decimals in _DECIMALS.items():
+        value = row[f"{prefix}{name}"]
+        std = row.get(f"{prefix}{name}_std")
+        cells[name] = "" if value is None else with_deviation(value, std, enough(value, decimals))
+    updates = _updates(row[f"{prefix}updates"], row.get(f"{prefix}updates_std"), unit)
+    device = row[f"{prefix}device"] or ""
+    return [label, updates, cells["epochs"], cells["hours"], device, cells["train_nll"], cells["dev_nll"]]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bleu_curves import by_length, by_unknown_words, within
-from pipeline.results.bootstrap import Bootstrap, interval
+from pipeline.results.bootstrap import Bootstrap
 
 
 def row(source: int, right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:
@@ -74,21 +73,3 @@ def test_sentences_with_at_most_so_many_unknown_words() -> None:
     assert [(point.place, point.sentences) for point in points] == [(0, 1), (1, 3), (2, 3), (3, 3), (4, 4)]
     assert [point.bleu for point in points] == pytest.approx([100, 100 / 3, 100 / 3, 100 / 3, 50], abs=1e-4)
     assert by_unknown_words(rows, 2, Bootstrap(0, 0))[-1].place == 2
-
-
-def test_an_interval_is_that_of_sentences_drawn_anew() -> None:
-    """100 sentences, half of them wholly right: BLEU is their share, a binomial one over 100."""
-    counts = [BleuCounts.from_dict(row(5, right)) for right in [True, False] * 50]
-    found = interval([counts], Bootstrap(4000, 1))
-    assert found == pytest.approx((40, 60), abs=1.5)
-    assert found == interval([counts], Bootstrap(4000, 1))
-    assert interval([counts], Bootstrap(0, 1)) is None
-    assert interval([counts[:1]], Bootstrap(10, 1)) == pytest.approx((100, 100))
-
-
-@pytest.mark.parametrize("counts", [((3, 2, 1, 1), (3, 2, 1, 1), 3, 4), ((3, 2, 1, 0), (4, 3, 2, 1), 4, 4)])
-def test_an_interval_is_of_the_same_bleu(counts: Any) -> None:
-    """A translation that is too short, and one without a matching 4-gram, whose BLEU is 0."""
-    one = BleuCounts(1, *counts)
-    assert interval([[one]], Bootstrap(10, 1)) == pytest.approx((one.bleu, one.bleu))
-    assert one.bleu == pytest.approx(100 * math.exp(1 - 4 / 3) if counts[2] == 3 else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import pytest
 
 from nmt.data.preparation import StageCounts
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
-from nmt.io.files import read_json, write_json
+from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
 from pipeline.results.figures.corpora import corpora_figure
@@ -95,21 +93,3 @@ def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
     assert sum(paper.corpora.values()) == paper.total
     assert paper.selected_corpora.keys() == paper.corpora.keys()
     assert sum(paper.selected_corpora.values()) == pytest.approx(paper.selected, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("file", "part", "change"),
-    [
-        ("raw/tiny/counts.json", None, {"pairs": 5}),
-        ("tokens/tiny/0.counts.json", "clean", {"kept": 1}),
-        ("tokens/tiny/0.counts.json", "clean", {"kept": 0, "empty": 2}),
-    ],
-)
-def test_counts_that_do_not_fit_one_another_are_refused(
-    data: Path, tmp_path: Path, file: str, part: str | None, change: dict[str, int]
-) -> None:
-    folder = shutil.copytree(data, tmp_path / "changed")
-    values = read_json(folder / file)
-    write_json(folder / file, values | ({part: values[part] | change} if part else change))
-    with pytest.raises(UserError, match="inconsistent"):
-        summed(folder)

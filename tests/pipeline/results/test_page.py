@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pipeline.results.page import write
+from pipeline.results.page import Captions, write
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "captions.yaml"
@@ -43,8 +44,8 @@ def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = Non
     """The page of some results."""
     files = [folder / name for name in artifacts]
     page, papers = folder / "report.html", ["Cho et al. (2014b)", "Somebody & Co. (2015)"]
-    seeds = "seed 1 of X <b>"
-    write(page, "A <run> {{data}}", papers, files, ["playground.html"], CAPTIONS, seeds, settings or {})
+    captions = Captions(yaml.safe_load(CAPTIONS.read_text(encoding="utf-8")), "seed 1 of X <b>")
+    write(page, "A <run> {{data}}", papers, files, ["playground.html"], captions, settings or {})
     return page.read_text(encoding="utf-8")
 
 

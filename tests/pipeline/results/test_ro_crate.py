@@ -23,7 +23,7 @@ from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record
 from pipeline.results.verify import other_decoding, other_program, recorded, verify
 from tests.bitexts import write_text
-from tests.messages import check, refused
+from tests.messages import check
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
 
@@ -142,13 +142,6 @@ def test_a_changed_setting_of_the_search_is_named(results: Path) -> None:
     decoding = config.decoding.model_copy(update={"beam": 3})
     (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts)
     check(line)
-
-
-def test_translations_without_what_made_them_have_no_record(results: Path) -> None:
-    making = next((results / "translations").glob("*.made.json"))
-    making.unlink()
-    with refused():
-        record(results, files_of(results), results)
 
 
 def test_another_program_than_the_one_that_made_the_tables_is_named(

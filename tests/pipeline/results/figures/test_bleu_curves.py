@@ -95,14 +95,6 @@ def test_no_label_stands_over_another(labels: list[tuple[float, float]]) -> None
     assert all(low >= -1e-9 and high <= 30 + 1e-9 for low, high in spans)
 
 
-def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
-    line = curves(figure2(scores(), REPORT)).get_lines()[0]
-    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
-    assert (x[0], x[-1]) == (3, 60)
-    # the window of 20 holds the lengths 15 to 24, with 15 to 6 right of 100
-    assert y[x == 20] == pytest.approx(10.5)
-
-
 def test_a_point_needs_ten_sentences() -> None:
     few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
     line = curves(figure2(dict.fromkeys(LABELS, few), REPORT)).get_lines()[0]

@@ -27,9 +27,3 @@ def test_sentences_are_written_beside_their_points_and_cover_no_other(spread: fl
         boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     assert "% of the variance" in figure.axes[0].get_xlabel()
-
-
-def test_of_many_sentences_there_are_points_alone() -> None:
-    vectors = np.random.default_rng(3).normal(size=(50, 5)).astype(np.float32)
-    figure = sentence_vectors([Panel.of(["a"] * 50, vectors)])
-    assert not figure.axes[0].texts

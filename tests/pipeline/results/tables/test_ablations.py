@@ -10,12 +10,8 @@ import pytest
 
 from nmt.errors import UserError
 from pipeline.config.artifacts import ReportSettings
-from pipeline.config.layers import find_layers, load
-from pipeline.config.schema import Config
 from pipeline.results.seeds import Row
 from pipeline.results.tables.ablations import ablations
-from tests.experiments import EXTENDS_PAPER
-from tests.latex import assert_compiles
 from tests.report_settings import report_settings
 from tests.table_inputs import rows_of, write_forms
 from tests.training_settings import model_run
@@ -128,64 +124,8 @@ def test_readers_see_what_may_be_noise(made: Path) -> None:
     assert "twice its standard error" in " ".join(text.split())
 
 
-def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
-    tex = (made / "ablations.tex").read_text(encoding="utf-8")
-    assert tex.isascii()
-    assert tex.count("\\midrule") == 2
-    assert (
-        r"($+$" not in tex and r"($-$0.50)" in tex and r"$\Delta$" in tex and r"step\_order: appendix" in tex
-    )
-    assert_compiles(made / "ablations.tex")
-
-
 def test_runs_of_a_model_must_be_trained_alike() -> None:
     scores, summaries, settings = inputs()
     settings["base"][1]["training"]["learning_rate"] = 0.5
     with pytest.raises(UserError):
         ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
-
-
-MODELS = """
-use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-appendix]}
-models:
-  rnnsearch-50-appendix:
-    label: RNNsearch-50 as A.2.2
-    family: rnnsearch
-    max_words: 50
-    architecture: {step_order: appendix}
-    training: {updates: 288000}
-artifacts:
-  figure2_models: [rnnsearch-50]
-"""
-
-
-def loaded(folder: Path, ablations: str, models: str = MODELS) -> Config:
-    (folder / "config.yaml").write_text(
-        EXTENDS_PAPER + models + f"  ablations: {ablations}\n", encoding="utf-8"
-    )
-    return load(find_layers(folder))
-
-
-def test_ablations_that_make_sense_are_accepted(tmp_path: Path) -> None:
-    loaded(tmp_path, "{rnnsearch-50: [rnnsearch-50-appendix]}")
-
-
-SAME = MODELS.replace("{step_order: appendix}", "{step_order: groundhog}")
-
-
-@pytest.mark.parametrize(
-    ("ablations", "models"),
-    [
-        ("{rnnsearch-50: [rnnsearch-50-appendx]}", MODELS),
-        ("{rnnencdec-50: [rnnsearch-50]}", MODELS),
-        ("{rnnsearch-50: [rnnsearch-50-appendix, rnnsearch-50-appendix]}", MODELS),
-        ("{rnnsearch-50: [rnnsearch-50]}", MODELS),
-        ("{rnnsearch-50: [rnnsearch-50-appendix]}", SAME),
-        ("{rnnsearch-50: []}", MODELS),
-        ("[rnnsearch-50]", MODELS),
-    ],
-    ids=range(7),
-)
-def test_ablations_that_cannot_be_compared_are_refused(tmp_path: Path, ablations: str, models: str) -> None:
-    with pytest.raises(UserError):
-        loaded(tmp_path, ablations, models)

@@ -11,7 +11,6 @@ from pipeline.config.artifacts import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceTable, read_paper
 from pipeline.results.tables.sentences import SetTexts, sentence_table
-from tests.latex import assert_compiles
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.table_inputs import rows_of, write_forms
@@ -81,11 +80,6 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
         "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
         in " ".join(text.split())
     )
-
-
-def test_long_text_breaks_into_lines(made: Path) -> None:
-    assert "p{12cm}" in (made / "table3.tex").read_text(encoding="utf-8")
-    assert_compiles(made / "table3.tex")
 
 
 def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tmp_path: Path) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.results.tables.training import COLUMNS
-from tests.latex import assert_compiles, unescaped_specials
-from tests.plain_csv import read_plain
 from tests.table_inputs import (
     DEVICE,
     make,
@@ -76,19 +73,3 @@ def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> N
         "rnnencdec-30": "2600",
     }
     assert "weights of update" not in (own / "table2.md").read_text(encoding="utf-8")
-
-
-def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:
-    tex = reported / "table2.tex"
-    assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
-    assert_compiles(tex)
-
-
-WORDS = {"model", "id", "device", "reported_device", "optimizer", "stopped_by"}
-
-
-def test_csv_is_plain(reported: Path, several: Path) -> None:
-    table = read_plain(reported / "table2.csv", COLUMNS, WORDS)
-    assert table["reported_updates"].sum() == 846_000 + 471_000 + 600_000 + 288_000 + 667_000
-    # of several runs all seeds are named
-    read_plain(several / "table2.csv", COLUMNS, WORDS | {"seed"})
