@@ -196,10 +196,6 @@ def _check_settings(config: Config, package: ReplicationPackage, found: Verdict)
     of_models += other_settings(config, package)
     found.problems += other_decoding(config, package)
     of_models += other_weights(config, package)
-    for system in systems_in_use(config):
-        for file in _translations(package, system):
-            with found.failing("translations"):
-                sidecar.refuse_other(file)
 
 
 def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:

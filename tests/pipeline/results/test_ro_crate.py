@@ -72,16 +72,6 @@ def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
     return [one for name, one in entities if name.startswith("http") and one["@type"] == "DigitalDocument"]
 
 
-def test_downloads_carry_what_the_settings_know_where_nothing_else_is_known(results: Path) -> None:
-    known = {archive.url: archive for archive in archives_in_use(results)}
-    found = archives_of(results, results / "none")
-    assert sorted(entity["@id"] for entity in found) == sorted(known) and len(known) > 3
-    for entity in found:
-        archive = known[entity["@id"]]
-        assert entity.get("sha256") == archive.sha256
-        assert entity.get("identifier") == (f"md5:{archive.md5}" if archive.md5 else None)
-
-
 def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     results: Path, tmp_path: Path
 ) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from nmt.evaluation import bleu
 from pipeline.results.papers import ScoreTable, read_paper
 from pipeline.results.tables.scores import columns_of
+from tests.bitexts import write_text
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
-from tests.running import nmt
 from tests.table_inputs import (
     MODELS,
     PAPER,
@@ -104,15 +105,13 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
     sets = {"dev": [12, 4, 10], "test": [3, 11, 12]}
     for name, lengths in sets.items():
         pairs = [(" ".join(words[:length]), " ".join(words)) for length in lengths]
-        write_jsonl(tmp_path / f"{name}.jsonl", pairs)
-        sides = {"source": [source for source, _ in pairs], "reference": [text for _, text in pairs]}
-        for side, lines in sides.items():
-            (tmp_path / f"{name}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        files = [word for mode in ("--all", "--no-unk") for word in (mode, tmp_path / f"{name}.jsonl")]
-        text = [word for side in sides for word in (f"--{side}", tmp_path / f"{name}.{side}")]
-        of_run = ["--model", "grconv-30", "--seed", "1"]
-        done = nmt("test-set", "evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
-        assert done.returncode == 0, done.stderr
+        copies = [{"line": line, "source": source, "text": source} for line, (source, _) in enumerate(pairs)]
+        translations = write_text(tmp_path / f"{name}.jsonl", map(json.dumps, copies))
+        source, reference = (
+            write_text(tmp_path / f"{name}.{place}", [pair[place] for pair in pairs]) for place in (0, 1)
+        )
+        scores = {"seed": 1, **bleu.score("grconv-30", translations, translations, [(source, reference)])}
+        (tmp_path / f"{name}.json").write_text(json.dumps(scores), encoding="utf-8")
     table = (PAPER.with_name("cho2014b.yaml"), "cho2014b_table1b")
     (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")
     files = ([tmp_path / f"{name}.json"] for name in ("test", "summary", "dev"))
@@ -164,12 +163,6 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
         assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
         assert row[f"bleu_{column}"] == "50.00"
     assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
-
-
-def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
-    """Translations that copy the source."""
-    rows = [{"line": line, "source": source, "text": source} for line, (source, _) in enumerate(pairs)]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
 def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from pipeline.results.tables.writer import (
     pipe_table,
     without_markup,
 )
-from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.table_inputs import write_forms
 
@@ -107,12 +106,3 @@ def test_csv_holds_no_formula_that_came_as_text() -> None:
     rows = list(csv.reader(io.StringIO(text)))[1:]
     safe = ["'=1+1", "'+x", "'-cmd", "'@x", "'\tx", "-1.5", "+2", "−3", "a=b", "1e-6", "", "-4"]
     assert [row[0] if row else "" for row in rows] == safe
-
-
-def test_tex_has_a_rule_notes_and_no_stray_specials(written: Path) -> None:
-    tex = (written / "table.tex").read_text(encoding="utf-8")
-    assert tex.endswith("\\end{tabular}\n") and r"{lr>{\raggedright" in tex
-    assert unescaped_specials(tex) == []
-    assert tex.count(r"\midrule") == 2 and "% A note of $\\pm$" in tex
-    assert r"1,234,567 $\pm$ 3" in tex and r"x \textbar{} *y*" in tex
-    assert_compiles(written / "table.tex")
