@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from nmt.errors import UserError
 from nmt.settings.training import ModelRun
-from nmt.store import model_folder, trained_model
+from nmt.store import model_folder
 from nmt.store.tensors import load_metadata, load_tensors
 from nmt.training import checkpoint
 from tests.bitexts import write_bitext
@@ -254,42 +252,6 @@ def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> No
     assert "Traceback" not in result.said
     assert (again.state / "history.jsonl").read_bytes() == history
     assert not again.model.exists()
-
-
-# --- of something else
-
-
-class Pickled:
-    """Whoever unpickles this makes a file."""
-
-    def __init__(self, trap: Path) -> None:
-        self.trap = trap
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Path.touch, (self.trap,))
-
-
-def pickle_that_acts(path: Path, trap: Path) -> None:
-    torch.save({"model/weights": torch.zeros(2), "more": Pickled(trap)}, path)
-
-
-def test_files_that_could_run_code_are_refused_unread(again: Run, finished: Run, tmp_path: Path) -> None:
-    trap = tmp_path / "trap"
-    pickle_that_acts(tmp_path / "file", trap)
-    torch.load(tmp_path / "file", weights_only=False)
-    trap.unlink()  # so it works
-    shutil.copytree(finished.model, tmp_path / "model")
-    pickle_that_acts(tmp_path / "model" / model_folder.WEIGHTS, trap)
-    with pytest.raises(UserError, match=r"model\.safetensors: damaged"):
-        trained_model.load(tmp_path / "model", torch.device("cpu"))
-    for saved in checkpoint.saved(again.state):
-        pickle_that_acts(saved, trap)
-    with pytest.raises(UserError, match="no intact checkpoint in it"):
-        checkpoint.load_last(again.state)
-    pickle_that_acts(tmp_path / "final_state.safetensors", trap)
-    with pytest.raises(UserError, match=r"final_state\.safetensors: damaged"):
-        checkpoint.read(tmp_path / "final_state.safetensors")
-    assert not trap.exists()
 
 
 # --- twice at once

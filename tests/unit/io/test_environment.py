@@ -6,13 +6,11 @@ import json
 import os
 import platform
 import subprocess
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from nmt.io import system as environment
-from tests.running import ROOT
 
 
 def git(folder: Path, *words: str) -> str:
@@ -45,18 +43,6 @@ def test_the_commit_of_a_checkout_that_belongs_to_somebody_else_is_told(tmp_path
     for path in (tmp_path, *tmp_path.rglob("*")):
         os.chown(path, 12345, 12345)
     assert environment.code(tmp_path)["commit"] == commit
-
-
-def test_packages_are_those_of_the_project_in_their_versions() -> None:
-    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
-    pinned = {
-        package["name"]: package["version"].split("+")[0]
-        for package in lock["package"]
-        if "version" in package
-    }
-    assert set(environment.PACKAGES) <= set(pinned)
-    for name, version in environment.packages().items():
-        assert version.split("+")[0] == pinned[name]
 
 
 def test_no_user_or_host_is_told() -> None:

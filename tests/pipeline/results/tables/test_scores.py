@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from tests.plain_csv import read_plain
 from tests.table_inputs import (
     MODELS,
     PAPER,
-    make,
     rows_of,
     score,
     settings,
@@ -50,21 +48,6 @@ def test_another_run_has_nothing_reported(own: Path) -> None:
     for form in ("md", "tex"):
         text = (own / f"table1.{form}").read_text()
         assert "reported" not in text.lower() and "Moses" not in text and "28.45" not in text
-
-
-def test_notes_say_how_many_translations_have_no_end(inputs: Path, own: Path, tmp_path: Path) -> None:
-    assert "no search brought to an end" not in (own / "table1.md").read_text(encoding="utf-8")
-    shutil.copytree(inputs, tmp_path / "inputs")
-    for path in (tmp_path / "inputs").glob("*.score.json"):
-        scores = json.loads(path.read_text())
-        left = {"rnnsearch-50": 2000, "rnnsearch-30": 0}.get(scores["model"], 12)
-        path.write_text(json.dumps({**scores, "unfinished_all": left}))
-    make(1, tmp_path / "inputs", tmp_path, settings(reported=False))
-    text = " ".join((tmp_path / "table1.md").read_text(encoding="utf-8").split())
-    assert (
-        "Translations that no search brought to an end, scored as they stand: "
-        "12 of 3,003 (RNNencdec-30, RNNencdec-50, RNNsearch-50*); 2,000 of 3,003 (RNNsearch-50)."
-    ) in text
 
 
 def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
