@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, parse_settings
+from nmt.settings.checks import validated
 from pipeline.config.catalogue import Source
 
 
@@ -18,7 +19,7 @@ from pipeline.config.catalogue import Source
     multiple=True,
     help="Folder or URL prefix to try before the official address. Repeat it.",
 )
-@click.option("--path", help="Path of the file below a mirror, for example wmt14/dev.tgz.")
+@click.option("--path", required=True, help="Path of the file below a mirror, for example wmt14/dev.tgz.")
 @click.option("--bytes", "size", type=int, help="Size that the file must have.")
 @click.option("--md5", help="MD5 checksum that the file must have.")
 @click.option("--sha256", help="SHA-256 checksum that the file must have.")
@@ -33,7 +34,7 @@ from pipeline.config.catalogue import Source
 def download(
     url: str,
     mirrors: tuple[str, ...],
-    path: str | None,
+    path: str,
     size: int | None,
     md5: str | None,
     sha256: str | None,
@@ -45,17 +46,12 @@ def download(
     Size and checksums are verified. An interrupted download is kept in OUTPUT.part, and the next call resumes it.
     OUTPUT.json records the source, size and checksums.
     """
-    from pipeline.download.download import File
     from pipeline.download.download import download as download_file
-    from pipeline.download.transfer import Expected
 
+    known = {"url": url, "path": path, "bytes": size, "md5": md5, "sha256": sha256}
+    wanted = validated(Source, known, "nmt data download")
     others = [parse_settings(Source, alternative) for alternative in alternatives]
-    source = download_file(
-        File(url, Expected(size, md5, sha256), path),
-        output,
-        mirrors,
-        [File(other.url, Expected(other.bytes, other.md5, other.sha256), other.path) for other in others],
-    )
+    source = download_file(wanted, output, mirrors, others)
     click.echo(f"{output}: from {source}", err=True)
 
 

@@ -28,7 +28,7 @@ class Source(Settings):
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
     """Official address."""
-    path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
+    path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")]
     """Its place under a mirror and under data/archives, where PATH.json records where it came from."""
     bytes: PositiveInt | None = None
     """Its size. This and the checksums are verified if they are there."""

@@ -2,33 +2,101 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
 
-from nmt.errors import UserError
-from nmt.io.files import commit, read_json, replaceable, write_json
-from nmt.io.locks import open_alone
-from pipeline.config.catalogue import public
-from pipeline.download.sources import local_path, places
-from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+from nmt.errors import UserError, printable
+from nmt.io.files import commit, disk_full, write_json
+from nmt.io.progress import Progress
+from pipeline.config.catalogue import Source, public
+
+CHUNK = 1 << 18
+BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+"""Statuses after which a server is asked again."""
+_LEAST_GAIN = 1 << 16
+"""Bytes that a connection must bring before it breaks off, or else it counts as an attempt that failed."""
+_SHOWN = 200
+"""Characters of what a server said that a message holds."""
+
+
+class SourceError(Exception):
+    """One source did not give the file; the next one may."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__()[:_SHOWN])
+
+
+class BrokenOffError(SourceError):
+    """The connection ended before the file did; the same source may give the rest."""
 
 
 @dataclass(frozen=True)
-class File:
-    """A file to download: its official address, its place under mirrors, and what is known of it."""
+class Seen:
+    """Size and checksums of a file."""
 
-    url: str
-    expected: Expected = field(default_factory=Expected)
-    path: str | None = None
+    bytes: int
+    md5: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Seen:
+        """Read a file once."""
+        hashes = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        size = 0
+        with path.open("rb") as file:
+            while data := file.read(CHUNK):
+                size += len(data)
+                for each in hashes:
+                    each.update(data)
+        return cls(size, *(each.hexdigest() for each in hashes))
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a source that gives nothing is asked, and how long it is waited for, in seconds.
+
+    attempts: requests in a row without an answer, and connections in a row that break off at once; wait: the first
+    pause, which doubles up to `longest_wait` (a server may ask for a longer one than the first, but for none beyond the
+    longest); connect: to get a connection; silence: without a byte.
+    """
+
+    attempts: int = 5
+    wait: float = 1.0
+    longest_wait: float = 60.0
+    connect: float = 30.0
+    silence: float = 60.0
+
+    def session(self) -> requests.Session:
+        """Return a session whose requests are repeated while the network fails or the server is busy."""
+        retry = urllib3.Retry(
+            self.attempts - 1,
+            status_forcelist=BUSY,
+            backoff_factor=self.wait,
+            backoff_max=self.longest_wait,
+            retry_after_max=int(self.longest_wait),
+            raise_on_status=False,
+        )
+        session = requests.Session()
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, HTTPAdapter(max_retries=retry))
+        return session
 
 
 def download(
-    file: File,
+    wanted: Source,
     output: Path,
     mirrors: Sequence[str] = (),
-    alternatives: Sequence[File] = (),
+    alternatives: Sequence[Source] = (),
     patience: Patience | None = None,
 ) -> str:
     """Download a file to `output` from the first source that has all of it, and return that source, without secrets.
@@ -41,67 +109,190 @@ def download(
     Raises:
         UserError: no source gave the file, or the disk has no room for it.
     """
-    if not replaceable(output):
-        raise UserError(f"{output}: a pipe or device, expected a file")
-    files = [file, *alternatives]
-    if mirrors and any(each.path is None for each in files):
-        raise UserError("download: a mirror needs --path, the file's place under it")
     output.parent.mkdir(parents=True, exist_ok=True)
-    before = _time(output)
-    lock = output.with_name(f".{output.name}.lock")
-    with open_alone(lock):
-        try:
-            if _time(output) != before:  # while this process waited for another one
-                return str(read_json(_note(output))["source"])
-            return _download(files, output, mirrors, patience or Patience())
-        finally:
-            lock.unlink(missing_ok=True)
-
-
-def _download(files: Sequence[File], output: Path, mirrors: Sequence[str], patience: Patience) -> str:
-    problems: list[str] = []
+    files, problems = [wanted, *alternatives], list[str]()
     parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
-    for part in parts:
-        if part.is_symlink() or not replaceable(part):
-            part.unlink()  # somebody's link or pipe: no begun download
-    for wanted, part in zip(files, parts, strict=True):
-        source = _download_one(wanted, part, output, mirrors, patience, problems)
-        if source is not None:
+    for file, part in zip(files, parts, strict=True):
+        if not _has_checksum(file):
+            part.unlink(missing_ok=True)
+        for place in _places(file, mirrors):
+            try:
+                seen = _Transfer(place, part, file, patience or Patience()).take()
+            except SourceError as error:
+                problems.append(f"{public(place)}: {error}")
+                if not _has_checksum(file):
+                    part.unlink(missing_ok=True)
+                continue
+            if not _has_checksum(file):
+                print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
+            commit(part, output)
             for other in parts:
                 other.unlink(missing_ok=True)
-            return source
+            checked = [name for name in asdict(seen) if getattr(file, name) is not None]
+            note = {"source": public(place), "checked": checked} | asdict(seen)
+            write_json(output.with_name(f"{output.name}.json"), note)
+            return public(place)
     raise UserError(f"{output}: no source gave the file; check network, checksums and mirrors", *problems)
 
 
-def _time(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0
+def _places(file: Source, mirrors: Sequence[str]) -> Iterator[str]:
+    """Yield where a file may be: under each mirror (a folder or URL prefix) at its `path` there, then at `url`."""
+    for mirror in mirrors:
+        yield f"{mirror.rstrip('/')}/{quote(file.path) if '://' in mirror else file.path}"
+    yield file.url
 
 
-def _download_one(
-    file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
-) -> str | None:
-    """Return the source that gave the file; None, and why in `problems`, if none did."""
-    if not file.expected.has_checksum:
-        part.unlink(missing_ok=True)
-    for source in places(file.url, file.path, mirrors):
-        try:
-            transfer = Transfer(source, part, file.expected, patience)
-            path = local_path(source)
-            seen = transfer.from_folder(path) if path else transfer.from_web()
-        except SourceError as error:
-            problems.append(f"{public(source)}: {error}")
-            if not file.expected.has_checksum:
-                part.unlink(missing_ok=True)
-            continue
-        known = file.expected.known
-        if not file.expected.has_checksum:
-            print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
-        commit(part, output)
-        shown = public(source)
-        write_json(_note(output), {"source": shown, "checked": known} | asdict(seen))
-        return shown
+def _local_path(place: str) -> Path | None:
+    """Return the path of a place on this machine; None for one on the web."""
+    parts = urlsplit(place)
+    if parts.scheme in ("http", "https"):
+        return None
+    return Path(unquote(parts.path) if parts.scheme == "file" else place)
+
+
+def _has_checksum(file: Source) -> bool:
+    """Return whether wrong bytes would be noticed."""
+    return file.md5 is not None or file.sha256 is not None
+
+
+def _problem(wanted: Source, seen: Seen) -> str | None:
+    """Return what is wrong with a file, or None."""
+    if not seen.bytes and not _has_checksum(wanted):
+        return "an empty file"
+    for name, found in asdict(seen).items():
+        if (expected := getattr(wanted, name)) not in (None, found):
+            return f"{name}: {found}, expected {expected}"
     return None
 
 
-def _note(output: Path) -> Path:
-    return output.with_name(f"{output.name}.json")
+class _Transfer:
+    """One file from one place, to a part beside its output."""
+
+    def __init__(self, place: str, part: Path, wanted: Source, patience: Patience) -> None:
+        self.place = place
+        self.part = part
+        self.wanted = wanted
+        self.patience = patience
+
+    def take(self) -> Seen:
+        """Complete the part and check it. Wrong bytes that came in pieces are asked for anew, once."""
+        problem: str | None = None
+        path = _local_path(self.place)
+        for _ in range(2):
+            in_pieces = self._copy(path) if path else self._fetch()
+            seen = Seen.of(self.part)
+            problem = _problem(self.wanted, seen)
+            if problem is None:
+                return seen
+            self.part.unlink()
+            if not in_pieces:
+                break
+        raise SourceError(problem)
+
+    def _copy(self, path: Path) -> bool:
+        """Copy a file of this machine, always from the beginning. It comes in one piece.
+
+        A link would not do: the workflow sets the times of what a job has made, which would be those of the user's own
+        file, and a file that is changed in place would change under us after its checksums were compared.
+        """
+        if not path.is_file():
+            raise SourceError("no such file")
+        try:
+            with path.open("rb") as file:
+                self._write(iter(partial(file.read, CHUNK), b""), path.stat().st_size, 0)
+        except OSError as error:
+            raise SourceError(f"cannot be read ({error.strerror or error})") from None
+        return False
+
+    def _fetch(self) -> bool:
+        """Ask for the rest of the part until it is there. Return whether it came in pieces.
+
+        A source that breaks off often is worth asking again as long as it gives something.
+        """
+        in_pieces, left = self.part.exists(), self.patience.attempts
+        with self.patience.session() as session:
+            while True:
+                before = _size(self.part)
+                try:
+                    self._get(session)
+                    return in_pieces
+                except BrokenOffError as error:
+                    in_pieces = True
+                    gained = _size(self.part) - before >= _LEAST_GAIN
+                    left = self.patience.attempts if gained else left - 1
+                    if not left:
+                        raise
+                    print(f"download: {public(self.place)}: {error}; asking again", file=sys.stderr)
+
+    def _get(self, session: requests.Session) -> None:
+        """Make one request for what the part lacks: without a checksum, which shows wrong bytes, for the whole file."""
+        begin = _size(self.part) if _has_checksum(self.wanted) else 0
+        size = self.wanted.bytes
+        if size is not None and begin >= size:
+            return
+        with self._answer(session, begin) as response:
+            if response.status_code == 416 and begin:
+                return  # the server has no byte after the part: its checksum tells whether it is complete
+            if response.status_code not in (200, 206):
+                raise SourceError(f"HTTP {response.status_code} {response.reason}")
+            if response.status_code == 206:
+                found = response.headers.get("Content-Range", "")
+                if not begin or not found.startswith(f"bytes {begin}-"):
+                    self.part.unlink(missing_ok=True)
+                    raise BrokenOffError(f"sent another part than was asked for ({found or 'no range'})")
+            else:
+                begin = 0
+            length = response.headers.get("Content-Length", "")
+            announced = begin + int(length) if re.fullmatch(r"\d{1,18}", length) else None
+            if size is not None and announced not in (None, size):
+                raise SourceError(f"{announced} bytes, expected {size}")
+            self._write(_body(response), size or announced, begin)
+        if size is not None and _size(self.part) < size:
+            raise BrokenOffError(f"broke off after {_size(self.part)} of {size} bytes")
+
+    def _answer(self, session: requests.Session, begin: int) -> requests.Response:
+        # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
+        timeout = (self.patience.connect, self.patience.silence)
+        try:
+            return session.get(self.place, headers=headers, stream=True, timeout=timeout)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            raise SourceError(public(self.place, _reason(error))) from None
+
+    def _write(self, chunks: Iterable[bytes], total: int | None, begin: int) -> None:
+        name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)
+        with (
+            disk_full(self.part),
+            self.part.open("r+b" if begin else "wb") as output,
+            Progress(total, "bytes", f"download {name}", before=begin) as progress,
+        ):
+            position = output.seek(begin)
+            for chunk in chunks:
+                position += output.write(chunk)
+                if total is not None and position > total:
+                    self.part.unlink()
+                    raise SourceError(f"more than the {total:,} bytes expected")
+                progress.update(len(chunk))
+
+
+def _body(response: requests.Response) -> Iterator[bytes]:
+    """Yield what arrives, as it arrives."""
+    try:
+        while data := response.raw.read1(CHUNK, decode_content=False):
+            yield data
+    except (OSError, urllib3.exceptions.HTTPError) as error:
+        raise BrokenOffError(f"broke off ({_reason(error)})") from None
+
+
+def _reason(error: Exception) -> str:
+    """Return the innermost reason of a network error: the outer ones repeat it with addresses of objects."""
+    while error.args and isinstance(error.args[0], Exception):
+        error = error.args[0]
+    inner = getattr(error, "reason", None)
+    if isinstance(inner, Exception):
+        return _reason(inner)
+    return re.sub(r"^\W*HTTPS?Connection\w*\(.*?\)\W*", "", str(error)) or type(error).__name__
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

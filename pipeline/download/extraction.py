@@ -9,21 +9,24 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+import tarfile
+import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from nmt.data.shards import ShardFiles
-from nmt.errors import UserError, printable
+from nmt.errors import UserError, naming, printable
 from nmt.io.files import atomic_path, read_json, write_json
-from nmt.io.formats import Segment, opened_text
+from nmt.io.formats import Segment, decompressed, opened_text
+from nmt.io.progress import Progress
 from nmt.io.text_files import LineStream
-from pipeline.download.archives import visit_members
 
 _CHUNK = 1 << 17
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass
@@ -37,8 +40,6 @@ class Side:
     """Checksum that the member must have, as it lies in the archive; None: any."""
     lines: int = 0
     words: int = 0
-    invalid_lines: int = 0
-    empty_lines: int = 0
     found_md5: str = ""
     segments: list[Segment] = field(default_factory=list)
     """The lines of SGML, with the names of document and segment."""
@@ -47,38 +48,23 @@ class Side:
     def __str__(self) -> str:
         return f"{self.archive}:{self.member}" if self.member else str(self.archive)
 
-    def count(self, line: bytes) -> None:
-        """Count a line that was read."""
-        try:
-            text = line.decode()
-        except UnicodeDecodeError:
-            self.invalid_lines += 1
-            text = line.decode(errors="replace")
-        words = len(text.split())
-        self.lines += 1
-        self.words += words
-        self.empty_lines += not words
-
 
 def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) -> dict[str, Any]:
     """Write both sides' shards and `counts`; nothing appears unless both sides have equally many lines.
 
     `pairs` says how many there must be. Lines end at "\\n" and nowhere else, and keep their bytes, a carriage return
-    and invalid UTF-8 included. Counted are `pairs` and, with `source_` and `target_` before them, `words`,
-    `invalid_lines` (not UTF-8), `empty_lines` and the `md5` seen of the member; `archives` holds what is known
-    of the downloads.
+    and invalid UTF-8 included. Counted are `pairs` and, with `source_` and `target_` before them, `words` and the
+    `md5` seen of the member; `archives` holds what is known of the downloads.
     """
-    if len(source.outputs) != len(target.outputs):
-        raise UserError(
-            f"extract: {len(source.outputs)} source shards but {len(target.outputs)} target shards"
-        )
     with ExitStack() as stack:
         for side in (source, target):
             side.temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
         _read_archives(source, target)
         _check(source, target, pairs)
     archives = {side.archive: receipt(side.archive) for side in (source, target)}
-    found = {"pairs": source.lines} | _counts("source", source) | _counts("target", target)
+    found: dict[str, Any] = {"pairs": source.lines}
+    for name, side in (("source", source), ("target", target)):
+        found |= {f"{name}_words": side.words, f"{name}_md5": side.found_md5}
     found["archives"] = {str(archive): note for archive, note in archives.items() if note}
     write_json(counts, found)
     return found
@@ -90,23 +76,14 @@ def receipt(archive: Path) -> dict[str, Any] | None:
     return read_json(note) if note.exists() else None
 
 
-def _counts(name: str, side: Side) -> dict[str, Any]:
-    return {
-        f"{name}_words": side.words,
-        f"{name}_invalid_lines": side.invalid_lines,
-        f"{name}_empty_lines": side.empty_lines,
-        f"{name}_md5": side.found_md5,
-    }
-
-
 def _check(source: Side, target: Side, pairs: int | None) -> None:
+    other = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
     for side in (source, target):
         if not side.lines:
             raise UserError(f"{side}: holds no lines; check archive and member")
         if side.md5 not in (None, side.found_md5):
             raise UserError(
-                f"{side}: its md5 is {side.found_md5}, expected {side.md5}: another version of the text; get the"
-                " archive elsewhere, or correct `md5` of the corpus in the config (null takes any)"
+                f"{side}: its md5 is {side.found_md5}, expected {side.md5}: {other} (md5: null takes any)"
             )
     if source.lines != target.lines:
         raise UserError(
@@ -115,31 +92,26 @@ def _check(source: Side, target: Side, pairs: int | None) -> None:
         )
     if pairs not in (None, source.lines):
         raise UserError(
-            f"{source}: {source.lines} pairs, expected {pairs}: another version of the text; get the archive"
-            " elsewhere, or correct `pairs` of the corpus in the config (null takes any number)"
+            f"{source}: {source.lines} pairs, expected {pairs}: {other} (pairs: null takes any number)"
         )
-    _check_segments(source, target)
-
-
-def _check_segments(source: Side, target: Side) -> None:
-    """Raise a `UserError` if both sides name documents and segments, and the names differ."""
-    for line, pair in enumerate(zip(source.segments, target.segments, strict=False), 1):
-        mine, other = ((segment.document, segment.name) for segment in pair)
-        if mine != other:
-            names = [
-                f"document {doc.decode(errors='replace')!r}, segment {seg.decode(errors='replace')!r}"
-                for doc, seg in (mine, other)
-            ]
+    for line, (mine, theirs) in enumerate(zip(source.segments, target.segments, strict=False), 1):
+        if (mine.document, mine.name) != (theirs.document, theirs.name):
+            here, there = (
+                f"document {segment.document.decode(errors='replace')!r}, segment"
+                f" {segment.name.decode(errors='replace')!r}"
+                for segment in (mine, theirs)
+            )
             raise UserError(
-                f"{source} and {target} are not aligned: sentence {line} is {names[0]} here and {names[1]} there;"
+                f"{source} and {target} are not aligned: sentence {line} is {here} here and {there} there;"
                 " check that the members belong together"
             )
 
 
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
 def _read_archives(source: Side, target: Side) -> None:
     """Read each archive once, whichever sides it holds."""
-    if source.archive == target.archive and source.member == target.member:
-        raise UserError(f"{source}: named as source and as target; a corpus needs two different texts")
     if source.archive == target.archive and source.member and target.member:
         _read_archive(source.archive, [source, target])
     else:
@@ -150,30 +122,21 @@ def _read_archives(source: Side, target: Side) -> None:
 def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
     """Read all sides that one archive holds, under their members' names or, if need be, in another folder of it."""
     if sides[0].member is None:
-        visit_members(archive, None, lambda _, stream: _take(sides[0], stream))
+        with _opened(archive) as (raw, progress):
+            _take(sides[0], cast(IO[bytes], _Watched(raw, lambda data: progress.update(len(data)))))
         return
-    wanted = {str(side.member): side for side in sides}
-    names = _take_members(archive, wanted)
-    if wanted:
-        moved = {_elsewhere(member, names): side for member, side in wanted.items()}
-        if None in moved or len(moved) < len(wanted):
-            raise _missing(archive, sorted(wanted), names)
-        found = printable(f"{archive}: {', '.join(wanted)} found as {', '.join(map(str, moved))}")
+    names = _read_members(archive, {str(side.member): side for side in sides})
+    if absent := {str(side.member): side for side in sides if not side.found_md5}:
+        moved = {_elsewhere(member, names): side for member, side in absent.items()}
+        if None in moved or len(moved) < len(absent):
+            near = get_close_matches(min(absent), names, n=3, cutoff=0.4)
+            hint = f"near names: {', '.join(near)}" if near else f"it holds {len(names)} files"
+            raise UserError(
+                f"{archive}: no member {', '.join(absent)}; {hint}; correct the corpus in the config"
+            )
+        found = printable(f"{archive}: {', '.join(absent)} found as {', '.join(map(str, moved))}")
         print(found, file=sys.stderr)
-        _take_members(archive, cast(dict[str, Side], moved))
-
-
-def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
-    """Read the members in `wanted` and remove them from it. Return the names of all members."""
-    taken = set()
-
-    def visit(member: str, stream: IO[bytes]) -> None:
-        if member in taken:
-            raise UserError(f"{archive}: holds {member} twice; expected an archive with one of each")
-        taken.add(member)
-        _take(wanted.pop(member), stream)
-
-    return visit_members(archive, frozenset(wanted), visit)
+        _read_members(archive, cast(dict[str, Side], moved))
 
 
 def _elsewhere(member: str, names: Iterable[str]) -> str | None:
@@ -182,18 +145,65 @@ def _elsewhere(member: str, names: Iterable[str]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:
-    near = get_close_matches(members[0], names, n=3, cutoff=0.4)
-    hint = f"near names: {', '.join(near)}" if near else f"it holds {len(names)} files"
-    return UserError(f"{archive}: no member {', '.join(members)}; {hint}; correct the corpus in the config")
+@contextmanager
+def _opened(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
+    with (
+        naming(archive, "remove it and download it again"),
+        archive.open("rb") as raw,
+        Progress.over_files([archive], f"extract {archive.name}") as progress,
+    ):
+        yield raw, progress
 
 
-class _Checksummed(io.RawIOBase):
-    """A readable stream that computes the checksum of what is read."""
+def _read_members(archive: Path, wanted: Mapping[str, Side]) -> list[str]:
+    """Read the wanted members in the order of the archive. Return the names of all members."""
+    names = []
+    with _opened(archive) as (raw, progress):
+        is_zip = raw.read(4) in _ZIP
+        raw.seek(0)
+        for name, stream in _of_zip(raw, wanted) if is_zip else _of_tar(raw, wanted, progress):
+            names.append(name)
+            if name in wanted:
+                if stream is None:
+                    raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
+                if wanted[name].found_md5:
+                    raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
+                _take(wanted[name], stream)
+    return names
 
-    def __init__(self, stream: IO[bytes]) -> None:
+
+def _of_zip(raw: IO[bytes], wanted: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield the names of all members, the wanted ones with a stream of their bytes."""
+    with zipfile.ZipFile(raw) as packed:
+        for name in packed.namelist():
+            if name in wanted:
+                with packed.open(name) as stream:
+                    yield name, stream
+            else:
+                yield name, None
+
+
+def _of_tar(
+    raw: IO[bytes], wanted: Collection[str], progress: Progress
+) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield the names of all members, the wanted ones with a stream of their bytes if they are files."""
+    watched = io.BufferedReader(_Watched(raw, lambda data: progress.update(len(data))), _CHUNK)
+    # unlike tarfile's own decompression, this checks the checksum at the end; so the archive is read to its end
+    stream = decompressed(cast(IO[bytes], watched))
+    with tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as packed:
+        for entry in packed:
+            name = entry.name.removeprefix("./")
+            yield name, packed.extractfile(entry) if name in wanted and entry.isfile() else None
+    while stream.read(_CHUNK):
+        pass
+
+
+class _Watched(io.RawIOBase):
+    """A readable stream that shows to a function what is read."""
+
+    def __init__(self, stream: IO[bytes], seen: Callable[[bytes], object]) -> None:
         self._stream = stream
-        self.md5 = hashlib.md5(usedforsecurity=False)
+        self._seen = seen
 
     def readable(self) -> bool:
         return True
@@ -201,20 +211,24 @@ class _Checksummed(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
-        self.md5.update(data)
+        self._seen(data)
         return len(data)
 
 
+# --- lines ------------------------------------------------------------------------------------------------------------
+
+
 def _take(side: Side, stream: IO[bytes]) -> None:
-    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`, a block to each in turn; keep
-    its checksum."""
-    hashed = _Checksummed(stream)
-    text = opened_text(cast(IO[bytes], hashed), str(side))
+    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
+    md5 = hashlib.md5(usedforsecurity=False)
+    hashed = cast(IO[bytes], _Watched(stream, md5.update))
+    text = opened_text(hashed, str(side))
     side.segments = text.segments
     with ShardFiles(side.temporaries) as shards:
         for line in LineStream(str(side), lambda: text.stream.read(_CHUNK)):
             shards.writer(side.lines).write_bytes(line)
-            side.count(line)
+            side.lines += 1
+            side.words += len(line.decode(errors="replace").split())
     while hashed.read(_CHUNK):
         pass
-    side.found_md5 = hashed.md5.hexdigest()
+    side.found_md5 = md5.hexdigest()

@@ -7,13 +7,11 @@ import hashlib
 import random
 import re
 import socketserver
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,15 +20,20 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.io import progress
 from nmt.io.files import read_json
-from pipeline.download.download import File, download
-from pipeline.download.transfer import Expected, Patience, Seen
+from pipeline.config.catalogue import Source
+from pipeline.download.download import Patience, Seen, download
 from tests.messages import refused
-from tests.running import ROOT
 
 DATA = random.Random(1).randbytes(700_000)
 OTHER = DATA[::-1]
-WHOLE = Expected(len(DATA), hashlib.md5(DATA).hexdigest(), hashlib.sha256(DATA).hexdigest())
-SUM_ONLY = Expected(md5=WHOLE.md5)
+Known = dict[str, Any]
+"""What is known of a file."""
+WHOLE: Known = {
+    "bytes": len(DATA),
+    "md5": hashlib.md5(DATA).hexdigest(),
+    "sha256": hashlib.sha256(DATA).hexdigest(),
+}
+SUM_ONLY = {"md5": WHOLE["md5"]}
 QUICK = Patience(attempts=3, wait=0.01, longest_wait=0.05, connect=30.0, silence=30.0)
 NOWHERE = "http://127.0.0.1:1/a"
 
@@ -111,9 +114,14 @@ BUSY = answering("Content-Length: 0", status="503 Busy")
 ABSENT = answering("Content-Length: 0", status="404 Not Found")
 
 
-def fetched(server: Server, output: Path, expected: Expected = WHOLE, patience: Patience = QUICK) -> bytes:
+def source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
+    return Source(url=url, path=path, **known)
+
+
+def fetched(server: Server, output: Path, known: Known = WHOLE, patience: Patience = QUICK) -> bytes:
     """What comes from the only source."""
-    assert download(File(f"{server.address}/a", expected), output, patience=patience) == f"{server.address}/a"
+    url = f"{server.address}/a"
+    assert download(source(url, known), output, patience=patience) == url
     assert not part(output).exists()
     return output.read_bytes()
 
@@ -133,43 +141,41 @@ def test_a_whole_file_arrives_and_is_noted(tmp_path: Path, headers: tuple[str, .
     output = tmp_path / "folder" / "a"
     with serving(file(DATA, *headers)) as server:
         assert fetched(server, output, SUM_ONLY) == DATA
-    assert Seen.of(output) == Seen(len(DATA), str(WHOLE.md5), str(WHOLE.sha256))
+    assert Seen.of(output) == Seen(**WHOLE)
     assert read_json(tmp_path / "folder" / "a.json") == {
         "source": f"{server.address}/a",
         "checked": ["md5"],
-        "bytes": WHOLE.bytes,
-        "md5": WHOLE.md5,
-        "sha256": WHOLE.sha256,
+        **WHOLE,
     }
 
 
-@pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
-def test_a_connection_that_breaks_off_is_gone_on_with(tmp_path: Path, expected: Expected) -> None:
+@pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
+def test_a_connection_that_breaks_off_is_gone_on_with(tmp_path: Path, known: Known) -> None:
     with serving(file(sent=300_000), file(sent=100_000), file()) as server:
-        assert fetched(server, tmp_path / "a", expected) == DATA
+        assert fetched(server, tmp_path / "a", known) == DATA
     assert server.begins == [0, 300_000, 400_000]
 
 
 def test_without_a_checksum_what_breaks_off_is_asked_for_anew(tmp_path: Path) -> None:
     part(tmp_path / "a").write_bytes(b"of another file")
     with serving(file(OTHER, sent=300_000), file()) as server:
-        assert fetched(server, tmp_path / "a", Expected()) == DATA
+        assert fetched(server, tmp_path / "a", {}) == DATA
     assert server.begins == [0, 0]
 
 
-@pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
-@pytest.mark.parametrize("known", [500_000, len(DATA)])
+@pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
+@pytest.mark.parametrize("begun", [500_000, len(DATA)])
 def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
-    tmp_path: Path, known: int, expected: Expected, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begun: int, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(progress.LOG, str(tmp_path / "a.log"))
-    part(tmp_path / "a").write_bytes(DATA[:known])
+    part(tmp_path / "a").write_bytes(DATA[:begun])
     with serving(file()) as server:
-        assert fetched(server, tmp_path / "a", expected) == DATA
-    assert server.begins == [known] * (known < len(DATA) or expected is SUM_ONLY)
-    if known < len(DATA):
+        assert fetched(server, tmp_path / "a", known) == DATA
+    assert server.begins == [begun] * (begun < len(DATA) or known is SUM_ONLY)
+    if begun < len(DATA):
         assert (reading := progress.read(tmp_path / "a.progress.json")) is not None
-        assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), known)
+        assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), begun)
 
 
 def test_a_server_without_ranges_sends_everything_again(tmp_path: Path) -> None:
@@ -206,15 +212,15 @@ def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
     assert len(server.begins) == QUICK.attempts
     with serving(BUSY) as server:
         mirrors = [server.address, *mirrors]
-        source = download(File(NOWHERE, WHOLE, "a"), tmp_path / "b", mirrors, patience=QUICK)
-    assert source == f"{mirrors[1]}/a"
+        found = download(source(NOWHERE, path="a"), tmp_path / "b", mirrors, patience=QUICK)
+    assert found == f"{mirrors[1]}/a"
 
 
 FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
 
 
 @pytest.mark.parametrize(
-    ("reply", "expected"),
+    ("reply", "known"),
     [
         (file(FLIPPED), WHOLE),
         (file(FLIPPED), SUM_ONLY),
@@ -228,21 +234,12 @@ FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
         (answering(body=DATA + b"x"), WHOLE),
     ],
 )
-def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, expected: Expected) -> None:
+def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
     with serving(reply) as server, refused():
-        fetched(server, tmp_path / "a", expected)
+        fetched(server, tmp_path / "a", known)
     assert not (tmp_path / "a").exists()
 
 
-@pytest.mark.parametrize(("expected", "requests"), [(Expected(10**17, WHOLE.md5), 0), (Expected(), 1)])
-def test_a_disk_without_room_is_noticed_before(tmp_path: Path, expected: Expected, requests: int) -> None:
-    with (
-        serving(file(length=10**17)) as server,
-        refused(),
-    ):
-        fetched(server, tmp_path / "a", expected)
-    assert not [*tmp_path.iterdir()]
-    assert len(server.begins) == requests
 
 
 # --- mirrors and other archives
@@ -253,8 +250,8 @@ def test_mirrors_come_first_in_order(tmp_path: Path) -> None:
     mirror(tmp_path / "full" / "wmt")
     with serving(ABSENT) as server:
         mirrors = [str(tmp_path / "empty"), f"{server.address}/m", str(tmp_path / "full")]
-        source = download(File(NOWHERE, WHOLE, "wmt/a"), tmp_path / "a", mirrors, patience=QUICK)
-    assert source == f"{tmp_path}/full/wmt/a"
+        found = download(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors, patience=QUICK)
+    assert found == f"{tmp_path}/full/wmt/a"
     assert server.lines == ["GET /m/wmt/a HTTP/1.1"]
     assert (tmp_path / "a").read_bytes() == DATA
 
@@ -263,15 +260,15 @@ def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
     mirror(tmp_path / "mirror", b"other bytes")
     mirrors = [(tmp_path / "mirror").as_uri()]
     with serving(file()) as server:
-        source = download(File(f"{server.address}/x", WHOLE, "a"), tmp_path / "a", mirrors, patience=QUICK)
-    assert source == f"{server.address}/x"
+        found = download(source(f"{server.address}/x"), tmp_path / "a", mirrors, patience=QUICK)
+    assert found == f"{server.address}/x"
     assert (tmp_path / "a").read_bytes() == DATA
 
 
 def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
     mirrors = ["http://127.0.0.1:1", str(tmp_path / "none")]
     with refused():
-        download(File("http://127.0.0.1:2/a", WHOLE, "p/a"), tmp_path / "a", mirrors, patience=QUICK)
+        download(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors, patience=QUICK)
     assert not [*tmp_path.iterdir()]
 
 
@@ -280,9 +277,9 @@ def test_user_password_and_query_of_an_address_are_told_nowhere(
 ) -> None:
     with serving(file(sent=1000), file(), ABSENT) as server:
         secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
-        assert download(File(secret, WHOLE), tmp_path / "a", patience=QUICK) == f"{server.address}/a"
+        assert download(source(secret), tmp_path / "a", patience=QUICK) == f"{server.address}/a"
         with pytest.raises(UserError) as refusal:
-            download(File(secret, WHOLE), tmp_path / "b", patience=QUICK)
+            download(source(secret), tmp_path / "b", patience=QUICK)
     told = capfd.readouterr().err + str(refusal.value) + (tmp_path / "a.json").read_text()
     assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
@@ -290,15 +287,15 @@ def test_user_password_and_query_of_an_address_are_told_nowhere(
 def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path) -> None:
     part(tmp_path / "a").write_bytes(DATA[:1000])
     with serving(ABSENT, ABSENT, file(OTHER)) as server:
-        wanted = File(f"{server.address}/a", WHOLE, "p/a")
-        other = File(f"{server.address}/b.zip", Expected(), "q/b.zip")
-        source = download(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other], QUICK)
-    assert source == f"{server.address}/mirror/q/b.zip"
+        wanted = source(f"{server.address}/a", path="p/a")
+        other = source(f"{server.address}/b.zip", {}, "q/b.zip")
+        found = download(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other], QUICK)
+    assert found == f"{server.address}/mirror/q/b.zip"
     assert [line.split()[1] for line in server.lines] == ["/mirror/p/a", "/a", "/mirror/q/b.zip"]
     assert server.begins[2] == 0
     assert (tmp_path / "a").read_bytes() == OTHER
     note = read_json(tmp_path / "a.json")
-    assert (note["source"], note["checked"]) == (source, [])
+    assert (note["source"], note["checked"]) == (found, [])
     assert note["sha256"] == hashlib.sha256(OTHER).hexdigest()
     assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json"}
 
@@ -310,7 +307,7 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
     before = mine.stat()
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
-        download(File(NOWHERE, WHOLE, "a"), output, [str(mine.parent)], patience=QUICK)
+        download(source(NOWHERE, path="a"), output, [str(mine.parent)], patience=QUICK)
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
@@ -338,8 +335,8 @@ def test_odd_answers_lead_to_the_next_source(tmp_path: Path, kind: str) -> None:
             fetched(server, tmp_path / "a")
         assert len(str(error.value)) < 700 and str(error.value).replace("\n", " ").isprintable()
         mirrors = [server.address, mirror(tmp_path / "mirror")]
-        source = download(File(NOWHERE, WHOLE, "a"), tmp_path / "a", mirrors, patience=QUICK)
-    assert source == f"{mirrors[1]}/a"
+        found = download(source(NOWHERE, path="a"), tmp_path / "a", mirrors, patience=QUICK)
+    assert found == f"{mirrors[1]}/a"
 
 
 STATUSES = ("200 OK", "206 Partial Content", "302 Found", "416 Range", "429 Busy", "503 Busy", "404 No")
@@ -367,7 +364,7 @@ def test_whatever_a_server_answers_is_a_file_or_one_line(
     output = tmp_path_factory.mktemp("odd") / "a"
     with serving(*(reply(*each) for each in heads)) as server:
         try:
-            found = fetched(server, output, SUM_ONLY if known else Expected())
+            found = fetched(server, output, SUM_ONLY if known else {})
         except UserError as error:
             assert len(error.args) == 2
             assert not output.exists()
@@ -395,31 +392,8 @@ def several_ranges(begin: int) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("reply", [another_range, several_ranges, file(b"")])
-@pytest.mark.parametrize("expected", [Expected(), Expected(bytes=100)])
-def test_what_is_not_the_whole_file_is_not_taken_for_it(
-    tmp_path: Path, reply: Reply, expected: Expected
-) -> None:
+@pytest.mark.parametrize("known", [{}, {"bytes": 100}])
+def test_what_is_not_the_whole_file_is_not_taken_for_it(tmp_path: Path, reply: Reply, known: Known) -> None:
     with serving(reply) as server, pytest.raises(UserError):
-        fetched(server, tmp_path / "a", expected)
+        fetched(server, tmp_path / "a", known)
     assert not (tmp_path / "a").exists()
-
-
-def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
-    def slowly(begin: int) -> Iterator[bytes]:
-        yield head("200 OK", f"Content-Length: {len(DATA)}")
-        for place in range(0, len(DATA), 100_000):
-            time.sleep(0.1)
-            yield DATA[place : place + 100_000]
-
-    with serving(slowly) as server:
-        address = f"{server.address}/a"
-        program = (
-            "import sys; from pathlib import Path; from pipeline.download.download import File, download\n"
-            "print(download(File(sys.argv[1]), Path(sys.argv[2])))"
-        )
-        command = [sys.executable, "-c", program, address, str(tmp_path / "a")]
-        runs = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-        assert [run.communicate(timeout=60)[0].strip() for run in runs] == [address] * 2
-        assert len(server.begins) == 1
-    assert (tmp_path / "a").read_bytes() == DATA
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.json"]
