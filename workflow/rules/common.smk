@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import sys
-from glob import glob
 from pathlib import Path
 
 import pipeline.config.experiment as experiment
@@ -142,12 +141,13 @@ OTHER_SYSTEMS = {
 
 
 # Only what the experiment has, so that a mistyped target is told as one that no rule makes. {set} and {budget} are folders
-# in a path, with the slash, or nothing: of the development set, and of a corpus with a word budget of its own.
+# in a path, with the slash, or nothing: of the development set, and of a corpus with a word budget of its own. {number} is
+# a shard's within its corpus; in lists of files {shard} stands for CORPUS/NUMBER.
 wildcard_constraints:
     archive=options.any_of(archive.path for archive in CONFIG.archives.values()),
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2,3}",
-    shard="[0-9]+",
+    number="[0-9]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model=options.any_of(SYSTEMS),

@@ -11,19 +11,9 @@ def runs(models):
     return list(runs_of(CONFIG, models))
 
 
-def tokens_of_earlier(corpora):
-    """Whether an earlier version, which cleaned text on the disk, has prepared one of these corpora.
-
-    They are prepared again, to the same bytes: no reason to translate again, or to train Moses. `prepare` removes what was
-    cleaned.
-    """
-    return any(glob(f"data/clean/{corpus}/*.zst") for corpus in corpora if corpus in PREPARED)
-
-
 def tokens(corpora, language, stage="tokens"):
     """One side of the tokenized text of some corpora, shard by shard."""
-    files = [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in shards(corpora)]
-    return [ancient(file) for file in files] if tokens_of_earlier(corpora) else files
+    return [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in shards(corpora)]
 
 
 def text_of(part, language):
@@ -38,10 +28,7 @@ def test_tokens(language):
 
 def set_tokens(set_, language):
     """One side of a tokenized set that is translated: the test text, or the whole development text."""
-    if set_ == "test":
-        return test_tokens(language)
-    text = f"data/dev.{language}.zst"
-    return ancient(text) if tokens_of_earlier(CONFIG.use.dev) else text
+    return test_tokens(language) if set_ == "test" else f"data/dev.{language}.zst"
 
 
 def set_of(wildcards):

@@ -69,8 +69,8 @@ if EVERY_CORPUS:
         Pairs that the settings refuse become empty lines on both sides, so that line numbers stay in step.
         """
         input:
-            source=f"data/raw/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/raw/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/raw/{{corpus}}/{{number}}.{SOURCE}.zst",
+            target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
             held_out=lambda wildcards: (
                 []
                 if wildcards.corpus in HELD_OUT or wildcards.corpus not in CONFIG.use.train
@@ -81,13 +81,13 @@ if EVERY_CORPUS:
                 ]
             ),
         output:
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
-            source_words=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.words.zst",
-            target_words=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.words.zst",
-            counts="data/tokens/{corpus}/{shard}.counts.json",
+            source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
+            source_words=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.words.zst",
+            target_words=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.words.zst",
+            counts="data/tokens/{corpus}/{number}.counts.json",
         log:
-            "logs/prepare/{corpus}/{shard}.log",
+            "logs/prepare/{corpus}/{number}.log",
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 600),

@@ -95,15 +95,15 @@ if PREPARED and CONFIG.selection.enabled:
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
         input:
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
             source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
             target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
             programs=ancient(f"{KENLM}/query"),
         output:
-            scores="data/selection/{corpus}/{shard}.scores.npy",
+            scores="data/selection/{corpus}/{number}.scores.npy",
         log:
-            "logs/select/{corpus}/{shard}.score.log",
+            "logs/select/{corpus}/{number}.score.log",
         group:
             "score.{corpus}"
         resources:
@@ -137,17 +137,17 @@ if PREPARED and CONFIG.selection.enabled:
             threshold=lambda wildcards: (
                 f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}threshold.json"
             ),
-            scores="data/selection/{corpus}/{shard}.scores.npy",
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            scores="data/selection/{corpus}/{number}.scores.npy",
+            source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
         output:
-            source=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",
-            source_words=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.words.zst",
-            target_words=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.words.zst",
-            counts="data/selected/{corpus}/{shard}.counts.json",
+            source=f"data/selected/{{corpus}}/{{number}}.{SOURCE}.zst",
+            target=f"data/selected/{{corpus}}/{{number}}.{TARGET}.zst",
+            source_words=f"data/selected/{{corpus}}/{{number}}.{SOURCE}.words.zst",
+            target_words=f"data/selected/{{corpus}}/{{number}}.{TARGET}.words.zst",
+            counts="data/selected/{corpus}/{number}.counts.json",
         log:
-            "logs/select/{corpus}/{shard}.log",
+            "logs/select/{corpus}/{number}.log",
         group:
             "select.{corpus}"
         resources:

@@ -8,8 +8,6 @@ with job(snakemake):
     from nmt.data.preparation import prepare
     from nmt.settings.text import Cleaning, Languages, Tokenization
 
-    for cleaned in Path("data/clean", snakemake.wildcards.corpus).glob(f"{snakemake.wildcards.shard}.*"):
-        cleaned.unlink()  # of an earlier version
     settings, held_out = snakemake.params.settings, {}
     sides = [Path(file) for file in snakemake.input.get("held_out", [])]
     for source, target in zip(sides[::2], sides[1::2], strict=True):

@@ -11,7 +11,7 @@ with job(snakemake):
     from nmt.selection import cross_entropy
 
     threshold = cross_entropy.read_threshold(Path(snakemake.input.threshold))
-    corpus, shard = snakemake.wildcards.corpus, int(snakemake.wildcards.shard)
+    corpus, shard = snakemake.wildcards.corpus, int(snakemake.wildcards.number)
     text = Path(snakemake.input.source), Path(snakemake.input.target)
     counts = StageCounts()
     with (
