@@ -47,10 +47,7 @@ def public(source: str, text: str | None = None) -> str:
     """
     if "://" not in source:
         return source if text is None else text
-    try:
-        parts = urlsplit(source)
-    except ValueError:  # no address that anybody can ask
-        return "an address that cannot be read" if text is None else text.replace(source, "the address")
+    parts = urlsplit(source)
     user, _, host = parts.netloc.rpartition("@")
     address = urlunsplit((parts.scheme, host, parts.path, "", ""))
     shown = source if text is None else text

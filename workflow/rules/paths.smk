@@ -109,18 +109,3 @@ def sidecars(files):
 def tables_of(kind):
     """The papers' tables of a kind, each with its paper's file."""
     return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
-
-
-def absent():
-    """What `released` promises and does not hold, one line per file."""
-    names = dict.fromkeys((*MODEL, *RECORDS))
-    files = [file for name in names for file in run_files(runs(CONFIG.use.models), name)]
-    return [
-        f"released.models: {file}: no such file; expected what `nmt unpack` writes"
-        for file in files
-        if not Path(file).is_file()
-    ]
-
-
-if CONFIG.released.models and (missing_files := absent()):
-    refuse(missing_files)

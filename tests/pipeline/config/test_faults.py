@@ -24,22 +24,10 @@ RESCORED = (
 FAULTS = [
     # what stands at a key
     ("training: {updats: 5}", "training.updats"),
-    ("training: {epsilon: 1e400}", "training.epsilon"),
-    ("training: {learning_rate: '1:30'}", "training.learning_rate"),
-    ("training: {learning_rate: 2014-02-01}", "training.learning_rate"),
-    (f"training: {{learning_rate: {'1' * 400}}}", "training.learning_rate"),
     ("training: {batch_size: many}", "training.batch_size"),
-    ("models: {rnnsearch-30: {max_words: 0}}", "models.rnnsearch-30.max_words"),
     ("models: {new: {label: New, family: rnnsearch}}", "models.new.max_words"),
     ("models: 3", "models"),
-    ("seed: -1", "seed"),
-    ("seeds: [18446744073709551616]", "seeds.0"),
-    ("grammar: {max_words: 11}", "grammar.max_words"),
-    ("decoding: {widest_beam: 1000000}", "decoding.widest_beam"),
-    ("resources: {train_hours: .inf}", "resources.train_hours"),
     ("cleaning: {max_ratio: .nan}", "cleaning.max_ratio"),
-    ("vocabulary: {words: 2147483648}", "vocabulary.words"),
-    ("archives: {un-2000: {md5: abc}}", "archives.un-2000.md5"),
     ("data_from: ../{other}", "data_from"),
     ("use: {train: [un-2000, un-2000]}", "use.train"),
     ("artifacts: {figure3_words: [20, 10]}", "artifacts.figure3_words"),
@@ -50,7 +38,6 @@ FAULTS = [
     ("use: {train: [europarl]}", "use.train"),
     ("use: {dev: [newstest2014]}", "use.dev"),
     ("use: {dev: [europarl-v7]}", "use.dev"),
-    ("use: {test: [newstest2009, newstest2010]}", "use.test"),
     ("corpora: {newstest2014: {shards: 2}}", "corpora.newstest2014.shards"),
     ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
     ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
@@ -85,7 +72,6 @@ FAULTS = [
     ("playground: {models: [rnnsearch-51]}", "playground.models"),
     (SYSTEM.replace("ENTRY", "members: [rnnsearch-51]"), "systems.two.members"),
     (SYSTEM.replace("ENTRY", "members: [rnnsearch-50, rnnsearch-50]"), "systems.two.members"),
-    (SYSTEM.replace("ENTRY", "members: []"), "systems.two.members"),
     (SYSTEM.replace("ENTRY", "members: [rnnsearch-50], decoding: {beams: 2}"), "systems.two.decoding.beams"),
     (SYSTEM.replace("two", "moses").replace("ENTRY", "members: [rnnsearch-50]"), "systems.moses"),
     (
@@ -101,10 +87,8 @@ FAULTS = [
     ("seed: 1\nuse: [\n", "line 3, column 1"),
     ("seed: {{ SEED }}", "line 1, column 8"),
     ("seed: 1\nseed: 2\n", "line 2, column 1"),
-    ("seed: @1", "line 1, column 7"),
     ("seed: 2014-02-30", "not valid YAML"),
     ("{a: " * 3000 + "}" * 3000, "not valid YAML"),
-    (f"seed: {'1' * 5000}", "not valid YAML"),
     ("[seed]", "found ['seed']"),
 ]
 
@@ -138,7 +122,7 @@ def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> No
     assert "error: --config: seed: " in result.stdout
 
 
-@pytest.mark.parametrize("value", ["[1", "@0.1", "1:30", "{" * 300, "{a: {b", "1" * 5000, float("inf")])
+@pytest.mark.parametrize("value", ["[1", "1:30", "1" * 5000])
 def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
     with pytest.raises(UserError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
         load(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))

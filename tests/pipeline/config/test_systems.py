@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from pipeline.config.experiment import runs_in_use
 from pipeline.config.job_settings import report_settings
 from pipeline.config.snapshot import page_settings, published
 from pipeline.config.systems import systems_in_use, systems_of
@@ -58,24 +56,9 @@ def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
     ]
 
 
-def test_rescored_lists_are_no_systems_that_translate(tmp_path: Path) -> None:
-    settings = paper(tmp_path, OVERLAY)
-    assert not {"moses-mixed", "own", "best"} & set(systems_of(settings))
-    assert settings.rescored["own"].weight == 0.5, "an even average"
-    assert settings.rescored["best"].members is None
-    assert settings.n_best_lists["moses"] == os.path.relpath(tmp_path / "lists" / "moses.gz")
-
-
 def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
     """What was made before there were any is not made again."""
     settings = paper(tmp_path, "")
     for name in ("systems", "rescored", "n_best_lists"):
         assert name not in published(settings) and name not in published(settings)["use"]
         assert name not in page_settings(settings)
-
-
-def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:
-    shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
-    settings = paper(tmp_path, shown)
-    assert settings.artifacts.figure2_models == ["two", "rnnsearch-50"]
-    assert "two" not in runs_in_use(settings)
