@@ -29,6 +29,13 @@ if CONFIG.moses.enabled:
     # Keys of what a system searches with, beside its tables and language model.
     SEARCH = ("reordering", "lm_order", "distortion_limit", "cube_pruning")
 
+    # What the jobs that may take hours ask for.
+    LONG_JOB = {
+        "mem_mb": memory(DATA_MEMORY),
+        "runtime": minutes(60 * CONFIG.resources.moses_hours),
+        "time_setting": "moses_hours",
+    }
+
     TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
 
     rule moses_text:
@@ -65,9 +72,7 @@ if CONFIG.moses.enabled:
             "logs/moses/align.log",
         threads: CONFIG.moses.threads
         resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(60 * CONFIG.resources.moses_hours),
-            time_setting="moses_hours",
+            **LONG_JOB,
         params:
             settings=moses_settings("alignment_block", "symmetrization"),
         script:
@@ -86,9 +91,7 @@ if CONFIG.moses.enabled:
             "logs/moses/phrases.log",
         threads: CONFIG.moses.threads
         resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(60 * CONFIG.resources.moses_hours),
-            time_setting="moses_hours",
+            **LONG_JOB,
         params:
             settings=moses_settings("max_phrase_words", "reordering"),
         script:
@@ -134,9 +137,7 @@ if CONFIG.moses.enabled:
             "logs/moses/tune.log",
         threads: CONFIG.moses.threads
         resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(60 * CONFIG.resources.moses_hours),
-            time_setting="moses_hours",
+            **LONG_JOB,
         params:
             system=moses_settings(*SEARCH),
             tuning=moses_settings("tuner", "tuning_rounds", "tuning_n_best"),
@@ -157,9 +158,7 @@ if CONFIG.moses.enabled:
             "logs/moses/{set}translate.log",
         threads: CONFIG.moses.threads
         resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(60 * CONFIG.resources.moses_hours),
-            time_setting="moses_hours",
+            **LONG_JOB,
         params:
             system=moses_settings(*SEARCH),
         script:
@@ -239,10 +238,8 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             "logs/moses/phrase_scores.log",
         threads: cores_of(CONFIG.decoding.threads)
         resources:
+            **LONG_JOB,
             gpu=gpu_of(CONFIG.decoding.device),
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(60 * CONFIG.resources.moses_hours),
-            time_setting="moses_hours",
         params:
             compute=CONFIG.decoding.model_dump(include={"device", "threads"}),
         script:
