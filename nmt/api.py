@@ -31,7 +31,7 @@ class Model:
     ) -> None:
         """Use `nmt.load`."""
         self.text, self.compute = text_settings_of(folders), compute
-        # torch takes seconds to import: what can be said without it was said by now
+        # torch takes seconds to import, so the settings were checked before
         from nmt.decoding import shortlist as shortlists
         from nmt.store import trained_model
 

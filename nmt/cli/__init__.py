@@ -33,7 +33,7 @@ COMMANDS: Commands = {
     },
     "Run an experiment": {},
     GROUPS: {
-        "model package": "nmt.cli.translate:package",
+        "model package": "nmt.cli.model:package",
         "model card": "nmt.cli.model:model_card",
         "model release": "nmt.cli.model:release",
         "data tokenize": "nmt.cli.data:tokenize",
@@ -47,7 +47,6 @@ COMMANDS: Commands = {
         "test-set rescore": "nmt.cli.test_set:rescore",
         "test-set oracle": "nmt.cli.test_set:oracle",
         "test-set evaluate": "nmt.cli.test_set:evaluate",
-        "test-set alignment-error-rate": "nmt.cli.test_set:alignment_error_rate",
     },
 }
 """The library's subcommands. Those of the groups are mostly called by the workflow."""

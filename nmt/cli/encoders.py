@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ import click
 from nmt.cli.options import (
     FILE,
     PATH,
-    NumberRange,
     batch_size_option,
     compute_options,
     file_option,
@@ -20,7 +19,7 @@ from nmt.cli.options import (
     refuse_other_pictures,
     tokenized_option,
 )
-from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
+from nmt.cli.terminal import like_unix_tools, progress_over, warn_of_replaced
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from nmt.evaluation.principal_components import Panel, Vectors
 
 
-AHEAD = 500
+READ_AHEAD = 500
 """Lines read together, so that lines of like length are encoded together."""
 
 
@@ -67,33 +66,27 @@ def vectors(
     The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
     attention are refused. The vectors are held in memory until the end, 4 bytes a number.
     """
+    from nmt.evaluation.principal_components import write_panels
+    from nmt.io.npy import write_array
+
+    if output_npy is None and output_tsv is None:
+        raise UserError("--output-npy, --output-tsv: give one of them or both")
     with like_unix_tools():
-        if output_npy is None and output_tsv is None:
-            raise UserError("--output-npy, --output-tsv: give one of them or both")
-        for output in (output_npy, output_tsv):
-            refuse_impossible([input], output or output_npy or output_tsv)
-        panels, rows = _PanelCollector(), []
-        for lines, found in _read(model_path, input, tokenized, batch_size, compute):
-            if output_npy is not None:
-                rows.append(found)
-            if output_tsv is not None:
-                panels.add(lines, found)
+        sentences, found = _vectors(model_path, input, tokenized, batch_size, compute)
+        if not any(sentences):
+            raise UserError(f"{input}: no sentence in it, so there are no vectors")
         if output_npy is not None:
-            if not rows:
-                raise UserError(f"{input}: no sentence in it, so there are no vectors")
-            from nmt.io.npy import write_array
-
-            write_array(output_npy, "float32", (sum(map(len, rows)), *rows[0].shape[1:]), rows)
+            write_array(output_npy, "float32", (len(found), *found[0].shape), [found])
         if output_tsv is not None:
-            from nmt.evaluation.principal_components import write_panels
-
-            write_panels(output_tsv, panels.finished())
+            write_panels(output_tsv, _panels(sentences, found))
 
 
-def _read(
+def _vectors(
     model_path: Path, input: Path, tokenized: bool, batch_size: int, compute: ComputeOptions
-) -> Iterator[tuple[list[str], Vectors]]:
-    """Yield groups of tokenized lines and their vectors."""
+) -> tuple[list[str], Vectors]:
+    """Return the tokenized lines and their vectors."""
+    import numpy as np
+
     from nmt.api import text_settings_of
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import sentence_vectors
@@ -102,51 +95,29 @@ def _read(
 
     source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
     (model,) = load_models([model_path], compute)
+    lines_read, found = list[str](), []
     with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
-        for group in lines.groups(AHEAD):
+        for group in lines.groups(READ_AHEAD):
             sentences = [source.tokens(line) for line in group]
-            yield [" ".join(words) for words in sentences], sentence_vectors(model, sentences, batch_size)
+            lines_read += [" ".join(words) for words in sentences]
+            found.append(sentence_vectors(model, sentences, batch_size))
             progress(len(group))
         warn_of_replaced(lines)
+    return lines_read, np.concatenate(found) if found else np.zeros((0, 0), np.float32)
 
 
-class _PanelCollector:
-    """Collects the sentences of panels, which are separated by empty lines."""
+def _panels(sentences: list[str], vectors: Vectors) -> list[Panel]:
+    """Return the panels, which are separated by empty lines."""
+    from nmt.evaluation.principal_components import MOST, Panel
 
-    def __init__(self) -> None:
-        self._done: list[Panel] = []
-        self._sentences: list[str] = []
-        self._vectors: list[Vectors] = []
-
-    def add(self, lines: list[str], vectors: Vectors) -> None:
-        """Add the next lines."""
-        from nmt.evaluation.principal_components import MOST
-
-        for line, vector in zip(lines, vectors, strict=True):
-            if line:
-                self._sentences.append(line)
-                self._vectors.append(vector)
-            else:
-                self._end()
-            if len(self._sentences) > MOST:
-                raise UserError(
-                    f"--output-tsv: more than {MOST:,} sentences without an empty line between them; cut the text, or"
-                    f" write --output-npy alone"
-                )
-
-    def finished(self) -> list[Panel]:
-        """Return all panels; raise a UserError if there is none."""
-        self._end()
-        if not self._done:
-            raise UserError("--output-tsv: the text holds no sentence; give at least two")
-        return self._done
-
-    def _end(self) -> None:
-        from nmt.evaluation.principal_components import Panel
-
-        if self._sentences:
-            self._done.append(Panel.of(self._sentences, self._vectors))
-            self._sentences, self._vectors = [], []
+    groups = groupby(zip(sentences, vectors, strict=True), key=lambda pair: bool(pair[0]))
+    panels = [[*group] for has_words, group in groups if has_words]
+    if max(map(len, panels)) > MOST:
+        raise UserError(
+            f"--output-tsv: more than {MOST:,} sentences without an empty line between them; cut the text, or"
+            f" write --output-npy alone"
+        )
+    return [Panel.of(*zip(*panel, strict=True)) for panel in panels]
 
 
 BEST = 10
@@ -161,7 +132,7 @@ MOST_WORDS = 100
 @model_option
 @click.option(
     "--least",
-    type=NumberRange(0, 1, max_open=True),
+    type=click.FloatRange(0, 1, max_open=True),
     default=0.1,
     show_default=True,
     help="Largest value of a gate that is not shown. The default is that of the paper.",

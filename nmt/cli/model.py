@@ -1,4 +1,4 @@
-"""Subcommands that share trained models: model card, model release, unpack, shortlist."""
+"""Subcommands that share trained models: model package, card and release, unpack, shortlist."""
 
 from __future__ import annotations
 
@@ -7,29 +7,37 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, FOLDER, file_option, languages_option, model_option
+from nmt.cli.options import FILE, FOLDER, file_option, model_option, parse_settings, settings_option
 from nmt.io.files import read_json
 from nmt.settings.base import MOST_WORDS
+from nmt.settings.decoding import TextSettings
 
-_model_folder = click.option(
-    "--model",
-    "folder",
-    type=FOLDER,
-    required=True,
-    metavar="FOLDER",
-    help="Folder of the model, written by `nmt train`.",
-)
+
+@click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
+@model_option
+@settings_option("The config's `languages`, `tokenization` and `decoding`")
+def package(model_path: Path, settings: str) -> None:
+    """Write text.json into a model's folder, so that it can translate raw text.
+
+    The file records both languages, the tokenization and the default settings of decoding. No other file of the folder
+    changes. The folder may then be moved anywhere.
+    """
+    from nmt.store import model_folder
+
+    model_folder.package(model_path, parse_settings(TextSettings, settings))
 
 
 @click.command()
-@_model_folder
+@model_option
 @click.option("--scores", type=FILE, help="Scores of the model, written by `nmt test-set evaluate`.")
-@languages_option()
+@click.option(
+    "--languages", type=(str, str), metavar="SOURCE TARGET", help="Codes of source and target language."
+)
 @click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
 @click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
 @click.option("--test", multiple=True, metavar="CORPUS", help="Name of a test corpus. Repeat it.")
 def model_card(
-    folder: Path,
+    model_path: Path,
     scores: Path | None,
     languages: tuple[str, str] | None,
     train: tuple[str, ...],
@@ -40,11 +48,11 @@ def model_card(
     from nmt.store import card
 
     text = card.Text(languages or (), train, dev, test)
-    card.write(folder, text, read_json(scores) if scores else None)
+    card.write(model_path, text, read_json(scores) if scores else None)
 
 
 @click.command()
-@_model_folder
+@model_option
 @click.option(
     "--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue."
 )
@@ -56,7 +64,7 @@ def model_card(
     help="Bits of a weight. With 16 the archive is half as large, and some translations differ.",
 )
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="Archive to write.")
-def release(folder: Path, with_final_state: bool, bits: int, output: Path) -> None:
+def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
 
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
@@ -64,7 +72,7 @@ def release(folder: Path, with_final_state: bool, bits: int, output: Path) -> No
     """
     from nmt.store import archive
 
-    names = archive.pack(folder, output, with_final_state, bits)
+    names = archive.pack(model_path, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(names)}", err=True)
 
 

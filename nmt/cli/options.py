@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -24,15 +23,6 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class NumberRange(click.FloatRange):
-    """Numbers in a range. NaN, which click takes for any, is none."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or refuse the value."""
-        number = super().convert(value, param, ctx)
-        return self.fail(f"{number} is no number", param, ctx) if math.isnan(number) else number
 
 
 PATH = click.Path(path_type=Path)
@@ -98,12 +88,6 @@ def settings_option(what: str, default: str | None = None) -> Callable[[Command]
     return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
 
 
-def languages_option(**extra: Any) -> Callable[[Command], Command]:
-    """Return the option `--languages SOURCE TARGET`."""
-    text = "Codes of source and target language."
-    return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
-
-
 def vocabularies(command: Command) -> Command:
     """Add the options that name the vocabularies of both sides."""
     for side in ("target", "source"):
@@ -127,8 +111,8 @@ def options_of(
     def add(command: Command) -> Command:
         @wraps(command)
         def call(**values: Any) -> Any:
-            together = schema(**{key: values.pop(key) for key in chosen})
-            return command(**values, **{keyword: together})
+            chosen_values = schema(**{key: values.pop(key) for key in chosen})
+            return command(**values, **{keyword: chosen_values})
 
         for key in reversed(chosen):
             call = _option(schema, key, defaults.get(key))(call)
@@ -210,8 +194,9 @@ def parse_settings(schema: type[Model], value: str, option: str = "--settings") 
     if value.lstrip().startswith("{"):
         return parse(schema, value, option)
     if not os.path.exists(value):
-        found = shortened(value)
-        raise UserError(f"{option} {found}: no such file; expected JSON or the path of a JSON file")
+        raise UserError(
+            f"{option} {shortened(value)}: no such file; expected JSON or the path of a JSON file"
+        )
     return read(schema, Path(value))
 
 

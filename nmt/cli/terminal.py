@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.errors import UserError
-
 if TYPE_CHECKING:
     from nmt.io.text_files import LineStream
 
@@ -61,18 +59,6 @@ def _write_out(rows: Iterable[str]) -> None:
     for row in rows:
         sys.stdout.buffer.write(row.encode() + b"\n")
     sys.stdout.buffer.flush()
-
-
-def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
-    """Raise a UserError if standard input or output is needed but closed, or if the output is a folder."""
-    from nmt.io.text_files import STANDARD
-
-    if STANDARD in inputs and sys.stdin is None:
-        raise UserError("standard input is closed; name a file, or give it text, for example from a pipe")
-    if output is None and sys.stdout is None:
-        raise UserError("standard output is closed; name a file with --output")
-    if output is not None and output.is_dir():
-        raise UserError(f"--output {output}: a folder, expected the name of a file")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle, evaluate, alignment-error-rate."""
+"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle, evaluate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from nmt.cli.options import (
     EXISTING,
     FILE,
     PATH,
-    NumberRange,
     average_option,
     batch_size_option,
     compute_options,
@@ -63,7 +62,7 @@ def decode(
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt.backend.device import device_name
-    from nmt.decoding.sidecar import Provenance
+    from nmt.decoding.provenance import Provenance
     from nmt.decoding.test_set import translate_file
     from nmt.store import trained_model
 
@@ -141,7 +140,7 @@ _lists = click.option(
 @_lists
 @click.option(
     "--weight",
-    type=NumberRange(0, 1),
+    type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
     help="Weight w of the model: score = w log p + (1 - w) score of the list.",
@@ -195,11 +194,8 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
     click.echo(f"{output}: {lines:,} sentences", err=True)
 
 
-_model = click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
-
-
 @click.command()
-@_model
+@click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
 @click.option("--seed", type=int, help="Seed of the run. Other systems have none.")
 @click.option(
     "--all",
@@ -252,24 +248,3 @@ def evaluate(
     test = list(zip(source, reference, strict=True))
     found = score(model, all, no_unk, test) if all else score_given(model, given or Path(), no_unk, test)
     write_json(output, {"seed": seed, **found})
-
-
-@click.command()
-@_model
-@file_option("--alignments", "Attention on source and reference, written by `nmt test-set align`.")
-@file_option(
-    "--gold",
-    "Gold links, one sentence per line (0-0 1?2), or in the WPT 2003 format. Repeat it for further test corpora.",
-    multiple=True,
-)
-@file_option("--output", "JSON file for the error rates.")
-def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
-    """Measure the alignment error rate of attention against gold word alignments (Och and Ney, 2003).
-
-    Each word of the reference is linked to the source word with most attention, while the model is fed the reference.
-    Links of the end symbol do not count. The output also has the rates of two baselines: the diagonal of the matrix,
-    and words at the same position.
-    """
-    from nmt.evaluation.alignment_error_rate import alignment_error_rate as evaluate
-
-    write_json(output, evaluate(model, alignments, gold))

@@ -12,7 +12,7 @@ from typing import Literal
 
 import click
 
-from nmt.cli.options import EXISTING, FOLDER, NumberRange, parse_settings, settings_option, vocabularies
+from nmt.cli.options import EXISTING, FOLDER, parse_settings, settings_option, vocabularies
 from nmt.errors import UserError
 from nmt.settings.training import ModelRun
 
@@ -39,13 +39,13 @@ MORE_TO_DO = 75
 )
 @click.option(
     "--max-seconds",
-    type=NumberRange(min=0, min_open=True),
+    type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
     help="Stop cleanly after this number of seconds, including the time spent waiting for another process.",
 )
 @click.option(
     "--job-minutes",
-    type=NumberRange(min=0, min_open=True),
+    type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
     help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly five minutes before the"
     " limit, or a fifth of the limit before if it is short.",

@@ -1,4 +1,4 @@
-"""The subcommands for people with a trained model and text of their own: package, translate, score."""
+"""The subcommands for people with a trained model and text of their own: translate and score."""
 
 from __future__ import annotations
 
@@ -11,39 +11,32 @@ import click
 
 from nmt.api import Model
 from nmt.cli.options import (
+    FILE,
     PATH,
-    model_option,
     models_option,
     options_of,
-    parse_settings,
     refuse_other_pictures,
-    settings_option,
     tokenized_option,
 )
 from nmt.cli.terminal import (
     like_unix_tools,
     progress_over,
-    refuse_impossible,
     warn_of_pieces,
     warn_of_replaced,
     writer,
 )
 from nmt.errors import UserError
 from nmt.settings.base import MOST_SENTENCES, WIDEST
-from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
+from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
     from nmt.decoding.translation import Translation
-    from nmt.io.text_files import LineStream
-
-MAX_SCORED = 20_000
-"""Maximum number of tokens in a line to score. It takes 2 GB at the paper's sizes; memory grows with the number."""
 
 _output = click.option(
-    "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
+    "--output", type=FILE, metavar="FILE", help="File to write instead of standard output."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
 
@@ -57,21 +50,6 @@ _buffer_lines = click.option(
 )
 
 
-@click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
-@model_option
-@settings_option("The config's `languages`, `tokenization` and `decoding`")
-def package(model_path: Path, settings: str) -> None:
-    """Write text.json into a model's folder, so that it can translate raw text.
-
-    The file records both languages, the tokenization and the default settings of decoding. No other file of the folder
-    changes. The folder may then be moved anywhere.
-    """
-    text = parse_settings(TextSettings, settings)
-    from nmt.store import model_folder
-
-    model_folder.package(model_path, text)
-
-
 @click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
 @models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
@@ -82,7 +60,7 @@ def package(model_path: Path, settings: str) -> None:
     type=click.IntRange(1, WIDEST),
     metavar="N",
     help="Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
-    "LOG-PROBABILITY. NUMBER is the number of the input line, from 0. A smaller beam size is raised to N.",
+    "LOG-PROBABILITY, with the number of the input line from 0. A smaller beam size is raised to N.",
 )
 @click.option(
     "--alignment",
@@ -133,7 +111,6 @@ def translate(
     hand. Bytes that are not UTF-8 become U+FFFD.
     """
     with like_unix_tools():
-        refuse_impossible([input], output)
         if as_json and alignment:
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
         if plot:
@@ -198,7 +175,6 @@ def score(
 
         if source == target == STANDARD:
             raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
-        refuse_impossible([source, target], output)
         model = Model(model_paths, compute)
         from nmt.decoding.forced_decoding import score as score_pairs
         from nmt.decoding.translator import text_processors
@@ -214,7 +190,6 @@ def score(
         ):
             for group in paired_groups(sources, targets, buffer_lines):
                 pairs = [(cut[0](one), cut[1](other)) for one, other in group]
-                refuse_endless([sources, targets], number, pairs)
                 scored = score_pairs(model.models, pairs, model.batch_size, attention=False)
                 rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)
                 write(score_row(*row, as_json) for row in rows)
@@ -230,19 +205,6 @@ def tell_of_tokens(model: Model, tokenized: bool) -> None:
         click.echo(
             "nmt: the model was trained on text that came tokenized: it reads and writes tokens", err=True
         )
-
-
-def refuse_endless(
-    streams: Sequence[LineStream], first: int, pairs: Sequence[tuple[list[str], list[str]]]
-) -> None:
-    """Raise a UserError for lines that are too long to be scored in bounded memory."""
-    for number, pair in enumerate(pairs, start=first + 1):
-        for lines, words in zip(streams, pair, strict=True):
-            if len(words) > MAX_SCORED:
-                raise UserError(
-                    f"{lines.name}, line {number}: {len(words):,} tokens, expected at most {MAX_SCORED:,} to score; "
-                    f"split it"
-                )
 
 
 def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScores, as_json: bool) -> str:

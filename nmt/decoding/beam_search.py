@@ -112,9 +112,9 @@ def translate(
         UserError: the model computes no probabilities (NaN).
     """
     limits = Limits.of(source_words, decoding)
-    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates)
+    results = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates)
     for width, forbidden in searches_again(decoding, forbid_unknown):
-        again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
+        again = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
         if not len(again):
             break
         size = max(1, len(encoded) * decoding.beam // width)
@@ -123,8 +123,8 @@ def translate(
             subset, own = encoded.select(places), candidates.select(places) if candidates else None
             wider = search(model, subset, limits.select(rows), decoding, width, forbidden, own)
             for row, n_best in zip(rows, wider, strict=True):
-                found[row] = n_best
-    return found
+                results[row] = n_best
+    return results
 
 
 def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:

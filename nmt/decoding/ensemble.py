@@ -72,13 +72,13 @@ class EnsembleState:
         """Return the mean of all models. Only two distributions are in memory at a time."""
         total: Tensor | None = None
         for part in self.parts:
-            found = part.predict(alive)
+            log_probabilities = part.predict(alive)
             if total is None:
-                total = found
+                total = log_probabilities
             elif self.average == "probability":
-                torch.logaddexp(total, found, out=total)
+                torch.logaddexp(total, log_probabilities, out=total)
             else:
-                total += found
+                total += log_probabilities
         assert total is not None
         if self.average == "probability":
             return total.sub_(math.log(len(self.parts)))

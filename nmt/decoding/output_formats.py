@@ -29,16 +29,16 @@ def as_text(best: Translation, alignment: AlignmentForm | None) -> str:
 def as_n_best(number: int, n_best: Sequence[Translation], alignment: AlignmentForm | None) -> str:
     """Return a line of an n-best list for each translation, with the alignment after the score if requested."""
     rows = []
-    for found in n_best:
-        score, last = f"{found.score:.4f}", [aligned(found, alignment)] if alignment else []
-        rows.append(in_fields(str(number), found.text, f"NMT0= {score}", score, *last))
+    for translation in n_best:
+        score, last = f"{translation.score:.4f}", [aligned(translation, alignment)] if alignment else []
+        rows.append(in_fields(str(number), translation.text, f"NMT0= {score}", score, *last))
     return "\n".join(rows)
 
 
-def aligned(found: Translation, form: AlignmentForm) -> str:
+def aligned(translation: Translation, form: AlignmentForm) -> str:
     """Return the alignment of a translation's tokens, in either format."""
-    assert found.piece_attention is not None
-    return pharaoh(found.piece_attention) if form == "pharaoh" else soft(found.piece_attention)
+    assert translation.piece_attention is not None
+    return pharaoh(translation.piece_attention) if form == "pharaoh" else soft(translation.piece_attention)
 
 
 def pharaoh(pieces: Sequence[Weights]) -> str:
@@ -68,20 +68,20 @@ def as_json(number: int, n_best: Sequence[Translation]) -> str:
         "source_tokens": best.source_tokens,
         "pieces": best.pieces,
         **details(best),
-        "n_best": [details(found) for found in n_best],
+        "n_best": [details(translation) for translation in n_best],
     }
     return json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS)
 
 
-def details(found: Translation) -> dict[str, Any]:
+def details(translation: Translation) -> dict[str, Any]:
     """Return what a record says of one translation. The alignment has a row for each target token."""
-    weights = found.piece_attention
+    weights = translation.piece_attention
     return {
-        "text": found.text,
-        "tokens": found.tokens,
-        "log_probability": found.score,
-        "word_log_probabilities": [round(value, DIGITS) for value in found.token_scores],
-        "finished": found.finished,
+        "text": translation.text,
+        "tokens": translation.tokens,
+        "log_probability": translation.score,
+        "word_log_probabilities": [round(value, DIGITS) for value in translation.token_scores],
+        "finished": translation.finished,
         "alignment": None if weights is None else [row for piece in weights for row in rounded(piece)],
     }
 

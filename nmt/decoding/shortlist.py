@@ -56,13 +56,13 @@ def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """Load a shortlist for models that share their vocabularies. Raise a UserError if it is for other vocabularies."""
     if not path.exists():
         raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
-    tensors, said = load_tensors(path), load_metadata(path)
-    if set(tensors) != {"likely"} or "frequent" not in said:
+    tensors, metadata = load_tensors(path), load_metadata(path)
+    if set(tensors) != {"likely"} or "frequent" not in metadata:
         raise UserError(f"{path}: not a shortlist; expected a file that `nmt shortlist` wrote")
-    if said.get("vocabularies") != _vocabularies(models[0]):
+    if metadata.get("vocabularies") != _vocabularies(models[0]):
         raise UserError(f"{path}: made for other vocabularies than the model's; make it with `nmt shortlist`")
     words = len(models[0].target)
-    return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(said["frequent"]), words)), words)
+    return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(metadata["frequent"]), words)), words)
 
 
 def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:

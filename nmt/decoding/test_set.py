@@ -20,7 +20,6 @@ from nmt.decoding.forced_decoding import score
 from nmt.decoding.output_formats import details, rounded
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import Translator
-from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -97,7 +96,9 @@ def translate_file(
             if number not in journal.done:
                 n_best = translator.batch([sentence.source for sentence in group])
                 pairs = zip(group, n_best, strict=True)
-                journal.add(number, [record(sentence, found, first.source) for sentence, found in pairs])
+                journal.add(
+                    number, [record(sentence, translations, first.source) for sentence, translations in pairs]
+                )
             records |= zip(places, journal.done[number], strict=True)
             progress.update(len(group))
         write_records(output, (records[place] for place in range(len(sentences))))
@@ -198,14 +199,5 @@ def perplexity(
         "sentences": sentences,
         "words": count,
         "log_probability": round(total, _DIGITS),
-        "perplexity": round(_exp(-total / count), _DIGITS) if count else None,
+        "perplexity": round(math.exp(-total / count), _DIGITS) if count else None,
     }
-
-
-def _exp(nats: float) -> float:
-    try:
-        return math.exp(nats)
-    except OverflowError:
-        raise UserError(
-            f"perplexity: {nats:.3g} nats per word, more than any model loses that has learned; train it again"
-        ) from None

@@ -99,13 +99,13 @@ class Translation:
 
 def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
     """Cut `words` into pieces of at most `limit`, after punctuation in the second half of a piece if there is any."""
-    found: list[list[str]] = []
+    cut: list[list[str]] = []
     rest = list(words)
     while len(rest) > limit:
         end = _end(rest[:limit])
-        found.append(rest[:end])
+        cut.append(rest[:end])
         rest = rest[end:]
-    return [*found, rest] if rest else found
+    return [*cut, rest] if rest else cut
 
 
 def _end(words: Sequence[str]) -> int:

@@ -63,19 +63,19 @@ class Translator:
         ]
         aligning = [model for model in self.models if model.run.aligns]
         needed = [
-            (row, rank, found.tokens)
+            (row, rank, translation.tokens)
             for row, translations in enumerate(n_best)
-            for rank, found in enumerate(translations)
-            if aligning and self.needs_attention(rank, found.tokens)
+            for rank, translation in enumerate(translations)
+            if aligning and self.needs_attention(rank, translation.tokens)
         ]
         if needed:
             targets = [(row, tokens) for row, _, tokens in needed]
             scored = Scorer(aligning, sources)(targets, self.decoding.batch_size)
             for (row, rank, _), forced in zip(needed, scored, strict=True):
-                found = n_best[row][rank]
+                translation = n_best[row][rank]
                 assert forced.attention is not None
-                weights = forced.attention[: len(found.token_scores)]
-                n_best[row][rank] = replace(found, piece_attention=[weights])
+                weights = forced.attention[: len(translation.token_scores)]
+                n_best[row][rank] = replace(translation, piece_attention=[weights])
         return n_best
 
     def _search(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
@@ -166,9 +166,10 @@ class TextTranslator:
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
         cut = [pieces(self._source.tokens(line), self._max_words) for line in lines]
-        found = iter(self._translate([piece for parts in cut for piece in parts]))
+        translations = iter(self._translate([piece for parts in cut for piece in parts]))
         return [
-            self._line(line, [next(found) for _ in parts]) for line, parts in zip(lines, cut, strict=True)
+            self._line(line, [next(translations) for _ in parts])
+            for line, parts in zip(lines, cut, strict=True)
         ]
 
     def _line(self, line: str, parts: Sequence[list[Translation]]) -> list[Translation]:

@@ -16,7 +16,7 @@ from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import page_settings, published
 from pipeline.config.systems import differing_in_models, systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
-from nmt.decoding.sidecar import record_path
+from nmt.decoding.provenance import record_path
 from nmt.errors import UserError
 from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.decoding.sidecar import Provenance
+from nmt.decoding.provenance import Provenance
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.store.model_folder import RECORDS

@@ -165,22 +165,18 @@ def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> No
     refused(found)
 
 
+def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.en").write_text("w3 w4\n")
+    refused(shell("$0 -m nmt translate --model $1 --output $2 < $2", model, tmp_path / "text.en"))
+    assert (tmp_path / "text.en").read_text() == "w3 w4\n"
+
+
 def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"before\n")
     line = r"printf '\nw3\n' | $0 -m nmt translate --model $1 --output /dev/stdout >> $2"
     found = shell(line, model, tmp_path / "out")
     assert (found.returncode, found.stderr) == (0, b"")
     assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
-
-
-def test_what_is_too_long_to_be_scored_is_refused(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "short").write_bytes(b"w3\nw4\n")
-    (tmp_path / "words").write_bytes(b"w3\n" + b"w4 " * 20_001 + b"\n")
-    (tmp_path / "bytes").write_bytes(b"w3\n" + b"x" * 1_100_000 + b"\n")
-    found = nmt("score", "--model", model, tmp_path / "short", tmp_path / "words", "--tokenized")
-    refused(found)
-    found = nmt("score", "--model", model, tmp_path / "bytes", tmp_path / "short")
-    refused(found)
 
 
 def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:

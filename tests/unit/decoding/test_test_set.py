@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from nmt.data.vocabulary import UNKNOWN
-from nmt.decoding import sidecar
+from nmt.decoding import provenance
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.test_set import align_file, translate_file
 from nmt.io.files import sha256, write_json
@@ -67,6 +67,7 @@ def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tm
     for entry in found:
         assert entry["text"] == " ".join(entry["tokens"])
         assert entry["n_best"][0]["text"] == entry["text"]
+        assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
         assert len(entry["alignment"]) == len(entry["tokens"]) + entry["finished"]
         for row in entry["alignment"]:
             assert len(row) == len(entry["source"].split()) + 1
@@ -125,14 +126,6 @@ def train_options(folder: Path, output: Path) -> list[str]:
     return ["train", "--settings", settings, "--train", text, "--dev", text, *vocabularies, *places]
 
 
-def test_words_have_their_probabilities(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
-    settings = decoding(beam=2, max_length_factor=1, n_best=1)
-    translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl")
-    for entry in records(tmp_path / "out.jsonl"):
-        assert len(entry["word_log_probabilities"]) == len(entry["tokens"]) + entry["finished"]
-        assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
-
-
 @pytest.mark.slow
 def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     """Killed for good after a few batches; what was done is not done again, and the bytes are the same."""
@@ -181,25 +174,21 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     options = ["--model", folder / "model", "--source", folder / "test.en", "--output", output]
     result = nmt("test-set", "decode", *options, "--settings", settings.model_dump_json())
     assert result.returncode == 0, result.stderr
-    made = sidecar.read(output)
+    made = provenance.read(output)
     assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
     assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
     assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == version("torch")
     keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
-    sidecar.refuse_other(tmp_path / "kept" / "out.jsonl.gz")
+    provenance.refuse_other(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
         "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
     )
     with refused():
         keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
-    (tmp_path / "out.made.json").write_text('{"mode": 3}', encoding="utf-8")
+    write_json(tmp_path / "out.made.json", made | {"models": [3]})
     with refused():
-        sidecar.read(output)
-    for part in ({"models": [3]}, {"made_with": {}}):
-        write_json(tmp_path / "out.made.json", made | part)
-        with refused():
-            sidecar.read(output)
+        provenance.read(output)
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:

@@ -10,26 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from nmt.backend.products import supported
-from nmt.cli import commands
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.batching import WORDS_PER_SENTENCE, batches
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
-from nmt.decoding.translator import TextTranslator, copied, text_processors
-from nmt.errors import UserError
+from nmt.decoding.translator import TextTranslator, text_processors
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
 from nmt.store.tensors import save_tensors
 from nmt.store.trained_model import TrainedModel, load, refuse_unlike
-from tests.messages import check, refused
+from tests.messages import refused
 from tests.training_settings import decoding
 from tests.translators import MOSES, text_settings, trained_model
 
@@ -102,11 +99,6 @@ def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
         assert "[UNK]" not in found.text and "&apos;" not in found.text
 
 
-def test_copying_takes_the_word_with_most_attention() -> None:
-    weights = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], np.float32)
-    assert copied(["[UNK]", "x", "[UNK]"], ["a", "b"], weights) == ["b", "x", "b"]
-
-
 def test_a_long_line_is_translated_in_pieces(model: TrainedModel) -> None:
     line = "w3 w4, " * 30
     ((found,),) = translator(model, max_words=9, attention=True)([line])
@@ -165,21 +157,10 @@ def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
     assert found.attention is None and found.token_scores
 
 
-@pytest.mark.parametrize("line", ["decode", "perplexity --name x", "rescore --lists {source}"])
-def test_no_command_lets_models_of_other_vocabularies_work_together(
-    folder: Path, tmp_path: Path, line: str
-) -> None:
-    other, source, output = trained_model(tmp_path / "other", size=29), tmp_path / "source", tmp_path / "out"
-    source.write_text("w3\n", encoding="utf-8")
-    words = ["test-set", *line.format(source=source).split(), "--model", folder, "--model", other]
-    words += ["--source", source, "--output", output]
-    if line == "decode":
-        words += ["--settings", text_settings().decoding.model_dump_json()]
-    elif line.startswith("perplexity"):
-        words += ["--reference", source]
-    result = CliRunner().invoke(commands, [str(word) for word in words])
-    assert isinstance(result.exception, UserError) and not output.exists()
-    check(result.exception)
+def test_models_of_other_vocabularies_are_no_ensemble(folder: Path, tmp_path: Path) -> None:
+    other = load(trained_model(tmp_path / "other", size=29), torch.device("cpu"))
+    with refused():
+        refuse_unlike([load(folder, torch.device("cpu")), other])
 
 
 def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: TrainedModel) -> None:
@@ -188,16 +169,6 @@ def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: Train
     refuse_unlike([model, model])
     with refused():
         refuse_unlike([model, other])
-
-
-def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    weights = load_file(tmp_path / "model.safetensors")
-    weights["readout.b_o"][3] = torch.nan
-    save_file(weights, tmp_path / "model.safetensors")
-    with refused():
-        load(tmp_path, torch.device("cpu"))
 
 
 def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -> None:

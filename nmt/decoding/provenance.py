@@ -29,14 +29,6 @@ class _Weights(BaseModel, extra="allow"):
     sha256: str
 
 
-class _Code(BaseModel, extra="allow"):
-    version: str
-
-
-class _MadeWith(BaseModel, extra="allow"):
-    code: _Code
-
-
 class _Written(BaseModel, extra="allow"):
     """The keys of the record that are checked; it has others."""
 
@@ -47,7 +39,7 @@ class _Written(BaseModel, extra="allow"):
     seconds: float
     device: str
     translations: str
-    made_with: _MadeWith
+    made_with: dict[str, Any]
 
 
 @dataclass(frozen=True)
