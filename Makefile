@@ -147,7 +147,7 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/snakemake --lint
 	$(BIN)/snakemake --lint --directory experiments/demo
 
-bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye and the machine's rate
+bench-training: $(DEV) ## Compare a training update with JoeyNMT and Sockeye
 	$(BIN)/python -m benchmarks.training $(OPTIONS)
 
 gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about five minutes

@@ -28,7 +28,6 @@ def make_parser(module: str, description: str | None, whole: Mapping[str, int]) 
     )
     for name, value in whole.items():
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--busy", action="store_true", help="beside another process on each core")
     parser.add_argument("--output", type=Path, help="file to which the measurements are added")
     parser.add_argument(
@@ -48,7 +47,7 @@ def append(path: Path, measurements: Iterable[Mapping[str, Any]], about: Mapping
         file.writelines(json.dumps({**one, **about}) + "\n" for one in measurements)
 
 
-def machine(device: str, threads: int, is_busy: bool) -> dict[str, Any]:
+def machine(is_busy: bool) -> dict[str, Any]:
     """Return the machine in words, its load, and the versions of the code and of torch."""
     from nmt.io.system import code, release_name
 
@@ -56,8 +55,6 @@ def machine(device: str, threads: int, is_busy: bool) -> dict[str, Any]:
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
-        "device": device,
-        "threads": threads,
         "busy": is_busy,
         "processor": names[0] if names else platform.processor() or platform.machine(),
         "torch": version("torch"),

@@ -26,9 +26,8 @@ import torch._dynamo
 from torch import Tensor
 
 from benchmarks.findings import FOLDER, RESULTS, append, machine
-from benchmarks.training.project import SUTSKEVERS, settings
-from benchmarks.training.sentences import draw
-from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.project import SUTSKEVERS, settings
+from benchmarks.task import Sizes, draw
 from nmt.backend.compiled import will_fuse
 from nmt.backend.device import make_deterministic
 from nmt.backend.products import Backend
@@ -66,11 +65,11 @@ class Setup:
 
     def sizes(self, length: int, batch: int = 80) -> Sizes:
         """Return the paper's sizes, or tiny ones."""
-        return Sizes(min(length, 6), 4, 12, 8, 6, 60, 64) if self.tiny else Sizes(length, batch)
+        return Sizes(min(length, 6), 4, 12, 8, 6, 60, 1) if self.tiny else Sizes(length, batch, threads=8)
 
     def small(self, length: int) -> Sizes:
         """Return sizes at which a whole training takes seconds."""
-        return self.sizes(length) if self.tiny else Sizes(length, 80, 256, 124, 100, 2000)
+        return self.sizes(length) if self.tiny else Sizes(length, 80, 256, 124, 100, 2000, 8)
 
     def backend(self, precision: str = "fp32", kernels: str = "torch") -> Backend:
         """Return the backend of a model with this precision and these kernels."""
@@ -97,9 +96,8 @@ class Setup:
 
     def settings(self, family: FamilyName, sizes: Sizes, precision: str) -> Any:
         """Return a family's architecture and training; no product depends on the processor."""
-        used = Machine(self.device.type, 8 if self.on_gpu else 1, precision)
-        architecture, training = settings(family, FAMILIES[family], sizes, used)
-        return architecture, training.model_copy(update={"products": "torch"})
+        changes = {"device": self.device.type, "precision": precision, "products": "torch"}
+        return settings(family, sizes, FAMILIES[family], **changes)
 
     def updater(
         self, model: Any, family: FamilyName, sizes: Sizes, precision: str, graphs: bool = True
@@ -363,7 +361,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{check}: {found['result']} in {found['took']} s", flush=True)
         for key, value in found.get("figures", {"": found.get("reason")}).items():
             print(f"    {key}: {value}", flush=True)
-        about = machine(options.device, 8, False) | {"gpu": name, "tiny": setup.tiny}
+        about = machine(False) | {"gpu": name, "tiny": setup.tiny}
         append(options.output, [{"check": check} | found], about)
     return int(failed)
 

@@ -12,16 +12,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from benchmarks import gpu_check
-from benchmarks.decoding.__main__ import contest
-from benchmarks.decoding.project import Search
-from benchmarks.training import arithmetic, environment, report
-from benchmarks.training.contest import Failed, Measured, Remote
-from benchmarks.training.sizes import Machine, Sizes
-from benchmarks.training.toolkits import Sockeye
+from benchmarks import environment, gpu_check
+from benchmarks.contest import Contest, Failed, Remote
+from benchmarks.project import Search
+from benchmarks.sockeye_contender import Sockeye
+from benchmarks.task import Sizes
 from tests.running import ROOT
 
-TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, square=32)
+TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, threads=1)
 SMALL = {"threads": 1, "rounds": 2, "batch": 3, "hidden": 8, "embedding": 6, "maxout": 4, "vocabulary": 40}
 OPTIONS = [f"--{name}={value}" for name, value in SMALL.items()]
 
@@ -54,54 +52,39 @@ def lines(path: Path) -> list[dict[str, Any]]:
 def test_a_contender_learns_from_all_positions(name: str) -> None:
     remote = Remote(name, interpreter(name), threads=1)
     try:
-        remote.ask(do="set up", sizes=vars(TINY), machine={"threads": 1})
-        nlls = [remote.ask(do="update", first=0, count=1)["nll"][0] for _ in range(30)]
+        remote.ask(do="train", sizes=vars(TINY))
+        nlls = [remote.ask(do="update", number=0)["nll"] for _ in range(30)]
     finally:
         remote.close()
-    assert nlls[0] == pytest.approx(TINY.positions * np.log(TINY.vocabulary), rel=0.1)
+    assert nlls[0] == pytest.approx(TINY.batch * TINY.length * np.log(TINY.vocabulary), rel=0.1)
     assert nlls[-1] < 0.99 * nlls[0]
 
 
-def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
-    sizes = Sizes(length=27)
-    # 42.2M multiply-adds a position, the attention, the first state
-    gflop = 6 * (80 * 27 * (42_200_000 + 27 * 3000) + 80 * 1e6) / 1e9
-    assert arithmetic.gflop("rnnsearch", sizes) == pytest.approx(gflop)
-
-    def measured(*seconds: float) -> Measured:
-        return Measured({"parameters": 10}, {"peak_bytes": 1, "peak_gpu_bytes": None}, list(seconds), [1.0])
-
-    found = report.measurements(
-        {"rnnsearch": measured(5, 99, 4), "joeynmt": measured(8, 8, 1), "matrix": measured(1.0)}, sizes
-    )
-    ours, theirs, _ = found
-    assert theirs["ratio"] == pytest.approx(8 / 5) and theirs["share_of_matrix_rate"] is None
-    assert ours["share_of_matrix_rate"] == pytest.approx(gflop / 5 / (2 * 4096**3 / 1e9))
-    assert "| RNNsearch " in report.table(found, sizes)
-
-
-@pytest.mark.parametrize("precision", ["fp32", "fp32-shortlist"])
-def test_no_search_ends_before_its_last_step(precision: str) -> None:
-    search = Search(Sizes(0, 3, 8, 6, 4, 40), Machine(threads=1, precision=precision))
+@pytest.mark.parametrize("name", ["rnnsearch", "rnnsearch-fp32-shortlist"])
+def test_no_search_ends_before_its_last_step(name: str) -> None:
+    search = Search(name, Sizes(0, 3, 8, 6, 4, 40, 1))
     assert search.decode([[5, 6], [7], [8, 9, 10]], beam=4, steps=7) == [7, 7, 7]
 
 
-def test_a_contender_that_fails_is_left_out_and_the_others_go_on() -> None:
+def test_a_contender_that_fails_is_left_out_and_ratios_are_of_medians() -> None:
     class Contender:
-        def __init__(self, batches: int) -> None:
-            self.batches = batches
+        def __init__(self, replies: int) -> None:
+            self.replies = replies
 
         def ask(self, **request: object) -> dict[str, float]:
-            self.batches -= 1
-            if self.batches < 0:
+            self.replies -= 1
+            if self.replies < 0:
                 raise Failed("no memory")
-            return {"seconds": 1.0, "peak_bytes": 1.0}
+            return {"peak_bytes": 1.0}
 
-    missing: dict[str, str] = {}
-    remotes = cast(dict[str, Remote], {"rnnsearch": Contender(99), "joeynmt": Contender(2)})
-    found = contest(remotes, [1, 2, 3], 2, 1, 3, missing)
-    assert missing == {"joeynmt": "no memory"}
-    assert [(one["contender"], one["seconds"]) for one in found] == [("rnnsearch", 3.0)]
+    remotes = {"rnnsearch": Contender(9), "joeynmt": Contender(9), "sockeye": Contender(1)}
+    contest = Contest(cast(dict[str, Remote], remotes), {})
+    assert list(contest.ask(do="train")) == list(remotes)
+    assert list(contest.ask(do="update")) == ["rnnsearch", "joeynmt"]
+    rounds = [{"rnnsearch": ours, "joeynmt": theirs} for ours, theirs in ((5, 8), (99, 8), (4, 1))]
+    found = contest.measurements(rounds, length=3)
+    assert [(one["contender"], one["ratio"]) for one in found] == [("rnnsearch", 1), ("joeynmt", 8 / 5)]
+    assert contest.missing == {"sockeye": "no memory"}
 
 
 def test_a_toolkit_that_ends_before_its_time_says_why() -> None:
@@ -111,7 +94,7 @@ def test_a_toolkit_that_ends_before_its_time_says_why() -> None:
 
     toolkit = Ends("peer", sys.executable, threads=1)
     with pytest.raises(Failed, match="peer: its process ended: no such option"):
-        toolkit.ask(do="set up", sizes=vars(TINY))
+        toolkit.ask(do="train", sizes=vars(TINY))
     toolkit.close()
     assert not toolkit.folder.exists()
 
@@ -127,7 +110,7 @@ def test_the_whole_contest_without_its_peers(tmp_path: Path, name: str, peer: st
         str(tmp_path),
         "--pip-options=--no-index",
     ]
-    options += ["--lengths", "4", "--square=32"] if name == "training" else ["--beams", "2", "--sentences=5"]
+    options += ["--lengths", "4"] if name == "training" else ["--beams", "2", "--sentences=5"]
     result = bench(
         name,
         *options,

@@ -1,5 +1,6 @@
-"""JoeyNMT 2.3.0's update: its own batches, model, loss, clipping and optimizer, in the order of its trainer.
+"""JoeyNMT 2.3.0's update and search.
 
+The update has its own batches, model, loss, clipping and optimizer, in the order of its trainer.
 The module runs in the environment that `environment` makes, and imports nothing of `nmt`. The steps are those of
 `joeynmt.training.TrainManager` (`_train_step` and `_train_epoch`), with `normalization: none` (the cost is the sum
 over words, as in this project), `label_smoothing: 0`, no dropout and `fp16: False`.
@@ -14,27 +15,23 @@ import torch
 from joeynmt.batch import Batch
 from joeynmt.builders import build_gradient_clipper, build_optimizer
 from joeynmt.model import build_model
+from joeynmt.search import search
 from joeynmt.vocabulary import Vocabulary
 
-from benchmarks.training import precision
-from benchmarks.training.sentences import SPECIALS, Words
-from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.task import SPECIALS, Sizes, Words
 
 UNK, PAD, BOS, EOS = range(SPECIALS)
 
 
-class JoeyNMT:
+class Training:
     """Trains a bidirectional GRU encoder with n units per direction, and a GRU decoder with n units and attention."""
 
-    def __init__(self, sizes: Sizes, machine: Machine) -> None:
+    def __init__(self, name: str, sizes: Sizes) -> None:
         logging.getLogger("joeynmt").setLevel(logging.WARNING)
         torch.manual_seed(1)
-        torch.set_num_threads(machine.threads)
-        precision.choose(machine)
-        self.machine = machine
-        self.device = torch.device(machine.device)
+        torch.set_num_threads(sizes.threads)
         words = vocabulary(sizes.vocabulary)
-        self.model = build_model(configuration(sizes), words, words).to(self.device)
+        self.model = build_model(configuration(sizes), words, words)
         self.model.loss_function = ("crossentropy", 0.0)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
         self.clip = build_gradient_clipper({"clip_grad_val": None, "clip_grad_norm": 1.0})
@@ -61,14 +58,13 @@ class JoeyNMT:
             trg=target,
             trg_prompt_mask=None,
             indices=torch.arange(len(source)),
-            device=self.device,
+            device=torch.device("cpu"),
             pad_index=PAD,
             eos_index=EOS,
         )
         self.model.train()
         ready.sort_by_src_length()
-        with precision.autocast(self.machine):
-            loss, _, _, correct = self.model(return_type="loss", **vars(ready))
+        loss, _, _, correct = self.model(return_type="loss", **vars(ready))
         cost = ready.normalize(loss, normalization="none")
         correct = ready.normalize(correct, "sum")
         cost.backward()
@@ -77,6 +73,28 @@ class JoeyNMT:
         self.optimizer.step()
         self.model.zero_grad()
         return float(nll)
+
+
+class Search(Training):
+    """Runs JoeyNMT's greedy search at beam 1, and its beam search at larger beam sizes."""
+
+    def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
+        """Translate the sentences. Return the number of words written for each."""
+        self.model.eval()
+        lengths = torch.tensor([len(words) + 1 for words in sentences])
+        source = torch.full((len(sentences), int(lengths.max())), PAD)
+        for row, words in enumerate(sentences):
+            source[row, : len(words) + 1] = torch.tensor([*words, EOS])
+        batch = Batch(
+            src=source, src_length=lengths, src_prompt_mask=None, trg=None, trg_prompt_mask=None,
+            indices=torch.arange(len(sentences)), device=torch.device("cpu"), pad_index=PAD, eos_index=EOS,
+            is_train=False,
+        )  # fmt: skip
+        batch.sort_by_src_length()
+        output, _, _ = search(
+            self.model, batch, max_output_length=steps, beam_size=beam, beam_alpha=-1, min_output_length=steps + 1
+        )  # fmt: skip
+        return [len(words) for words in output]
 
 
 def vocabulary(size: int) -> Vocabulary:

@@ -20,11 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import memory
+from benchmarks.contest import Failed, Remote
 from benchmarks.findings import ROOT
-from benchmarks.training import memory
-from benchmarks.training.contest import Failed, Remote
-from benchmarks.training.sentences import SPECIALS, draw
-from benchmarks.training.sizes import Sizes
+from benchmarks.task import SPECIALS, Sizes, draw
 
 UPDATE = re.compile(r"Up\. (\d+) ")
 WARM_UP = 2
@@ -45,7 +44,7 @@ class Sockeye(Remote):
     def command(self, sizes: Sizes) -> list[object]:
         """Return the command that trains on the files in the folder."""
         return [
-            self.python, ROOT / "benchmarks" / "training" / "sockeye_updates.py", "--source", "source",
+            self.python, ROOT / "benchmarks" / "sockeye_updates.py", "--source", "source",
             "--target", "target", "--validation-source", "source", "--validation-target", "target",
             "--source-vocab", "vocabulary.json", "--target-vocab", "vocabulary.json", "--output", "model", "--use-cpu",
             "--encoder", "rnn", "--decoder", "rnn", "--rnn-cell-type", "gru", "--rnn-num-hidden", sizes.hidden,
@@ -58,18 +57,16 @@ class Sockeye(Remote):
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Return the reply to a request, as a worker does."""
-        if request["do"] == "set up":
+        if request["do"] == "train":
             return self._start(Sizes(**request["sizes"]))
         if request["do"] == "memory":
-            return {"peak_bytes": memory.status("VmHWM", self.process.pid), "peak_gpu_bytes": None}
-        begin, busy = time.perf_counter(), memory.processor_seconds(self.process.pid)
+            return {"peak_bytes": memory.peak(self.process.pid)}
+        begin = time.perf_counter()
         os.kill(self.process.pid, signal.SIGCONT)
-        self._wait(request["count"])
+        self._wait(1)
         self._stop()
         seconds = time.perf_counter() - begin
-        busy = memory.processor_seconds(self.process.pid) - busy
-        done = request["count"] + self._finished()
-        return {"seconds": seconds / done, "processors": busy / seconds}
+        return {"seconds": seconds / (1 + self._finished())}
 
     def close(self) -> None:
         """End the process and remove its files."""

@@ -1,4 +1,4 @@
-"""Marian's search in a process of its own environment: `python marian.py OPTIONS...`.
+"""Marian's search in a process of its own environment: `python marian_worker.py OPTIONS...`.
 
 Each line of input is a request as JSON. Each line of output is the reply:
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decoding.worker import draw
+from benchmarks import memory
+from benchmarks.contest import Failed, Remote
 from benchmarks.findings import ROOT
-from benchmarks.training import memory
-from benchmarks.training.contest import Failed, Remote
-from benchmarks.training.sizes import Sizes
-from benchmarks.training.toolkits import write_text
+from benchmarks.sockeye_contender import write_text
+from benchmarks.task import Sizes, draw_sentences
 
 BATCH = 16
 """The sentences that Marian gives to a thread at once. Small batches divide ours more evenly, and need less padding."""
@@ -24,8 +23,8 @@ WORKSPACE = 1000
 """The megabytes that Marian takes at its start."""
 
 
-class MarianSearch(Remote):
-    """Answers the requests that `benchmarks.decoding.worker` answers for others."""
+class Marian(Remote):
+    """Answers the requests of a search that `benchmarks.worker` answers for others."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name, self.python, self.threads = name, Path(python).absolute(), threads
@@ -34,20 +33,20 @@ class MarianSearch(Remote):
         self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LD_PRELOAD": self._intel()}
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Return the reply to a request. `set up` draws the model. `decode` with a new beam size starts a process."""
-        if request["do"] == "set up":
+        """Return the reply to a request. `search` draws the model. `decode` with a new beam size starts a process."""
+        if request["do"] == "search":
             self.vocabulary = request["sizes"]["vocabulary"]
             return self._draw(Sizes(**request["sizes"]))
         if request["do"] == "memory":
-            return {"peak_bytes": memory.status("VmHWM", self.process.pid)}
+            return {"peak_bytes": memory.peak(self.process.pid)}
         if request["beam"] != self.beam:
             self._start(request["beam"])
-        sentences = draw(request["lengths"], self.vocabulary, request["number"])
+        sentences = draw_sentences(request["lengths"], self.vocabulary, request["number"])
         reply = super().ask(sentences=sentences)
         assert all(
             written > len(words) for written, words in zip(reply["written"], sentences, strict=True)
         ), "it did not search as far as it should"
-        return {"seconds": reply["seconds"], "steps": max(reply["written"])}
+        return {"seconds": reply["seconds"]}
 
     def close(self) -> None:
         """End the process and remove its files."""
@@ -93,7 +92,7 @@ class MarianSearch(Remote):
             super().close()
         self.beam = beam
         command = [
-            self.python, ROOT / "benchmarks" / "decoding" / "marian.py", "-m", "model.npz",
+            self.python, ROOT / "benchmarks" / "marian_worker.py", "-m", "model.npz",
             "-v", "vocabulary.yml", "vocabulary.yml", "--beam-size", beam, "--normalize", 0, "--max-length-factor", 1,
             "--mini-batch", BATCH, "--maxi-batch", 1000, "--maxi-batch-sort", "src", "--max-length", 200,
             "--cpu-threads", self.threads, "-w", WORKSPACE, "--data-threads", 1, "--quiet",
