@@ -29,20 +29,19 @@ _held: list[int] = []
 """Descriptors of the locks that this process holds, open until it ends."""
 
 
-def take(device: str) -> str | None:
+def take(device: str) -> None:
     """Reserve a free GPU of the pool for the rest of this process, and hide the others from PyTorch.
 
-    Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Returns the GPU's name in the pool;
-    None for the device `cpu`, without a pool, or if this process has reserved a GPU already.
+    Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Does nothing for the device `cpu`,
+    without a pool, or if this process has reserved a GPU already.
     """
     pool = named_pool()
     if device == "cpu" or not pool or _held:
-        return None
+        return
     gpu, descriptor = _first_free(pool)
     _held.append(descriptor)
     os.environ[VISIBLE] = gpu
     click.echo(f"nmt: computes on GPU {gpu} of {', '.join(pool)}", err=True)
-    return gpu
 
 
 def named_pool() -> list[str]:

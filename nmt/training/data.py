@@ -1,10 +1,14 @@
-"""The input of a training run: both bitexts and the vocabularies with which they were made, and its fingerprint."""
+"""The input of a training run: both bitexts and their vocabularies, its fingerprint, and batches made ahead."""
 
 from __future__ import annotations
 
+import queue
+import threading
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -58,3 +62,46 @@ def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
         "target_vocabulary": train.meta.target_vocabulary_sha256,
     }
     return flatten({"settings": run.fingerprint_fields(), "data": data})
+
+
+AHEAD = 16
+
+
+def ahead(
+    batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = AHEAD
+) -> Generator[Batch]:
+    """Yield the same batches in the same order, with up to `depth` of them prepared in advance by a thread.
+
+    So a GPU never waits for reading, sorting and padding.
+    An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
+    """
+    made: queue.Queue[Batch | BaseException | None] = queue.Queue(depth)
+    ended = threading.Event()
+
+    def hand_over(item: Batch | BaseException | None) -> None:
+        while not ended.is_set():
+            try:
+                return made.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def work() -> None:
+        try:
+            for batch in batches:
+                hand_over(prepare(batch))
+                if ended.is_set():
+                    return
+            hand_over(None)
+        except BaseException as error:  # raised again where the batch is waited for
+            hand_over(error)
+
+    thread = threading.Thread(target=work, name="batches", daemon=True)
+    thread.start()
+    try:
+        while (item := made.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        ended.set()
+        thread.join()

@@ -35,10 +35,9 @@ from nmt.settings.training import ModelRun
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.data import Fingerprint, fingerprint
+from nmt.training.data import Fingerprint, ahead, fingerprint
 from nmt.training.history import FOLDER, Board, History
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
-from nmt.training.prefetch import ahead
 from nmt.training.update import Updater
 from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 

@@ -20,7 +20,7 @@ from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
-from nmt.training.prefetch import ahead
+from nmt.training.data import ahead
 from nmt.training.trainer import Interrupted, Trainer
 from tests.bitexts import write_bitext
 from tests.messages import refused

@@ -11,8 +11,8 @@ import torch
 
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
-from nmt.model import readout
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.readout import Candidates, WordProbabilities
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training.validation import sentence_nll
 from tests.small_models import interpretations, small_model
@@ -82,23 +82,6 @@ def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, chan
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 
 
-def test_hand_written_backward_passes_agree_with_finite_differences(family: FamilyName) -> None:
-    model = small_model(family)
-    batch = batch_of(PAIRS[:2])
-    names = [name for name, _ in model.named_parameters()]
-    values = [weight.detach().clone().requires_grad_() for weight in model.parameters()]
-
-    def cost(*weights: torch.Tensor) -> torch.Tensor:
-        logits, _ = torch.func.functional_call(
-            model,
-            dict(zip(names, weights, strict=True)),
-            (batch.source, batch.source_mask, batch.target, batch.positions),
-        )
-        return logits.log_softmax(dim=1)[:, :3].sum()
-
-    assert torch.autograd.gradcheck(cost, values, fast_mode=True)
-
-
 def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(family: FamilyName) -> None:
     model = small_model(family)
     batch = batch_of(PAIRS)
@@ -111,10 +94,19 @@ def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(family: Fa
         torch.testing.assert_close(parameter.grad, 3 * gradient, rtol=1e-8, atol=1e-10)
 
 
-def test_the_cost_does_not_depend_on_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = small_model("rnnsearch")
-    batch = batch_of(PAIRS)
-    whole = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
-    monkeypatch.setattr(readout, "CHUNK", 2)
-    parts = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
-    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)
+def test_a_search_has_the_words_of_each_hypothesis_sentence() -> None:
+    """Two hypotheses for each of two sentences, of which some have ended, and one sentence then ends."""
+    output = small_model("rnnsearch").readout
+    candidates = Candidates(
+        torch.tensor([2, 4, 5]), torch.tensor([[False, True, False], [True, False, False]])
+    )
+    words = WordProbabilities(output, 7, candidates)
+    features = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    whole = words.of(features, 2, None)
+    exact = (features @ output.W_o + output.b_o)[:, [2, 4, 5]]
+    exact[:2, 1] = exact[2:, 0] = -torch.inf
+    torch.testing.assert_close(whole, exact.log_softmax(dim=1))
+    alive = torch.tensor([1, 2])
+    torch.testing.assert_close(words.of(features[alive], 2, alive), whole[alive])
+    words.keep(torch.tensor([1]))
+    torch.testing.assert_close(words.of(features[2:], 2, None), whole[2:])
