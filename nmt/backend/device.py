@@ -117,12 +117,11 @@ def make_deterministic(threads: int) -> None:
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
-def keep_freed_memory() -> bool:
-    """Keep freed memory for the next update. Return False if the C library is not glibc; nothing is changed then."""
-    if platform.libc_ver()[0] != "glibc":
-        return False
-    mallopt = ctypes.CDLL(None).mallopt
-    return all(mallopt(option, _LARGEST) == 1 for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD))
+def keep_freed_memory() -> None:
+    """Keep freed memory for the next update. Without glibc, nothing is changed."""
+    if platform.libc_ver()[0] == "glibc":
+        for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD):
+            ctypes.CDLL(None).mallopt(option, _LARGEST)
 
 
 def give_back_freed_memory() -> None:

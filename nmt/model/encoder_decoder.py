@@ -145,13 +145,6 @@ class EncoderDecoder(Module, ABC):
         ((inputs, weights),) = self.unroll(encoded, target, len(target))
         return tuple(at(positions, part) for part in inputs), weights
 
-    def forward(
-        self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return logits (P, V) for the target words, and the attention. For the arguments, see `read_out`."""
-        inputs, weights = self.read_out(source, source_mask, target, positions)
-        return self.readout(*inputs), weights
-
     def total_nll(
         self,
         source: Tensor,

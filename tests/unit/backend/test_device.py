@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.backend import device, gpu_pool
+from nmt.backend import gpu_pool
 from nmt.backend.device import choose_device, memory_errors
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
@@ -134,10 +134,6 @@ def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
     ended = train(tmp_path, LIMITED, hidden_units=20_000)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
     check(ended.stderr.splitlines()[-1])
-
-
-def test_freed_memory_is_kept_where_the_c_library_can() -> None:
-    assert device.keep_freed_memory() == (platform.libc_ver()[0] == "glibc")
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")
