@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_records, words
+from nmt.evaluation.translations import read_translations, words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
@@ -97,18 +97,11 @@ def _is_records(path: Path) -> bool:
 
 def _of_records(path: Path) -> Iterator[NBestList]:
     """Yield the lists in records written by `nmt test-set decode`."""
-    for record, values in read_records(path):
-        try:
-            entries = [
-                Entry(" ".join(words(one["text"])), _number(one["log_probability"]))
-                for one in values["n_best"]
-            ]
-        except (TypeError, KeyError, ValueError, OverflowError):
-            entries = []
-        if not entries:
-            text = "no n-best list that `nmt test-set decode` writes (results keep none)"
-            raise UserError(f"{path}: sentence {record.line} has {text}")
-        yield NBestList(record.line, record.source, entries)
+    for record in read_translations(path):
+        if not record.n_best:
+            missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
+            raise UserError(f"{path}: sentence {record.line} has {missing}")
+        yield NBestList(record.line, record.source, [Entry(*one) for one in record.n_best])
 
 
 def _of_lines(path: Path) -> Iterator[NBestList]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from nmt.errors import UserError, naming
+from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.settings.checks import validated
+from nmt.settings.checks import parse
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,8 @@ class Record:
     """A sentence pair with the attention between its sides.
 
     `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished translation
-    has none); a column for each source word, then perhaps one for the end symbol. It is None for RNNencdec.
+    has none); a column for each source word, then perhaps one for the end symbol. It is None for RNNencdec. `n_best`
+    holds texts and log-probabilities, best first, if they were kept.
     """
 
     line: int
@@ -32,16 +32,24 @@ class Record:
     finished: bool = True
     source_unknown: int = 0
     """Number of source words that the model does not know."""
+    n_best: Sequence[tuple[str, float]] = ()
 
 
 Count = Annotated[int, Field(ge=0)]
 Text = str | list[str]
 
 
-class _Line(BaseModel):
-    """The keys of a line that are checked; a line may have others."""
-
+class _Strict(BaseModel):
     model_config = ConfigDict(strict=True)
+
+
+class _Hypothesis(_Strict):
+    text: Text
+    log_probability: FiniteFloat
+
+
+class _Line(_Strict):
+    """The keys of a line that are checked; a line may have others."""
 
     line: Count
     source: Text
@@ -49,6 +57,7 @@ class _Line(BaseModel):
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
+    n_best: list[_Hypothesis] = []
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
@@ -61,6 +70,11 @@ class _Line(BaseModel):
                     f"expected an alignment of {target} (+1) target x {source} (+1) source words"
                 )
         return self
+
+    def record(self) -> Record:
+        sides = words(self.source), words(self.target)
+        n_best = [(" ".join(words(one.text)), one.log_probability) for one in self.n_best]
+        return Record(self.line, *sides, self.alignment, self.finished, self.source_unknown, n_best)
 
 
 class _Decoded(_Line):
@@ -85,11 +99,6 @@ def read_translations(path: str | Path) -> Iterator[Record]:
     return _read(path, _Decoded)
 
 
-def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield the records that `decode` wrote, each with all entries of its line."""
-    return _read_with_values(path, _Decoded)
-
-
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
     return _read(path, _Line)
@@ -111,19 +120,10 @@ def words(text: str | Sequence[str]) -> list[str]:
 
 
 def _read(path: str | Path, schema: type[_Line]) -> Iterator[Record]:
-    return (record for record, _ in _read_with_values(path, schema))
-
-
-def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[Record, dict[str, Any]]]:
     total = hashlib.sha256()
     for number, line in enumerate(read_lines(path), start=1):
-        where = f"{path}, line {number}"
         total.update(f"{line}\n".encode())
-        with naming(where):
-            value = json.loads(line)
-        checked = validated(schema, value, where, "make the file again")
-        sides = words(checked.source), words(checked.target)
-        yield Record(checked.line, *sides, checked.alignment, checked.finished, checked.source_unknown), value
+        yield parse(schema, line, f"{path}, line {number}", "make the file again").record()
     if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
         raise UserError(
             f"{path}: altered since it was decoded: {record_path(Path(path))} has another sum; decode again"

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from nmt.cli import commands
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_records
+from nmt.evaluation.translations import read_translations
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.store import trained_model
@@ -144,7 +144,7 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
     model = trained(tmp_path, config, subwords=True)
     test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
     decode(tmp_path, model, test)
-    for record, _ in read_records(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
+    for record in read_translations(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
         assert all(word.startswith("w") for word in record.source) and record.alignment is not None
     assert_perplexity(tmp_path, model, test)
     scores = evaluate(tmp_path, test, seed=1)
