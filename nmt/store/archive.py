@@ -27,10 +27,8 @@ ADDED = (HISTORY, TEXT)
 ROUNDED = (
     "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
 )
-_LARGEST_TEXT = 1 << 26
-"""Maximum bytes of a file other than weights. All of it may be read into memory."""
-_LARGEST_RATIO = 100
-"""Maximum ratio of unpacked bytes to the archive's, besides those of one such file. Weights hardly shrink."""
+_ALWAYS, _RATIO = 1 << 26, 100
+"""Bytes that every archive may unpack to, and how many more for each of its own. Weights hardly shrink."""
 
 
 def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
@@ -135,7 +133,7 @@ class _Limited(io.RawIOBase):
 
     def __init__(self, raw: IO[bytes], size: int) -> None:
         self._stream = decompressed(raw)
-        self._left = _LARGEST_TEXT + _LARGEST_RATIO * size
+        self._left = _ALWAYS + _RATIO * size
 
     def readable(self) -> bool:
         return True
@@ -144,21 +142,15 @@ class _Limited(io.RawIOBase):
         size = self._stream.readinto(buffer)
         self._left -= size
         if self._left < 0:
-            raise ValueError(f"unpacked, more than {_LARGEST_RATIO} times as large")
+            raise ValueError(f"unpacked, more than {_RATIO} times as large")
         return size
 
 
 def _is_plain(entry: tarfile.TarInfo) -> bool:
-    """Return whether a member is FOLDER/FILE: no link, no path outside the folder, no huge text."""
+    """Return whether a member is FOLDER/FILE: no link, and no path outside the folder."""
     parts = entry.name.split("/")
-    small = entry.size <= _LARGEST_TEXT or parts[-1] in (WEIGHTS, FINAL_STATE)
-    return (
-        entry.isreg()
-        and not entry.issparse()
-        and len(parts) == 2
-        and all(map(_is_plain_name, parts))
-        and small
-    )
+    names_are_plain = len(parts) == 2 and all(map(_is_plain_name, parts))
+    return entry.isreg() and not entry.issparse() and names_are_plain
 
 
 def _is_plain_name(name: str) -> bool:

@@ -35,7 +35,6 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     write(folder / f"checkpoint-{update:09d}.safetensors", checkpoint)
     for old in saved(folder)[:-MOST]:
         old.unlink()
-        old.with_suffix(".json").unlink(missing_ok=True)  # former versions wrote one
 
 
 def saved(folder: Path) -> list[Path]:

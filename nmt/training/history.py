@@ -6,12 +6,12 @@ import json
 import math
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.io.files import require_regular_file
 from nmt.settings.training import Training
 
@@ -52,32 +52,15 @@ class History:
 
 def records(path: Path) -> Iterator[Record]:
     """Yield all lines of a finished history, oldest first. A `UserError` names the first damaged line."""
-    for number, line in enumerate(_lines(path), start=1):
+    require_regular_file(path)
+    with naming(path, "make the file again"):
+        lines = path.read_bytes().splitlines()
+    for number, line in enumerate(lines, start=1):
         record = _record(line)
         if record is None:
             expected = "expected a JSON object with the key 'update'"
             raise UserError(f"{path}, line {number}: {expected}; make the file again")
         yield record
-
-
-def whole_records(path: Path) -> Iterator[Record]:
-    """Yield the valid lines, with an update and its seconds, of a history that may be incomplete or damaged."""
-    try:
-        lines = _lines(path)
-    except UserError:
-        return
-    for line in lines:
-        record = _record(line)
-        if record is not None and _number(record["update"]) and _number(record.get("seconds")):
-            yield record
-
-
-def _lines(path: Path) -> list[bytes]:
-    require_regular_file(path)
-    try:
-        return path.read_bytes().splitlines()
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; make the file again") from None
 
 
 def _record(line: bytes) -> Record | None:
@@ -151,22 +134,12 @@ class Reached:
 
 def reached(path: Path, dev_score: str = "nll") -> Reached:
     """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
-    return _reached(whole_records(path), dev_score)
-
-
-def last_update(training: Training, progress: Reached) -> int:
-    """Return the last update of a run: `updates`, or an earlier one if its history tells how many `epochs` take."""
-    if training.epochs is None or not progress.epoch:
-        return training.updates
-    needed = training.epochs * progress.update / progress.epoch
-    # Rounded first: division may leave a last digit above a whole number.
-    return min(training.updates, math.ceil(round(needed, 6)))
-
-
-def _reached(lines: Iterable[Record], dev_score: str) -> Reached:
     found = Reached()
     window: deque[Record] = deque(maxlen=WINDOWS + 1)
-    for line in lines:
+    for text in path.read_bytes().splitlines() if path.is_file() else []:
+        line = _record(text)
+        if line is None or not (_number(line["update"]) and _number(line.get("seconds"))):
+            continue
         if "train_nll" in line:
             window.append(line)
             found = replace(found, update=line["update"], epoch=line.get("epoch"), seconds=line["seconds"])
@@ -178,6 +151,15 @@ def _reached(lines: Iterable[Record], dev_score: str) -> Reached:
         return found
     words = window[-1].get("target_words_per_second")
     return replace(found, updates_per_second=_rate(window), target_words_per_second=words)
+
+
+def last_update(training: Training, progress: Reached) -> int:
+    """Return the last update of a run: `updates`, or an earlier one if its history tells how many `epochs` take."""
+    if training.epochs is None or not progress.epoch:
+        return training.updates
+    needed = training.epochs * progress.update / progress.epoch
+    # Rounded first: division may leave a last digit above a whole number.
+    return min(training.updates, math.ceil(round(needed, 6)))
 
 
 def _rate(window: deque[Record]) -> float | None:

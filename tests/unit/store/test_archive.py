@@ -182,7 +182,7 @@ EVIL: dict[str, tuple[dict[str, bytes], list[tarfile.TarInfo]]] = {
 def test_nothing_of_an_evil_or_damaged_archive_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(model_archive, "_LARGEST_TEXT", 1 << 20)
+    monkeypatch.setattr(model_archive, "_ALWAYS", 1 << 20)
     entries, more = EVIL[name]
     archive = packed(tmp_path / "a.tar.zst", entries, *more)
     with pytest.raises(UserError) as error:
