@@ -58,7 +58,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(folder, clone.replace("REPOSITORY", str(ROOT)))
     made = folder / "nmt"
     said = run(made, f"{demo} PYTHON={sys.executable}")
-    assert said.endswith("experiments/demo/results/report.html\n")
+    assert "experiments/demo/results/report.html" in said
     tokens = made / "experiments" / "demo" / "data" / "tokens"
     text = {side: [*read_lines(tokens / "demo-test" / f"0.{side}.zst")] for side in ("en", "fr")}
     for name, lines in {
