@@ -220,10 +220,10 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
 
 def in_words(result: Mapping[str, Any]) -> str:
     """Return the result of `alignment_error_rate` as one line of text."""
-    names = {"diagonal": "a plain diagonal", "same_position": "the same position"}
+    names = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
     baselines = ", ".join(
         f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
         for name, values in result["baselines"].items()
     )
     own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
-    return f"Alignment error rate of {result['model']}: {own} ({baselines})."
+    return f"Alignment error rate of {result['model']}: {own} (without a model: {baselines})."
