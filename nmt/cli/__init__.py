@@ -46,15 +46,14 @@ COMMANDS: Commands = {
         "test-set perplexity": "nmt.cli.test_set:perplexity",
         "test-set rescore": "nmt.cli.test_set:rescore",
         "test-set oracle": "nmt.cli.test_set:oracle",
-        "test-set evaluate": "nmt.cli.test_set:evaluate",
     },
 }
 """The library's subcommands. Those of the groups are mostly called by the workflow."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
-    "data": "Prepare text: download, generate and tokenize it, and convert it to ids.",
+    "data": "Prepare text: download and tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
-    "test-set": "Translate and score test sets, and rescore n-best lists.",
+    "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
     "page": "Write the playground.",
 }
 """The description of each group."""

@@ -29,7 +29,9 @@ def package(model_path: Path, settings: str) -> None:
 
 @click.command()
 @model_option
-@click.option("--scores", type=FILE, help="Scores of the model, written by `nmt test-set evaluate`.")
+@click.option(
+    "--scores", type=FILE, help="Scores of the model, as the workflow writes them (scores/MODEL.json)."
+)
 @click.option(
     "--languages", type=(str, str), metavar="SOURCE TARGET", help="Codes of source and target language."
 )

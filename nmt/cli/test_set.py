@@ -1,4 +1,4 @@
-"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle, evaluate."""
+"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import click
 from nmt.cli.options import (
     EXISTING,
     FILE,
-    PATH,
     average_option,
     batch_size_option,
     compute_options,
-    file_option,
     load_models,
     model_option,
     models_option,
@@ -98,7 +96,6 @@ def perplexity(
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.decoding.test_set import perplexity as measure
-    from nmt.io.files import write_json
 
     models = load_models(model_paths, compute)
     found = measure(models, source, reference, batch_size, average)
@@ -192,59 +189,3 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
 
     lines = choose(source, lists, reference, output)
     click.echo(f"{output}: {lines:,} sentences", err=True)
-
-
-@click.command()
-@click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
-@click.option("--seed", type=int, help="Seed of the run. Other systems have none.")
-@click.option(
-    "--all",
-    type=PATH,
-    metavar="FILE",
-    help="Translations of the whole test set, written by `nmt test-set decode --mode all`.",
-)
-@click.option(
-    "--given",
-    type=PATH,
-    metavar="FILE",
-    help="Instead of --all: translations of another system, tokenized, one per line. From --no-unk, only the line"
-    " numbers are then used.",
-)
-@file_option(
-    "--no-unk",
-    "Translations of the sentences without unknown words, written by `nmt test-set decode --mode no_unk`.",
-)
-@file_option(
-    "--source", "Tokenized source of the test set. Repeat it for further test corpora.", multiple=True
-)
-@file_option(
-    "--reference", "Tokenized reference. Repeat it as often as --source, in the same order.", multiple=True
-)
-@file_option("--output", "JSON file for the scores.")
-def evaluate(
-    model: str,
-    seed: int | None,
-    all: Path | None,
-    given: Path | None,
-    no_unk: Path,
-    source: tuple[Path, ...],
-    reference: tuple[Path, ...],
-    output: Path,
-) -> None:
-    """Measure a model's translations: BLEU on all sentences and on those without unknown words.
-
-    sacrebleu computes BLEU on the given tokens, cased and without smoothing. The result is that of Moses'
-    multi-bleu.perl. The output contains sacrebleu's signature and the counts of each sentence, from which tables and
-    figures compute BLEU of parts of the test set.
-    """
-    from nmt.evaluation.bleu import score, score_given
-
-    if (all is None) == (given is None):
-        raise UserError("expected one of --all and --given")
-    if len(source) != len(reference):
-        raise UserError(
-            f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
-        )
-    test = list(zip(source, reference, strict=True))
-    found = score(model, all, no_unk, test) if all else score_given(model, given or Path(), no_unk, test)
-    write_json(output, {"seed": seed, **found})

@@ -22,7 +22,7 @@ def finding(scores: Runs, settings: ReportSettings) -> str:
     """Return one sentence on the longest test sentences. A model with several seeds has the mean of its runs.
 
     Args:
-        scores: what `nmt test-set evaluate` wrote of the runs of each model, in the order of the sentence.
+        scores: the scores of the runs of each model, in the order of the sentence.
         settings: of the report. Lengths are those of Figure 2, and end where its axis ends.
     """
     rows = next(iter(scores.values()))[0]["by_sentence"]

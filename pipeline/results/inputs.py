@@ -112,7 +112,7 @@ class Inputs:
         return {}
 
     def score(self, system: str, set_: str = "test") -> Row:
-        """Return what `nmt test-set evaluate` says of a system's translations of a set."""
+        """Return the scores of a system's translations of a set."""
         if (system, set_) not in self._scores:
             self._scores[system, set_] = self._scored(system, set_)
         return self._scores[system, set_]

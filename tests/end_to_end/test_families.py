@@ -15,7 +15,9 @@ from click.testing import CliRunner
 from nmt.cli import commands
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
+from nmt.evaluation import bleu
 from nmt.evaluation.translations import read_translations
+from nmt.io.files import write_json
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.store import trained_model
@@ -107,11 +109,12 @@ def decode(here: Path, model: Path, test: list[object]) -> None:
         nmt("test-set", "decode", "--model", model, *test, *wanted)
 
 
-def evaluate(here: Path, test: list[object], seed: int) -> Path:
+def evaluate(here: Path, seed: int) -> Path:
     """The file of the scores of both."""
-    scores, both = here / "scores.json", as_options(all=here / "all.jsonl", no_unk=here / "no_unk.jsonl")
-    nmt("test-set", "evaluate", "--model", "tiny", "--seed", seed, *both, *test, "--output", scores)
-    return scores
+    test = [(here / "source.txt", here / "target.txt")]
+    scores = bleu.score("tiny", here / "all.jsonl", here / "no_unk.jsonl", test)
+    write_json(here / "scores.json", {"seed": seed, **scores})
+    return here / "scores.json"
 
 
 def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family: FamilyName) -> None:
@@ -132,7 +135,7 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert together == [one["text"] for one in translations], "a model agrees with itself"
 
     assert_perplexity(tmp_path, model, test)
-    scores, card = evaluate(tmp_path, test, summary["seed"]), model / "README.md"
+    scores, card = evaluate(tmp_path, summary["seed"]), model / "README.md"
     nmt("model", "card", "--model", model, "--scores", scores)
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
@@ -147,7 +150,7 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
     for record in read_translations(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
         assert all(word.startswith("w") for word in record.source) and record.alignment is not None
     assert_perplexity(tmp_path, model, test)
-    scores = evaluate(tmp_path, test, seed=1)
+    scores = evaluate(tmp_path, seed=1)
     assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
     nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 

@@ -122,12 +122,10 @@ rule score:
         mem_mb=4000,
         runtime=60,
     params:
-        run=lambda wildcards: options.known(
-            [("model", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
-        ),
-    shell:
-        "nmt test-set evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
-        " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+        model=lambda wildcards: SYSTEMS[wildcards.model].model,
+        seed=lambda wildcards: SYSTEMS[wildcards.model].seed,
+    script:
+        "../scripts/score.py"
 
 
 rule score_given:
@@ -147,9 +145,11 @@ rule score_given:
     resources:
         mem_mb=4000,
         runtime=60,
-    shell:
-        "nmt test-set evaluate --model {wildcards.system} --given {input.given:q} --no-unk {input.no_unk:q}"
-        " --source {input.source:q} --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+    params:
+        model="{system}",
+        seed=None,
+    script:
+        "../scripts/score.py"
 
 
 ruleorder: score_given > score
