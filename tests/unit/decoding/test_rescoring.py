@@ -12,15 +12,14 @@ import torch
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.n_best_lists import Entry, NBestList
-from nmt.decoding.rescoring import Rescorer, best_by_bleu, rescore
+from nmt.decoding.rescoring import Rescorer, best_by_bleu, oracle, rescore
+from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import Average
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from tests import translators
 from tests.bitexts import write_text
-from tests.messages import check
-from tests.running import nmt
 
 SOURCES = ["w3 w4 w5", "", "w7 strange w8", "w2"]
 LISTS = {
@@ -31,17 +30,10 @@ LISTS = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def models(tmp_path_factory: pytest.TempPathFactory) -> list[TrainedModel]:
     """A model that aligns and one with a fixed vector, with the same vocabularies."""
     here = tmp_path_factory.mktemp("models")
-    return [
-        translators.trained_model(here / "a", "rnnsearch"),
-        translators.trained_model(here / "b", "rnnencdec"),
-    ]
-
-
-@pytest.fixture(scope="module")
-def models(folders: list[Path]) -> list[TrainedModel]:
+    folders = [translators.trained_model(here / family, family) for family in ("rnnsearch", "rnnencdec")]
     return [trained_model.load(folder, torch.device("cpu")) for folder in folders]
 
 
@@ -143,25 +135,9 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
         assert one.read_bytes() == other.read_bytes()
 
 
-def test_the_subcommands_write_translations_lists_and_the_oracles_choice(
-    folders: list[Path], text: tuple[Path, Path], tmp_path: Path
-) -> None:
-    source, lists = text
-    given = ["--source", source, "--lists", lists]
-    options = ["--model", folders[0], "--model", folders[1], "--output", tmp_path / "best.fr"]
-    result = nmt("test-set", "rescore", *given, *options, "--output-lists", tmp_path / "lists")
-    assert result.returncode == 0, result.stderr
-    assert "4 sentences, 9 hypotheses" in result.stderr
-    (tmp_path / "test.fr").write_text("w4 w5 w6 w7 w8\n\nodd\nw3\n", encoding="utf-8")
-    result = nmt(
-        "test-set", "oracle", *given, "--reference", tmp_path / "test.fr", "--output", tmp_path / "oracle.fr"
-    )
-    assert result.returncode == 0, result.stderr
-    assert [*read_lines(tmp_path / "oracle.fr")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
-    assert [len([*read_lines(tmp_path / name)]) for name in ("best.fr", "lists")] == [4, 9]
-    (tmp_path / "short").write_text("w1\n", encoding="utf-8")
-    result = nmt(
-        "test-set", "oracle", *given, "--reference", tmp_path / "short", "--output", tmp_path / "oracle.fr"
-    )
-    assert result.returncode == 2
-    check(result.stderr)
+def test_the_oracle_writes_a_line_for_each_sentence(text: tuple[Path, Path], tmp_path: Path) -> None:
+    reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
+    assert oracle(*text, reference, tmp_path / "best") == 4
+    assert [*read_lines(tmp_path / "best")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
+    with pytest.raises(UserError):
+        oracle(*text, write_text(tmp_path / "short", ["w1"]), tmp_path / "best")

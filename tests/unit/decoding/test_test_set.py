@@ -29,7 +29,7 @@ from tests import translators
 from tests.bitexts import write_text
 from tests.messages import refused
 from tests.running import ROOT, nmt
-from tests.training_settings import decoding, model_run
+from tests.training_settings import decoding
 
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
 TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]
@@ -116,14 +116,6 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
     assert alone.attention == pytest.approx(
         np.array(records(tmp_path / "out.jsonl")[0]["alignment"]), abs=1e-4
     )
-
-
-def train_options(folder: Path, output: Path) -> list[str]:
-    settings = model_run(updates=6).model_dump_json()
-    text = str(folder / "bitext")
-    vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
-    places = ["--state", str(output / "state"), "--output", str(output / "model")]
-    return ["train", "--settings", settings, "--train", text, "--dev", text, *vocabularies, *places]
 
 
 @pytest.mark.slow
@@ -223,12 +215,3 @@ def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
             part.__exit__(None, None, None)
             assert second.communicate(timeout=60)[0] == "{}\n"
             assert second.returncode == 0
-
-
-def test_a_run_over_its_time_says_so_and_goes_on(folder: Path, tmp_path: Path) -> None:
-    options = train_options(folder, tmp_path)
-    first = nmt(*options, "--max-seconds", "0.000001")
-    assert first.returncode == 75
-    assert "run again" in first.stderr
-    assert not (tmp_path / "model").exists()
-    assert nmt(*options).returncode == 0
