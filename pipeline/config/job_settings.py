@@ -14,9 +14,8 @@ from pydantic import BaseModel
 from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import part_of
-from pipeline.config.runs import Run, run_settings
+from pipeline.config.runs import Run, labels_of, run_settings
 from pipeline.config.schema import Config
-from pipeline.config.systems import labels_of
 
 
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:

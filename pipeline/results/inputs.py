@@ -18,9 +18,8 @@ from nmt.store.model_folder import SUMMARY
 from pipeline.config import consistency, snapshot
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import report_settings
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import System, differing_in_models, runs_of, systems_in_use
 from pipeline.config.schema import Config
-from pipeline.config.systems import System, differing_in_models, systems_in_use
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.comparison import Column, compare
 from pipeline.results.corpora import Counts

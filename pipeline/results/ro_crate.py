@@ -21,8 +21,7 @@ from nmt.io.system import origin, release_name
 from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive, public
-from pipeline.config.runs import Run, runs_of
-from pipeline.config.systems import labels_of, systems_in_use
+from pipeline.config.runs import Run, labels_of, runs_of, systems_in_use
 from pipeline.download.extraction import receipt
 from pipeline.results.package import MODES, ReplicationPackage, is_part
 

@@ -34,9 +34,8 @@ from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.runs import run_settings, runs_of, systems_in_use
 from pipeline.config.schema import Config
-from pipeline.config.systems import systems_in_use
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
 from pipeline.results.build import texts

@@ -11,10 +11,9 @@ import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
 from pipeline.config.layers import find_layers, load, module_layers
-from pipeline.config.runs import runs_of, seeds_of
+from pipeline.config.runs import differing_in_models, runs_of, seeds_of, systems_in_use, systems_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import page_settings, published
-from pipeline.config.systems import differing_in_models, systems_in_use, systems_of
 from nmt.data import BITEXT_FILES
 from nmt.decoding.provenance import record_path
 from nmt.errors import UserError

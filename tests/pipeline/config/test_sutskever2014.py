@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.runs import run_settings, runs_of, systems_in_use
 from pipeline.config.schema import Config
-from pipeline.config.systems import systems_in_use
 from tests.running import ROOT
 
 PAPER, SMALL, DEMO = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.config.job_settings import report_settings
+from pipeline.config.runs import systems_in_use, systems_of
 from pipeline.config.snapshot import page_settings, published
-from pipeline.config.systems import systems_in_use, systems_of
 from tests.experiments import paper
 
 OVERLAY = """
