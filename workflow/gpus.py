@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 
 from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
-
-SECONDS = 20
-"""Time limit for nvidia-smi."""
+from nmt.io.system import ask
 
 
 def share() -> int:
@@ -23,13 +19,6 @@ def share() -> int:
 
 
 def _installed() -> list[str]:
-    if not shutil.which("nvidia-smi"):
-        return []
-    try:
-        listing = subprocess.run(
-            ["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=SECONDS
-        )
-    except subprocess.TimeoutExpired:  # a driver that hangs computes nothing
-        return []
-    found = [line for line in listing.stdout.splitlines() if line.startswith("GPU ")]
-    return [str(index) for index in range(len(found))] if listing.returncode == 0 else []
+    # a driver that hangs computes nothing
+    found = [line for line in ask("nvidia-smi", "-L").splitlines() if line.startswith("GPU ")]
+    return [str(index) for index in range(len(found))]

@@ -72,11 +72,6 @@ def shards(config: Config, corpora: Iterable[str]) -> str:
     return " ".join(option("corpus", corpus, config.corpora[corpus].shards) for corpus in corpora)
 
 
-def patterns(name: str, files: Iterable[str]) -> str:
-    """Return `--name PATTERN...`: files of a shard by {shard}, which stands for CORPUS/NUMBER."""
-    return option(name, *files)
-
-
 # --- models, results --------------------------------------------------------------------------------------------------
 
 

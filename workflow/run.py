@@ -6,7 +6,6 @@ Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import re
 import signal
@@ -27,35 +26,37 @@ PASSES = 2
 A second look finds a model that is outdated in both, and otherwise costs seconds."""
 FORCED = {"-R", "--forcerun", "-f", "--force", "-F", "--forceall"}
 """Options with which a second look would make everything once more."""
-UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR}
-"""Errors for which the folder itself is to blame."""
 PATIENCE = 75.0
 """Seconds after which a run on another machine is known to have ended. Its heartbeat is valid for a minute."""
 
 
 def main() -> int:
     """Run the experiment, and return Snakemake's exit code."""
+    from nmt.errors import UserError, of_system
+
     arguments, options = _arguments()
     folder: Path = arguments.folder
     try:
         if not folder.is_dir():
-            return _refuse(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
-        if problem := _unreadable(options):
-            return _refuse(problem)
-        return _held(folder, arguments.cores, options)
-    except BrokenPipeError:  # the reader of our output has gone, such as `head`
+            raise UserError(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
+        _read_settings(options)
+        return _run_alone(folder, arguments.cores, options)
+    except BrokenPipeError:  # the reader of our output has gone, such as `less`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:
-        hint = ": expected a folder that can be written to" if error.errno in UNWRITABLE else ""
-        return _refuse(f"{error.filename or folder}: {error.strerror}{hint}")
+    except (UserError, OSError) as error:
+        problem = of_system(error, error.filename or folder) if isinstance(error, OSError) else error
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
 
 
-def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
+def _run_alone(folder: Path, cores: str, options: Sequence[str]) -> int:
     """Run the experiment while nobody else does, and return Snakemake's exit code."""
+    from nmt.errors import UserError
+
     with _alone_in(folder) as lock:
         if lock is None:
-            return _refuse(f"{folder}: another run is active here: wait for it, or end it")
+            raise UserError(f"{folder}: another run is active here: wait for it, or end it")
         if any((folder / ".snakemake" / "locks").glob("*")):
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
             _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
@@ -67,11 +68,6 @@ def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
     return code
 
 
-def _refuse(problem: str) -> int:
-    print(f"error: {problem}", file=sys.stderr)
-    return 2
-
-
 def _arguments() -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(
         description="Run an experiment; other options go to snakemake.", allow_abbrev=False
@@ -81,20 +77,14 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
     return parser.parse_known_args()
 
 
-def _unreadable(options: Sequence[str]) -> str | None:
-    """Return what is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
-    from nmt.errors import UserError
+def _read_settings(options: Sequence[str]) -> None:
+    """Read the files after `--configfile`: what Snakemake says of one that it cannot read does not name it."""
     from pipeline.config.layers import read_layer
 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
-    files = parser.parse_known_args(options)[0].configfile
-    try:
-        for file in files:
-            read_layer(file)
-    except UserError as error:
-        return str(error)
-    return None
+    for file in parser.parse_known_args(options)[0].configfile:
+        read_layer(file)
 
 
 def _complete(options: Sequence[str]) -> bool:

@@ -107,7 +107,7 @@ def processor() -> str:
 
 
 PATIENCE = 15
-"""Time limit for an answer of the scheduler, in seconds."""
+"""Time limit for an answer of the scheduler or a driver, in seconds."""
 
 UNLIMITED = ("infinite", "UNLIMITED")
 
@@ -152,7 +152,7 @@ def seconds(duration: str) -> float | None:
 
 
 def ask(program: str, *options: str) -> str:
-    """Return the output of a program of Slurm, empty if it is not installed, fails or does not answer in time."""
+    """Return what `sinfo`, `nvidia-smi` and the like say; nothing if one is missing, fails or does not answer."""
     try:
         answer = subprocess.run(
             [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE

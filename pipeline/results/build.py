@@ -9,14 +9,17 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import write_text
-from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.artifacts import ReportSettings
-from pipeline.config.experiment import compared_models, contrasted_models
+from pipeline.config.experiment import contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
 from pipeline.results.corpora import corpora_table
 from pipeline.results.finding import finding
@@ -24,12 +27,10 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.papers import Table as PaperTable
 from pipeline.results.runs import Runs
-from pipeline.results.tables.ablations import ablations
 from pipeline.results.tables.latex import document
 from pipeline.results.tables.perplexity import perplexity_table
 from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.sentences import SetTexts, sentence_table
-from pipeline.results.tables.significance import significance
 from pipeline.results.tables.training import training_table
 from pipeline.results.tables.writer import Table, forms
 
@@ -81,11 +82,10 @@ def table(name: str, inputs: Inputs) -> Table:
     settings = inputs.settings
     if name == DATA:
         return corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
-    if name == "significance":
-        return significance(inputs.comparison, settings)
-    if name == "ablations":
-        return _ablations(inputs)
-    paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
+    paper = next((paper for paper in inputs.papers.values() if name in paper.tables), None)
+    if paper is None:
+        own: Table = import_module(f"pipeline.results.tables.{name}").of_package(inputs)
+        return own
     described = as_wanted(paper.tables[name], settings)
     match described:
         case ScoreTable():
@@ -118,16 +118,6 @@ def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
         inputs.lines("reference", set_),
         {model: inputs.translations(model, mode, set_) for model in models},
         {system: inputs.given_lines(system, set_) for system in others},
-    )
-
-
-def _ablations(inputs: Inputs) -> Table:
-    models = compared_models(inputs.config)
-    return ablations(
-        inputs.scores_of_runs(models),
-        inputs.of_runs(SUMMARY, models),
-        inputs.of_runs(SETTINGS, models),
-        inputs.settings,
     )
 
 
@@ -171,8 +161,14 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> lis
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing
             from nmt.plots.style import save
-            from pipeline.results.figures.of_package import draw
 
-            save(draw(name, inputs), *(out / file for file in files))
+            save(_figure(name).draw(inputs), *(out / file for file in files))
             written += files
     return written
+
+
+def _figure(name: str) -> ModuleType:
+    module = f"pipeline.results.figures.{name}"
+    if find_spec(module) is None:
+        raise UserError(f"a paper names the figure {name!r}, which nothing draws: {module} is missing")
+    return import_module(module)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.io import system
 from workflow import gpus
 
 
@@ -42,5 +43,5 @@ def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "nvidia-smi").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("NMT_GPUS", raising=False)
-    monkeypatch.setattr(gpus, "SECONDS", 0.2)
+    monkeypatch.setattr(system, "PATIENCE", 0.2)
     assert gpus.share() == 0

@@ -53,8 +53,8 @@ if PREPARED:
             runtime=minutes(60, 60),
         params:
             corpora=lambda wildcards: options.shards(CONFIG, getattr(CONFIG.use, wildcards.part)),
-            text=lambda wildcards: options.patterns(
-                "text", (PARTS[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET))
+            text=lambda wildcards: options.option(
+                "text", *(PARTS[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET))
             ),
             shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
         shell:

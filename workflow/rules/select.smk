@@ -76,9 +76,9 @@ if PREPARED and CONFIG.selection.enabled:
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
             folder=lambda wildcards, input: os.path.dirname(input.programs),
             corpora=lambda wildcards: options.shards(CONFIG, IN_DOMAIN) if wildcards.domain == "in" else "",
-            text=lambda wildcards: options.patterns(
+            text=lambda wildcards: options.option(
                 "text",
-                [
+                *[
                     (
                         f"data/tokens/{{shard}}.{wildcards.language}.zst"
                         if wildcards.domain == "in"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from nmt.evaluation.translations import Record
 from nmt.plots.attention import GAP_INCHES, Panel
 from nmt.plots.style import drawing
 from pipeline.results.example_sentences import papers_own
+from pipeline.results.inputs import Inputs
 
 PANELS = 4
 
@@ -108,3 +110,18 @@ def figure3(records: Sequence[Record]) -> Figure:
 
 def _panel(record: Record) -> Panel:
     return Panel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return Figure 3: panel (a) shows any sentence, (b)-(d) the first paper's own if the test set has them."""
+    settings = inputs.settings
+    model = settings.figure3_model or ""
+    everything, known = (inputs.translations(model, mode) for mode in ("all", "no_unk"))
+    own = next(iter(inputs.papers.values())).openings
+    choice = choose_sentences(everything, known, settings.figure3_words, settings.figure3_seed, own)
+    if choice.compromise:
+        print(choice.compromise, file=sys.stderr)
+    chosen = zip("abcd", choice.records, strict=False)
+    lines = ", ".join(f"({letter}) {record.line + 1}" for letter, record in chosen)
+    print(f"Figure 3 shows these sentences of the test set: {lines}", file=sys.stderr)
+    return figure3(choice.records)

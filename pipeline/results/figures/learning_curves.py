@@ -14,8 +14,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from nmt.io.files import read_json
 from nmt.plots.style import COLORS, DASHES, drawing
+from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import records
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.inputs import Inputs
 
 Points = tuple[tuple[int, float], ...]
 """Updates and nats per sentence, in the order of the updates."""
@@ -159,3 +161,10 @@ def _frame(axes: Axes, ticks: int) -> None:
     axes.set_xlim(left=0)
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return the figure of a package."""
+    of_run = inputs.package.of_run
+    files = [(of_run(run, SUMMARY), of_run(run, HISTORY)) for run in inputs.runs]
+    return learning_curves(read_curves(files), inputs.settings)

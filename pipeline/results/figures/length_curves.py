@@ -11,6 +11,7 @@ from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import by_length
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
+from pipeline.results.inputs import Inputs
 
 # the paper's lines: source solid, reference dotted, both dashed
 _SIDES: dict[SentenceLength, tuple[str, str]] = {
@@ -58,3 +59,8 @@ def length_curves(scores: Scores, settings: ReportSettings) -> Figure:
         note = f"Windows of {window} lengths with {FEWEST} sentences or more"
         figure.suptitle(note, fontsize=8, color="0.35")
     return figure
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return the figure of a package."""
+    return length_curves(inputs.curves(), inputs.settings)

@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from nmt.data.vocabulary import Vocabulary
+from nmt.evaluation.translations import words
 from nmt.plots.style import COLORS, drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bleu_curves import Rows, groups
 from pipeline.results.bootstrap import Bootstrap
+from pipeline.results.inputs import Inputs
 
 _LINES = ("-", "--", "-.", ":")
 _BAND = 0.12
@@ -59,3 +62,14 @@ def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settin
     axes.set_ylim(bottom=0)
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return the figure of a package; words are ranked on the side that the settings name."""
+    side = inputs.settings.rank_of
+    languages = inputs.config.languages
+    language = languages.source if side == "source" else languages.target
+    ranked = Vocabulary.read(inputs.package.vocabulary(language))
+    ranks = [ranked.mean_rank(words(line)) for line in inputs.lines(side)]
+    scores = {system: score["by_sentence"] for system, score in inputs.curves().items()}
+    return score_groups(scores, ranks, inputs.settings)

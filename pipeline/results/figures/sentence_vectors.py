@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.evaluation.principal_components import Panel
+from nmt.evaluation.principal_components import Panel, read_panels
 from nmt.plots.style import COLORS, drawing
 from pipeline.results.figures.labels import label
+from pipeline.results.inputs import Inputs
 
 _PANEL_WIDTH, _HEIGHT = 6.2, 4.2
 _MOST_LABELS = 20
@@ -39,3 +40,8 @@ def _draw(axes: Axes, panel: Panel) -> None:
         label(
             axes, [(x, y, text, "0.6") for (x, y), text in points], letters=90, line=0.034, near=1, fontsize=7
         )
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return the figure of a package."""
+    return sentence_vectors(read_panels(inputs.package.vectors))

@@ -10,7 +10,10 @@ import pandas as pd
 
 from nmt.errors import UserError
 from nmt.settings.base import flatten
+from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.artifacts import ReportSettings
+from pipeline.config.experiment import compared_models
+from pipeline.results.inputs import Inputs
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import seeds_note
@@ -162,3 +165,14 @@ def _delta(difference: float | None, error: float | None, decimals: int) -> str:
         return ""
     text = signed(difference, decimals)
     return f"({text})" if error is not None and abs(difference) < NOISE * error else text
+
+
+def of_package(inputs: Inputs) -> Table:
+    """Return the table of a package."""
+    models = compared_models(inputs.config)
+    return ablations(
+        inputs.scores_of_runs(models),
+        inputs.of_runs(SUMMARY, models),
+        inputs.of_runs(SETTINGS, models),
+        inputs.settings,
+    )

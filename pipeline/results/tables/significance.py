@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Row
 from pipeline.results.tables.notes import variance_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
@@ -83,3 +84,8 @@ def _notes(comparison: Mapping[str, Any], settings: ReportSettings) -> list[str]
         "one-sided, about half as large. Not corrected for the number of pairs. "
         + variance_note("p", "small", runs)
     ]
+
+
+def of_package(inputs: Inputs) -> Table:
+    """Return the table of a package."""
+    return significance(inputs.comparison, inputs.settings)

@@ -12,7 +12,7 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
-from pipeline.results.figures.corpora import corpora_figure
+from pipeline.results.figures.data import corpora_figure
 from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.tables.writer import as_markdown
 from tests.running import ROOT

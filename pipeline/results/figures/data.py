@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import Languages
 from pipeline.results.corpora import Counts, reported_words, with_total
+from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedData
 
 _MARKS = {"raw": "o", "tokens": "s", "selected": "D"}
@@ -45,3 +46,8 @@ def corpora_figure(corpora: Sequence[Counts], languages: Languages, paper: Repor
         pairs.set_ylim(len(rows) - 0.5, -0.5)
         figure.legend(loc="outside right upper", frameon=False)
     return figure
+
+
+def draw(inputs: Inputs) -> Figure:
+    """Return the figure of a package."""
+    return corpora_figure(inputs.counts, inputs.config.languages, inputs.reported_data)
