@@ -261,7 +261,7 @@ def test_what_is_typed_appears_in_the_other_language(
     assert playground.texts() == expected
     assert playground.said() == f"rnnsearch, small: {expected[0]} rnnencdec, small: {expected[1]}"
     assert playground.one(".attends .sentence:not(.translation)").text.startswith("The old cat sees Tom's")
-    assert len(playground.all(".card canvas:not(.vector)")) == len(playground.all(".card .vector")) == 1
+    assert len(playground.all(".card .matrix")) == len(playground.all(".card .vector")) == 1
     assert playground.requests() == 0 and not playground.errors()
     (policy,) = playground.all("meta[http-equiv]")
     assert str(policy.get_attribute("content")).startswith("default-src 'none'; ")

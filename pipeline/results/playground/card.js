@@ -56,7 +56,6 @@ class Card {
     if (this.aligns && this.rows) {
       this.node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
       this.makeExplorable();
-      this.drawMatrix();
     }
     if (vector) this.drawVector(vector);
   }
@@ -98,12 +97,7 @@ class Card {
     this.explain(this.targetLine, this.targetWords, this.sourceWords, (row, column) => this.weights[row][column]);
     this.explain(this.sourceLine, this.sourceWords, this.targetWords, (column, row) => this.weights[row][column]);
     this.node.onmouseleave = () => this.clear();
-    this.canvas = make("canvas");
-    this.canvas.setAttribute("aria-hidden", "true");  // the words say the same
-    this.canvas.addEventListener("mousemove", (event) => this.pointMatrix(event));
-    const folded = make("details", { open: true }, make("summary", { textContent: "Alignment" }), this.canvas);
-    folded.addEventListener("toggle", () => this.drawMatrix());
-    this.node.append(folded);
+    this.node.append(make("details", { open: true }, make("summary", { textContent: "Alignment" }), this.matrix()));
   }
 
   /** Words of one side, of which Tab reaches one and arrows the others, show their weights on the other side. */
@@ -137,7 +131,7 @@ class Card {
     const target = nodes === this.targetWords;
     const others = target ? this.sourceWords : this.targetWords;
     const weights = target ? this.weights[index] : others.map((_, row) => this.weights[row][index]);
-    this.clear(false);
+    this.clear();
     nodes[index].classList.add("chosen");
     const most = Math.max(...weights);
     others.forEach((node, other) => {
@@ -153,76 +147,41 @@ class Card {
     const named = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((other) => weights[other] >= 0.05)
       .map((other) => `${text(others[other])} ${Math.round(100 * weights[other])} %`);
     element("said").textContent = `${this.label}: ${text(nodes[index])} ${target ? "attends to" : "is attended to by"} ${named.join(", ") || "nothing much"}`;
-    this.drawMatrix(target ? index : null, target ? null : index);
+    this.mark(target ? index : null, target ? null : index);
   }
 
-  clear(redraw = true) {
+  clear() {
     for (const node of [...this.sourceWords, ...this.targetWords]) {
       node.style.background = "";
       node.classList.remove("chosen", "strongest");
       node.querySelector(".share")?.remove();
     }
-    if (redraw) this.drawMatrix();
+    this.mark(null, null);
   }
 
-  // The matrix: source across, translation down, as in Figure 3 -------------------------------------------------------------
-
-  drawMatrix(row = null, column = null) {
-    if (!this.canvas?.offsetParent) return;
-    const labels = [this.targetWords.map(text), this.sourceWords.map(text)];
-    const context = this.canvas.getContext("2d");
-    const font = "12px system-ui, 'DejaVu Sans', sans-serif";
-    context.font = font;
-    const [left, above] = labels.map((side) => 8 + Math.min(130, Math.max(...side.map((word) => context.measureText(word).width))));
-    const room = this.node.clientWidth - 34 - left;
-    const cell = Math.max(3, Math.min(32, Math.max(14, 560 / this.rows), Math.floor(room / this.columns)));
-    const [width, height] = [left + cell * this.columns + 6, above + cell * this.rows + 6];  // the last label may be wider than its cell
-    Object.assign(this.canvas, { width: width * devicePixelRatio, height: height * devicePixelRatio });
-    this.canvas.style.width = `${width}px`;
-    this.grid = { left, above, cell, width };
-    context.scale(devicePixelRatio, devicePixelRatio);
-    context.font = font;
-    this.drawCells(context, row, column);
-    this.drawLabels(context, labels, row, column);
+  /** The weights, source across, translation down, as in Figure 3. */
+  matrix() {
+    const heads = this.sourceWords.map((word) => make("th", { textContent: text(word) }));
+    const rows = this.weights.slice(0, this.rows).map((weights, row) => make("tr", {}, make("th", { textContent: text(this.targetWords[row]) }),
+      ...weights.map((weight) => {
+        const cell = make("td");
+        cell.style.background = `color-mix(in srgb, var(--attend) ${100 * weight}%, transparent)`;
+        return cell;
+      })));
+    heads.forEach((head, column) => head.addEventListener("mouseenter", () => this.point(this.sourceWords, column)));
+    rows.forEach((row, index) => row.addEventListener("mouseenter", () => this.point(this.targetWords, index)));
+    this.table = make("table", { className: "matrix" }, make("thead", {}, make("tr", {}, make("th"), ...heads)), make("tbody", {}, ...rows));
+    this.table.setAttribute("aria-hidden", "true");  // the words say the same
+    this.table.style.setProperty("--rows", this.rows);
+    this.table.style.setProperty("--columns", this.columns);
+    return this.table;
   }
 
-  drawCells(context, row, column) {
-    const { left, above, cell } = this.grid;
-    context.fillStyle = colour("--attend");
-    this.weights.slice(0, this.rows).forEach((weights, i) => weights.forEach((weight, j) => {
-      context.globalAlpha = weight;
-      context.fillRect(left + j * cell, above + i * cell, cell, cell);
-    }));
-    context.globalAlpha = 1;
-    context.strokeStyle = colour("--line");
-    context.strokeRect(left - 0.5, above - 0.5, cell * this.columns + 1, cell * this.rows + 1);
-    context.strokeStyle = colour("--ink");
-    if (row !== null) context.strokeRect(left - 0.5, above + row * cell - 0.5, cell * this.columns + 1, cell + 1);
-    if (column !== null) context.strokeRect(left + column * cell - 0.5, above - 0.5, cell + 1, cell * this.rows + 1);
-  }
-
-  drawLabels(context, [target, source], row, column) {
-    const { left, above, cell } = this.grid;
-    const every = cell < 11 ? Math.ceil(11 / cell) : 1;  // no label over another
-    const write = (word, place, chosen, x, y, turn, align, room) => {
-      if (place % every && place !== chosen) return;
-      context.save();
-      context.translate(x, y);
-      context.rotate(turn);
-      Object.assign(context, { fillStyle: colour(place === chosen ? "--accent" : "--soft"), textAlign: align, textBaseline: "middle" });
-      context.fillText(word, 0, 0, room);
-      context.restore();
-    };
-    target.forEach((word, i) => write(word, i, row, left - 5, above + (i + 0.5) * cell, 0, "right", left - 6));
-    source.forEach((word, j) => write(word, j, column, left + (j + 0.5) * cell, above - 5, -Math.PI / 2, "left", above - 6));
-  }
-
-  pointMatrix(event) {
-    const scale = this.grid.width / this.canvas.clientWidth;
-    const row = Math.floor((event.offsetY * scale - this.grid.above) / this.grid.cell);
-    const column = Math.floor((event.offsetX * scale - this.grid.left) / this.grid.cell);
-    if (row >= 0 && row < this.rows) this.point(this.targetWords, row);
-    else if (row < 0 && column >= 0 && column < this.columns) this.point(this.sourceWords, column);
+  mark(row, column) {
+    [...this.table.rows].forEach((line, place) => {
+      line.classList.toggle("chosen", place - 1 === row);
+      [...line.cells].forEach((cell, at) => cell.classList.toggle("chosen", at - 1 === column));
+    });
   }
 
   /** The source as a model without attention has it. */

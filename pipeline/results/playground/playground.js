@@ -137,10 +137,7 @@ class Playground {
     on("stop", "click", () => this.cancel());
     on("search", "input", () => this.showWords());
     addEventListener("hashchange", () => this.follow());
-    addEventListener("resize", () => {
-      this.curve.draw();
-      this.cards.forEach((card) => card.drawMatrix());
-    });
+    addEventListener("resize", () => this.curve.draw());
   }
 
   /** Places of the models that translate. */
