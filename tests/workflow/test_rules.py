@@ -42,6 +42,7 @@ def test_a_changed_setting_is_noticed(file: Path) -> None:
 def rules() -> dict[str, str]:
     """Every rule's text by its name."""
     texts = [file.read_text(encoding="utf-8") for file in RULES]
+    texts = [text.replace("**LONG_JOB", "mem_mb=, runtime=") for text in texts]
     found = [rule for text in texts for rule in re.split(r"^ *rule ", text, flags=re.MULTILINE)[1:]]
     own = {rule.partition(":")[0]: rule for rule in found}
     taken = re.findall(r"^ *use rule (\w+) as (\w+) with:", "".join(texts), flags=re.MULTILINE)
