@@ -166,20 +166,26 @@ def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -
         return process.wait()
 
 
+WIDTH = 80
+"""Columns of a terminal."""
+
+
 def _show(folder: Path) -> None:
     """Print what a person wants first: Table 1, the finding, where the report is, how to translate."""
     results = folder / "results"
     for table in sorted(results.glob("*table1.md")):
         rows = [line for line in table.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        while any(len(row) > WIDTH and row.count("|") > 2 for row in rows):
+            rows = [row[: row.rindex("|", 0, -1) + 1] for row in rows]  # the file has the last columns, too
         print("\nTable 1, BLEU on the test text", *rows, sep="\n")
     if (results / "finding.txt").is_file():
         text = (results / "finding.txt").read_text(encoding="utf-8")
-        print("", *(line for part in text.splitlines() for line in textwrap.wrap(part, 79)), sep="\n")
+        print("", *(line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH)), sep="\n")
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
     if models := sorted(file.parent for file in folder.glob("models/*/text.json")):
         model = max(models, key=lambda path: path.name == "rnnsearch-50")
-        print(f"Translate your own lines: .venv/bin/nmt translate --model {model}")
+        print(f"To try: .venv/bin/nmt translate --model {model}")
 
 
 if __name__ == "__main__":
