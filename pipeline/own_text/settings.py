@@ -22,6 +22,8 @@ from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
 UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages that write no spaces between words, so that Moses' rules find whole clauses."""
+MANY_UNKNOWN = 0.05
+"""Share of unknown words in the development text from which on subword units are advised."""
 LONGEST, SHORTEST = 50, 10
 """Range of the greater length limit. The paper's limit is its upper end."""
 SHORTER = 0.6
@@ -163,11 +165,11 @@ def new_experiment(
     found = write_parts(given, languages, outputs, tokenized)
     proposal = Proposal.of(found, units)
     write_text(config, settings(folder, given, languages, files, found, proposal, tokenized))
-    return found, proposal, _advice(languages, proposal, tokenized)
+    return found, proposal, _advice(languages, found, proposal, tokenized)
 
 
-def _advice(languages: Languages, proposal: Proposal, tokenized: bool) -> list[str]:
-    """Return lines about languages that Moses' tokenizer does not suit."""
+def _advice(languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool) -> list[str]:
+    """Return lines about languages that Moses' tokenizer does not suit, and about unknown words."""
     lines = []
     for _, code in languages if not tokenized and not proposal.units else ():
         if code in UNSEGMENTED:
@@ -177,6 +179,11 @@ def _advice(languages: Languages, proposal: Proposal, tokenized: bool) -> list[s
             )
         elif code not in LANGUAGES:
             lines.append(f"{code} is none of Moses' languages: its general rules, those of English, cut it")
+    if not proposal.units:
+        shares = text.unknown_share(proposal.vocabulary)
+        each = ", ".join(f"{share:.1%} {code}" for share, (_, code) in zip(shares, languages, strict=True))
+        units = "; with subword units hardly any (--subwords 8000, make's UNITS=8000)"
+        lines.append(f"unknown words of the development text: {each}{units * (max(shares) > MANY_UNKNOWN)}")
     return lines
 
 

@@ -21,7 +21,7 @@ from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineWriter, read_lines, read_pairs, write_lines
+from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.text import Languages, Tokenization
 
 Pair = tuple[str, str]
@@ -82,7 +82,7 @@ class Statistics:
     """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
 
     lengths: tokens of the longer side of each pair. words: tokens of both sides. counts: of each token of source and
-    target.
+    target. dev: the same of the whole development text.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
@@ -90,6 +90,7 @@ class Statistics:
     lengths: list[int] = field(default_factory=list)
     words: int = 0
     counts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    dev: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
 
     @property
     def mean_length(self) -> float:
@@ -107,13 +108,22 @@ class Statistics:
         source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
         return source, target
 
-    def add(self, tokens: Sequence[Sequence[str]]) -> None:
-        """Count both sides of a pair of the sample."""
-        if all(tokens):
+    def unknown_share(self, vocabulary: tuple[int, int]) -> list[float]:
+        """Return the share of the development text's words that vocabularies of so many words lack, of each side."""
+        return [
+            1 - sum(dev[word] for word, _ in train.most_common(words)) / max(1, dev.total())
+            for train, dev, words in zip(self.counts, self.dev, vocabulary, strict=True)
+        ]
+
+    def add(self, part: str, tokens: Sequence[Sequence[str]]) -> None:
+        """Count both sides of a pair of the sample or of the development text."""
+        if not all(tokens):
+            return
+        for counts, words in zip(self.dev if part == "dev" else self.counts, tokens, strict=True):
+            counts.update(words)
+        if part == "train":
             self.lengths.append(max(map(len, tokens)))
-            for counts, words in zip(self.counts, tokens, strict=True):
-                self.words += len(words)
-                counts.update(words)
+            self.words += sum(map(len, tokens))
 
 
 def write_parts(
@@ -144,13 +154,22 @@ def write_parts(
             part: [stack.enter_context(write_lines(path)) for path in paths]
             for part, paths in outputs.items()
         }
-        for part in given.keys() - {"train"}:
-            for pair in given[part].pairs():
-                _write(pair, part, writers, found)
         sides = [
             TokenText() if tokenized else RawText(language, TOKENIZATION)
             for language in (languages.source, languages.target)
         ]
+
+        def write(pair: Pair, part: str, sampled: bool = False) -> None:
+            for writer, line in zip(writers[part], pair, strict=True):
+                writer.write(line)
+            found.pairs[part] += 1
+            if part == "dev" or sampled:
+                tokens = [side.tokens(text) for side, text in zip(sides, pair, strict=True)]
+                found.add(part, tokens)
+
+        for part in given.keys() - {"train"}:
+            for pair in given[part].pairs():
+                write(pair, part)
         step = 1 + drawn.total // SAMPLE
         with Progress.over_files(train.files, f"divide {train}") as progress:
             for line, pair in enumerate(train.pairs(progress), 1):
@@ -158,18 +177,10 @@ def write_parts(
                 if part == "train" and drawn.lines and any(map(contains, drawn.sides, map(letters, pair))):
                     found.left_out += 1
                     continue
-                _write(pair, part, writers, found)
-                if part == "train" and line % step == 0:
-                    found.add([side.tokens(text) for side, text in zip(sides, pair, strict=True)])
+                write(pair, part, sampled=part == "train" and line % step == 0)
         if found.pairs["train"] < LEAST_PAIRS:
             raise _too_few(train, found.pairs["train"])
     return found
-
-
-def _write(pair: Pair, part: str, writers: Mapping[str, list[LineWriter]], found: Statistics) -> None:
-    for writer, line in zip(writers[part], pair, strict=True):
-        writer.write(line)
-    found.pairs[part] += 1
 
 
 def _sentences(given: Mapping[str, Given]) -> tuple[set[str], set[str]]:

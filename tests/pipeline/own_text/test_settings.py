@@ -100,9 +100,16 @@ def test_two_different_codes_are_expected(tmp_path: Path, codes: tuple[str, str]
 def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path) -> None:
     given = {"train": text(tmp_path, lines())}
     _, _, advice = new_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
-    general, cut = advice
-    assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut
+    general, cut, unknown = advice
+    assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
     assert load(find_layers(tmp_path / "own")).languages.source == "da"
+
+
+def test_the_share_of_unknown_words_is_that_of_the_development_text() -> None:
+    found = Statistics()
+    found.add("train", ["aaabbc", "de"])
+    found.add("dev", ["aaaaabccdd", "dde"])
+    assert found.unknown_share((2, 3)) == [pytest.approx(0.4), 0.0]
 
 
 def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
