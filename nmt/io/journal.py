@@ -25,7 +25,7 @@ class Journal:
     """
 
     def __init__(self, output: Path, made_from: str) -> None:
-        self.path = output.with_name(f".{output.name}.unfinished")
+        self.path = output.parent / f".{output.name}.unfinished"
         header = json.dumps(made_from).encode() + b"\n"
         self.seconds = 0.0
         self.done: dict[int, Any] = {}

@@ -183,6 +183,14 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
         provenance.read(output)
 
 
+def test_an_output_without_a_name_is_left_to_who_writes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Journal(Path(), "one") as part:
+        part.add(3, ["done"])
+
+
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
     with Journal(tmp_path / "out", "one") as part:
         part.add(3, ["done"])
