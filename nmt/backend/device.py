@@ -24,7 +24,7 @@ from nmt.errors import RecurringError, UserError
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _LARGEST = 2**31 - 1
 
-_REMEDY = "lower its batch size, or use a device with more (docs/cluster.md#memory)"
+_REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
 _OUT_OF_MEMORY = (
     "DefaultCPUAllocator: can't allocate memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
