@@ -34,11 +34,8 @@ NOT_HERE = {
 STANDS_FOR = {
     "SOURCE=train.de TARGET=train.es": "SOURCE=corpus.de TARGET=corpus.es",
     "EXPERIMENT/": "experiments/demo/",
-    "E/models/M SOURCE TARGET": "experiments/demo/models/rnnsearch-50 text.en reference.fr",
-    "E/models/M --unknown copy < FILE": "experiments/demo/models/rnnsearch-50 --unknown copy < text.en",
     "vectors --model FOLDER": "vectors --model experiments/demo/models/rnnencdec-50",
     "FOLDER": "experiments/demo/models/rnnsearch-50",
-    "status E": "status experiments/demo",
     "RUN.tar.zst": "rnnsearch-50.tar.zst",
     "--model RUN < text": "--model rnnsearch-50 < text.en",
     "TEST.": "../../test.",
