@@ -309,11 +309,13 @@ def test_the_address_holds_sentence_beam_and_models(playground: Playground) -> N
     expected = playground.one(".translation").text
     playground.open("#sentence=a+cat&beam=2&unk=0")
     assert playground.sentence() == "a cat" and len(playground.all(".card:not([hidden])")) == 2
+    assert playground.one("#unmeasured").is_displayed()  # nobody's reference, so no point of the curve
     assert playground.run("return [beam.value, allowed.checked]") == ["2", False]
     playground.open(link)
     assert playground.sentence() == LINES[0] and playground.one(".translation").text == expected
     playground.open("#sentence=the+old+cat+sees+a+dog,+and+the+dog+reads+a+book.&beam=x&models=none")
     assert playground.one("#reference .sentence").text == "le chat lit, et le chat lit."
+    assert not playground.one("#unmeasured").is_displayed()
     assert playground.run("return beam.value") == "4"
 
 

@@ -381,6 +381,7 @@ class Playground {
 
   finish(going, tokens, reference) {
     element("said").textContent = going.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
+    element("unmeasured").hidden = Boolean(reference);
     if (!reference) return;
     const values = this.cards.map(() => null);
     going.forEach(({ model, result }) => { values[model] = sentenceBleu(result.words, reference); });
