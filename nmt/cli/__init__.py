@@ -178,12 +178,13 @@ def in_one_line(error: Exception) -> str | None:
         case subprocess.TimeoutExpired():
             return f"{called()}: {error}"
         case MemoryError():
-            return f"{called()}: out of memory ({error}); use smaller batches, or a machine with more"
+            detail = f" ({error})" if str(error) else ""
+            return f"{called()}: out of memory{detail}; use smaller batches, or a machine with more"
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
             hint = "install nmt-repro with its extra `workflow`"
             return f"{error.name}: not installed, but `{called()}` needs it: {hint}"
-        case ImportError() if error.path and error.path.endswith(".so"):
-            return f"{error.path}: cannot be loaded: {error}"
+        case ImportError() if ".so" in str(error):  # NumPy's has a page of advice before what the system says
+            return f"{called()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
             return f"{error}; expected a path without such a loop"
         case RuntimeError() if "torch" in sys.modules:

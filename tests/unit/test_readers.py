@@ -185,5 +185,11 @@ def test_memory_that_is_refused_is_one_line(tmp_path: Path, limit: int) -> None:
     assert found.stderr.startswith("nmt: error: ")
 
 
+def test_a_library_that_memory_has_no_room_for_is_one_line() -> None:
+    """NumPy's error begins with a page of advice."""
+    line = in_one_line(ImportError("\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment"))
+    assert line and "\n" not in line and line.endswith("a.so: failed to map segment")
+
+
 def test_faults_of_the_program_keep_their_traceback() -> None:
     assert in_one_line(ValueError("a fault")) is None and in_one_line(RuntimeError("a fault")) is None
