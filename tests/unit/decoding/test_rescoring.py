@@ -116,11 +116,11 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
     monkeypatch.setattr(rescoring, "SCORED_TOGETHER", 2)
     whole, broken = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "broken"))
     rescore(Rescorer(models), *text, *whole)
-    original, groups = Rescorer.log_probabilities, []
+    original, groups, interrupted = Rescorer.log_probabilities, [], True
 
     def counts(rescorer: Rescorer, lists: list[Any]) -> list[list[float]]:
         groups.append(lists)
-        if len(groups) == 2:
+        if len(groups) == 2 and interrupted:
             raise KeyboardInterrupt
         return original(rescorer, lists)
 
@@ -128,8 +128,16 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
     with pytest.raises(KeyboardInterrupt):
         rescore(Rescorer(models), *text, *broken)
     assert not broken[0].exists()
+    interrupted = False
+    begun = (tmp_path / ".broken.unfinished").read_bytes()
+    source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
+    lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
+    for other in ((source, text[1]), (text[0], lists)):
+        assert not rescore(Rescorer(models), *other, *broken).resumed
+        (tmp_path / ".broken.unfinished").write_bytes(begun)
+    groups.clear()
     assert rescore(Rescorer(models), *text, *broken).resumed
-    assert len(groups) == 4, "each of three groups was scored once, and one was begun"
+    assert len(groups) == 2, "the first of three groups had been scored"
     assert not (tmp_path / ".broken.unfinished").exists()
     for one, other in zip(whole, broken, strict=True):
         assert one.read_bytes() == other.read_bytes()

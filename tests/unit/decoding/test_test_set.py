@@ -18,7 +18,8 @@ import torch
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import provenance
 from nmt.decoding.forced_decoding import score
-from nmt.decoding.test_set import align_file, translate_file
+from nmt.decoding.test_set import Sentence, align_file, checksum, read_sentences, translate_file
+from nmt.decoding.translator import Translator
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
@@ -189,6 +190,16 @@ def test_an_output_without_a_name_is_left_to_who_writes_it(
     monkeypatch.chdir(tmp_path)
     with Journal(Path(), "one") as part:
         part.add(3, ["done"])
+
+
+def test_other_text_or_another_search_is_another_job(folder: Path, model: TrainedModel) -> None:
+    sentences = read_sentences(folder / "test.en", None)
+
+    def job(forbid: bool = False, text: list[Sentence] = sentences, **changes: Any) -> str:
+        return checksum(Translator([model], decoding(**changes), forbid, lambda *_: True), text)
+
+    other = [sentences[0]._replace(source=["w3"]), *sentences[1:]]
+    assert len({job(), job(text=other), job(text=sentences[:4]), job(forbid=True), job(beam=7)}) == 5
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
