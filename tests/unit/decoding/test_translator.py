@@ -196,7 +196,7 @@ def test_the_scores_of_a_long_pair_are_those_of_one_run(
                 assert np.allclose(one.attention, other.attention, atol=1e-5)
 
 
-def test_the_score_of_several_models_is_that_of_their_mean_probability(
+def test_several_models_have_the_mean_of_their_probabilities_and_of_their_attention(
     model: TrainedModel, tmp_path: Path
 ) -> None:
     other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
@@ -205,16 +205,9 @@ def test_the_score_of_several_models_is_that_of_their_mean_probability(
     for single, second, mean in zip(one, two, both, strict=True):
         probabilities = np.exp(single.word_log_probabilities), np.exp(second.word_log_probabilities)
         assert np.exp(mean.word_log_probabilities) == pytest.approx(np.mean(probabilities, axis=0))
+        assert single.attention is not None and second.attention is not None and mean.attention is not None
+        assert np.allclose(mean.attention, (single.attention + second.attention) / 2, atol=1e-6)
     assert [len(reading.word_log_probabilities) for reading in one] == [2, 4, 1, 1]
-
-
-def test_the_attention_of_several_models_is_the_mean_of_theirs(model: TrainedModel, tmp_path: Path) -> None:
-    other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
-    pairs = [(["w3", "w4", "w9"], ["w5", "w6"])]
-    one, two, both = (score(models, pairs, 2)[0].attention for models in ([model], [other], [model, other]))
-    assert one is not None and two is not None and both is not None
-    assert np.allclose(both, (one + two) / 2, atol=1e-6)
-    assert np.allclose(both.sum(axis=1), 1, atol=1e-5)
 
 
 @given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
