@@ -21,9 +21,8 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record
-from pipeline.results.verify import other_decoding, other_program, recorded, verify
+from pipeline.results.verify import recorded, verify
 from tests.bitexts import write_text
-from tests.messages import check
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
 
@@ -123,28 +122,6 @@ def test_what_was_trained_and_decoded_is_said_of_each_file_with_its_program(resu
     cited = [entities[paper["@id"]]["name"] for paper in entities["./"]["citation"]]
     assert cited == [PAPERS[name][1] for name in config.artifacts.papers]
     assert PAPERS.keys() == {file.stem for file in (ROOT / "workflow" / "papers").glob("*.yaml")}
-
-
-def test_a_changed_setting_of_the_search_is_named(results: Path) -> None:
-    parts = ReplicationPackage(results)
-    config = snapshot.read(parts.configuration)
-    assert list(other_decoding(config, parts)) == []
-    decoding = config.decoding.model_copy(update={"beam": 3})
-    (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts)
-    check(line)
-
-
-def test_another_program_than_the_one_that_made_the_tables_is_named(
-    results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    record(results, files_of(results), results)
-    assert list(other_program(recorded(results / RECORD))) == []
-    monkeypatch.setattr(
-        "pipeline.results.verify.code", lambda: {"version": "9.9", "commit": "c" * 40, "dirty": True}
-    )
-    (line,) = other_program(recorded(results / RECORD))
-    assert line.startswith("the tables were made with nmt ")
-    assert f"here is nmt 9.9+{'c' * 12}.dirty" in line
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,6 @@ from nmt.training.optimizers import (
     optimizer_tensors,
     rate_at,
     replace_not_finite,
-    restore_optimizer,
 )
 from tests.training_settings import training
 
@@ -78,27 +77,6 @@ def test_rows_that_come_and_go_end_as_if_their_gradient_had_been_zero(
         model[0].grad = gradient.clone() if number in whole else sparse
         optimizer.step()
     torch.testing.assert_close(model[0].detach(), formula(start, dense), rtol=1e-12, atol=1e-14)
-
-
-@pytest.mark.parametrize("sparse", [True, False])
-def test_the_state_comes_back_bit_by_bit(sparse: bool) -> None:
-    start = torch.linspace(-1, 1, 12).view(6, 2)
-    model, optimizer = made(start)
-    words = [torch.tensor(ids) for ids in ([0, 3], [3], [1, 1], [0, 5])]
-    for number, ids in enumerate(words):
-        if number == 2:
-            saved = {name: value.clone() for name, value in optimizer_tensors(model, optimizer).items()}
-            model, optimizer = made(model[0].detach())
-            restore_optimizer(model, optimizer, saved)
-        model[0].grad = None
-        nn.functional.embedding(ids, model[0], sparse=sparse).pow(2).sum().backward()
-        optimizer.step()
-    unbroken, other = made(start)
-    for ids in words:
-        unbroken[0].grad = None
-        nn.functional.embedding(ids, unbroken[0], sparse=sparse).pow(2).sum().backward()
-        other.step()
-    assert torch.equal(model[0], unbroken[0])
 
 
 @given(norm=st.floats(1e-3, 1e3), threshold=st.floats(1e-2, 10))

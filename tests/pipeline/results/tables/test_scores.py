@@ -9,11 +9,8 @@ from pathlib import Path
 import pytest
 
 from nmt.evaluation import bleu
-from pipeline.results.papers import ScoreTable, read_paper
-from pipeline.results.tables.scores import columns_of
 from tests.bitexts import write_text
 from tests.latex import assert_compiles, unescaped_specials
-from tests.plain_csv import read_plain
 from tests.table_inputs import (
     MODELS,
     PAPER,
@@ -24,8 +21,6 @@ from tests.table_inputs import (
     write,
     write_table,
 )
-
-NUMBER = 1
 
 
 def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
@@ -72,14 +67,6 @@ def test_tex_compiles(reported: Path) -> None:
     tex = reported / "table1.tex"
     assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
     assert_compiles(tex)
-
-
-def test_csv_is_plain(reported: Path) -> None:
-    table1 = read_paper(PAPER).tables["table1"]
-    assert isinstance(table1, ScoreTable)
-    columns = columns_of(table1)
-    table = read_plain(reported / "table1.csv", columns, {"model", "optimizer", "signature", "id"})
-    assert table["reported_all"].max() == 33.30 and table["updates"].max() == 1238
 
 
 def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tmp_path: Path) -> None:
