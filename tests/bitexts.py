@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def write_pairs(folder: Path, name: str, pairs: Iterable[tuple[str, str]]) -> tu
         for code, lines in zip(("en", "fr"), sides, strict=True)
     )
     return source, target
+
+
+def shifted_pairs() -> list[Pair]:
+    """Sixty pairs whose target repeats the source's words, shifted."""
+    draw = random.Random(1)
+    sources = [[draw.randint(2, 30) for _ in range(draw.randint(1, 9))] for _ in range(60)]
+    return [(words, [2 + (word + 1) % 29 for word in words]) for words in sources]
 
 
 def vocabulary(size: int) -> Vocabulary:

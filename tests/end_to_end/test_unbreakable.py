@@ -26,7 +26,7 @@ from nmt.settings.training import ModelRun
 from nmt.store import model_folder
 from nmt.store.tensors import load_metadata, load_tensors
 from nmt.training import checkpoint
-from tests.bitexts import write_bitext
+from tests.bitexts import shifted_pairs, write_bitext
 from tests.running import ROOT
 from tests.small_models import small_architecture
 from tests.training_settings import model_run
@@ -38,25 +38,13 @@ MORE_TO_DO = 75
 Moment = Callable[[], bool]
 
 
-def settings(**changes: Any) -> ModelRun:
+def settings() -> ModelRun:
     """A model whose files are large enough to be caught half-written."""
-    changes = {"updates": UPDATES, "checkpoint_every": 3, "keep": "best", "order": "seed"} | changes
     architecture = small_architecture(
         hidden_units=96, embedding_size=48, maxout_units=40, alignment_units=64, init_std=0.1
     )
-    return model_run(**changes).model_copy(update={"architecture": architecture})
-
-
-def write_text(folder: Path, seed: int = 1, size: int = 30) -> Path:
-    """Sixty pairs whose target repeats the source's words, shifted."""
-    draw = random.Random(seed)
-    pairs = []
-    for _ in range(60):
-        words = [draw.randint(2, 30) for _ in range(draw.randint(1, 9))]
-        pairs.append((words, [2 + (word + 1) % 29 for word in words]))
-    folder.mkdir(exist_ok=True)
-    write_bitext(folder, pairs, size)
-    return folder
+    run = model_run(updates=UPDATES, checkpoint_every=3, keep="best", order="seed")
+    return run.model_copy(update={"architecture": architecture})
 
 
 @dataclass(frozen=True)
@@ -87,21 +75,21 @@ class Run:
     def __init__(self, text: Path, folder: Path) -> None:
         self.text, self.state, self.model = text, folder / "state", folder / "model"
 
-    def command(self, *options: str, **changes: Any) -> list[str]:
+    def command(self, *options: str) -> list[str]:
         bitext = str(self.text / "bitext")
         vocabularies = [f"--{side}-vocabulary={self.text / side}.tsv" for side in ("source", "target")]
-        command = [sys.executable, "-m", "nmt", "train", "--settings", settings(**changes).model_dump_json()]
+        command = [sys.executable, "-m", "nmt", "train", "--settings", settings().model_dump_json()]
         command += ["--train", bitext, "--dev", bitext, *vocabularies]
         return [*command, "--state", str(self.state), "--output", str(self.model), *options]
 
-    def start(self, *options: str, **changes: Any) -> subprocess.Popen[str]:
-        command = self.command(*options, **changes)
+    def start(self, *options: str) -> subprocess.Popen[str]:
+        command = self.command(*options)
         environment = os.environ | {"PYTHONFAULTHANDLER": "1"}
         pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
 
-    def finish(self, *options: str, **changes: Any) -> Ended:
-        return ended(self.start(*options, **changes))
+    def finish(self, *options: str) -> Ended:
+        return ended(self.start(*options))
 
     def checkpoints(self) -> list[str]:
         return [saved.stem for saved in checkpoint.saved(self.state)]
@@ -134,7 +122,9 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_text(tmp_path_factory.mktemp("text"))
+    folder = tmp_path_factory.mktemp("text")
+    write_bitext(folder, shifted_pairs())
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,11 @@ from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
 from nmt.training.data import ahead
-from nmt.training.trainer import Interrupted, Trainer
+from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
+from tests.unit.training.test_trainer import stopped_after
 
 SIZES = (32, 32)
 
@@ -212,18 +213,6 @@ def test_a_gpu_run_stopped_and_resumed_ends_like_an_unbroken_one(
         for stop in [*stops, None]:
             made = Trainer(settings, text, text, SIZES, tmp_path / name)
             made.resume(None)
-            update = made._update
-
-            def until(batch: Batch, made: Trainer = made, update: Any = update, stop: Any = stop) -> None:
-                update(batch)
-                if made.counters.update == stop:
-                    made.stop_wanted.set()
-
-            made._update = until  # type: ignore[method-assign]
-            if stop is None:
-                made.run()
-            else:
-                with pytest.raises(Interrupted):
-                    made.run()
+            made.run() if stop is None else stopped_after(made, stop)
         states.append(made.state_tensors())
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])

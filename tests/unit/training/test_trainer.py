@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from nmt.store.tensors import save_tensors
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint
-from tests.bitexts import write_bitext
+from tests.bitexts import shifted_pairs, write_bitext
 from tests.messages import check, refused
 from tests.training_settings import model_run
 
@@ -31,18 +30,18 @@ SIZES = (32, 32)
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
-    """Sixty pairs whose target repeats the source's words, shifted."""
-    draw = random.Random(1)
-    pairs = []
-    for _ in range(60):
-        words = [draw.randint(2, 30) for _ in range(draw.randint(1, 9))]
-        pairs.append((words, [2 + (word + 1) % 29 for word in words]))
-    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
+    return write_bitext(tmp_path_factory.mktemp("text"), shifted_pairs())
 
 
 def trainer(run: ModelRun, text: Bitext, state: Path) -> Trainer:
     made = Trainer(run, text, text, SIZES, state)
     made.resume(None)
+    return made
+
+
+def trained(run: ModelRun, text: Bitext, state: Path) -> Trainer:
+    made = trainer(run, text, state)
+    made.run()
     return made
 
 
@@ -71,15 +70,13 @@ def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
 def test_the_mean_cost_is_the_sum_over_the_batch_size(text: Bitext, tmp_path: Path) -> None:
     norms = []
     for cost in ("sum", "mean"):
-        made = trainer(model_run(updates=1, cost=cost), text, tmp_path / cost)
-        made.run()
+        made = trained(model_run(updates=1, cost=cost), text, tmp_path / cost)
         norms.append(made.history.records()[0]["gradient_norm"])
     assert norms[0] == pytest.approx(4 * norms[1], rel=1e-5)
 
 
 def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
-    made = trainer(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
-    made.run()
+    made = trained(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
     records = made.history.records()
     assert [line["update"] for line in records if "train_nll" in line] == [5, 10, 15]
     assert [line["update"] for line in records if "dev_nll" in line] == [10, 15]
@@ -107,8 +104,7 @@ FALLING_ADAM = model_run(
 def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(
     text: Bitext, tmp_path: Path, run: ModelRun, stops: tuple[int, ...]
 ) -> None:
-    unbroken = trainer(run, text, tmp_path / "unbroken")
-    unbroken.run()
+    unbroken = trained(run, text, tmp_path / "unbroken")
     for stop in stops:
         stopped_after(trainer(run, text, tmp_path / f"{stop}"), stop)
         second = trainer(run, text, tmp_path / f"{stop}")
@@ -164,8 +160,9 @@ def test_a_seed_may_draw_the_order_of_the_text_as_well_as_the_start_values(
 def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    trainer(model_run(updates=10), text, tmp_path).run()
-    newest = checkpoint.saved(tmp_path)[-1]
+    trained(model_run(updates=10), text, tmp_path)
+    older, newest = checkpoint.saved(tmp_path)
+    assert older.name == "checkpoint-000000007.safetensors"
     content = bytearray(newest.read_bytes())
     content[-3] ^= 1
     newest.write_bytes(content)
@@ -177,16 +174,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
 
 
 def finished(text: Bitext, state: Path) -> Trainer:
-    made = trainer(model_run(updates=10), text, state)
-    made.run()
-    return made
-
-
-def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
-    finished(text, tmp_path)
-    assert sorted(path.name for path in tmp_path.glob("checkpoint-*")) == [
-        f"checkpoint-{update:09d}.safetensors" for update in (7, 10)
-    ]
+    return trained(model_run(updates=10), text, state)
 
 
 def test_what_a_killed_process_has_half_written_is_removed(text: Bitext, tmp_path: Path) -> None:
@@ -212,10 +200,8 @@ def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
 
 def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path)
-    longer = trainer(model_run(updates=30), text, tmp_path)
-    longer.run()
-    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
-    unbroken.run()
+    longer = trained(model_run(updates=30), text, tmp_path)
+    unbroken = trained(model_run(), text, tmp_path / "unbroken")
     assert same_tensors(longer.state_tensors(), unbroken.state_tensors())
     with refused():
         trainer(model_run(updates=8), text, tmp_path).run()
@@ -239,8 +225,7 @@ def test_each_line_of_the_history_is_of_its_own_updates(text: Bitext, tmp_path: 
     still = {"updates": 4, "optimizer": "sgd", "learning_rate": 1e-12, "clip_norm": 1e6}
     lines = {}
     for every in (2, 4):
-        made = trainer(model_run(**still, log_every=every), text, tmp_path / str(every))
-        made.run()
+        made = trained(model_run(**still, log_every=every), text, tmp_path / str(every))
         lines[every] = [line for line in made.history.records() if "train_nll" in line]
     first, second = (line["train_nll"] for line in lines[2])
     assert lines[4][0]["train_nll"] == pytest.approx((first + second) / 2, rel=1e-6)
@@ -284,8 +269,7 @@ def test_the_best_weights_of_the_last_checkpoint_survive_a_kill(text: Bitext, tm
             made.run()
         assert made.counters.best_update == 24
         end = 24 if place == "after" else 23
-        shorter = trainer(model_run(**wild, updates=end), text, tmp_path / place)
-        shorter.run()
+        shorter = trained(model_run(**wild, updates=end), text, tmp_path / place)
         shorter.load_chosen_weights()
         assert shorter.counters.best_update == (24 if place == "after" else 10)
 
@@ -299,7 +283,7 @@ def test_a_part_of_a_pass_ends_after_as_many_batches(tmp_path: Path) -> None:
 
 def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
-    trainer(model_run(**wild), text, tmp_path).run()
+    trained(model_run(**wild), text, tmp_path)
     later = trainer(model_run(**wild, patience=1, keep="best"), text, tmp_path)
     validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
     assert min(validations) < validations[-1], "the step size was meant to be too large"
@@ -308,11 +292,18 @@ def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path
     assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
 
 
+def successor_of(first: Trainer, run: ModelRun, text: Bitext, folder: Path) -> Trainer:
+    """A run that continues from the final state of another."""
+    final = folder / "final.safetensors"
+    checkpoint.write(final, Checkpoint(first.state_tensors(), first.record()))
+    successor = Trainer(run, text, text, SIZES, folder / "second")
+    successor.resume(final)
+    return successor
+
+
 def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, tmp_path: Path) -> None:
     first = finished(text, tmp_path / "first")
-    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
-    successor = Trainer(model_run(continue_from="small", updates=30), text, text, SIZES, tmp_path / "second")
-    successor.resume(tmp_path / "final.safetensors")
+    successor = successor_of(first, model_run(continue_from="small", updates=30), text, tmp_path)
     assert successor.counters.update == 10
     (begun,) = successor.history.records()
     # the weights that it begins with may be its best
@@ -320,8 +311,7 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
     assert successor.counters.best_update == 10
     assert successor.counters.seconds == first.counters.seconds
     successor.run()
-    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
-    unbroken.run()
+    unbroken = trained(model_run(), text, tmp_path / "unbroken")
     assert same_tensors(successor.state_tensors(), unbroken.state_tensors())
 
 
@@ -331,12 +321,10 @@ def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: 
     )
     first.run()
     assert first.counters.validations_without_gain > 0
-    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
     run = model_run(
         continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5
     )
-    successor = Trainer(run, text, text, SIZES, tmp_path / "second")
-    successor.resume(tmp_path / "final.safetensors")
+    successor = successor_of(first, run, text, tmp_path)
     assert successor.run() in ("updates", "development NLL")
     assert successor.counters.update == 13
     successor.load_chosen_weights()
@@ -344,12 +332,10 @@ def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: 
 
 def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) -> None:
     first = finished(text, tmp_path / "first")
-    checkpoint.write(tmp_path / "final.safetensors", Checkpoint(first.state_tensors(), first.record()))
     run = model_run(continue_from="small")
     other = run.model_copy(update={"architecture": run.architecture.model_copy(update={"hidden_units": 7})})
-    successor = Trainer(other, text, text, SIZES, tmp_path / "second")
     with refused():
-        successor.resume(tmp_path / "final.safetensors")
+        successor_of(first, other, text, tmp_path)
 
 
 def test_others_may_read_a_model(tmp_path: Path) -> None:
@@ -365,10 +351,8 @@ def test_others_may_read_a_model(tmp_path: Path) -> None:
 def test_tensorboard_sees_the_history_as_often_as_the_run_is_gone_on_with(
     text: Bitext, tmp_path: Path
 ) -> None:
-    made = trainer(model_run(updates=8, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
-    made.run()
-    longer = trainer(model_run(updates=12, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
-    longer.run()
+    trained(model_run(updates=8, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
+    longer = trained(model_run(updates=12, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
     found = events(tmp_path / "tensorboard")
     for line in longer.history.records():
         for name in ("train_nll", "dev_nll", "gradient_norm", "clipped", "target_words_per_second"):
@@ -422,7 +406,6 @@ def test_a_resumed_run_keeps_the_library_of_its_products(
 ) -> None:
     for chosen, updates in (("torch", 2), ("onednn", 4)):
         monkeypatch.setattr("nmt.training.trainer.choose_products", lambda *_, chosen=chosen: chosen)
-        made = trainer(model_run(updates=updates), text, tmp_path / "state")
-        made.run()
+        made = trained(model_run(updates=updates), text, tmp_path / "state")
         assert made.model.readout.backend.products == "torch" and made.record()["products"] == "torch"
     assert trainer(model_run(updates=2), text, tmp_path / "new").model.backend.products == "onednn"
