@@ -184,7 +184,12 @@ def finished(other: Path, run: ModelRun) -> None:
 
 @pytest.mark.parametrize(
     ("experiment", "other"),
-    [("ablations", "demo"), ("ablations-europarl", "europarl"), ("cho2014b-demo", "demo")],
+    [
+        ("ablations", "demo"),
+        ("ablations-europarl", "europarl"),
+        ("cho2014b-demo", "demo"),
+        ("sutskever2014-demo", "demo"),
+    ],
 )
 def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
     mine, its = (load(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))

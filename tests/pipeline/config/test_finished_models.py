@@ -67,20 +67,14 @@ def test_what_fits_is_taken(tmp_path: Path, config: Config, runs: dict[str, Run]
             other / "models" / "rnnsearch-50-star" / "summary.json", {"data": DATA | {"dev": "old"}}
         ),
         lambda other: write(other.parent / "mine" / "state" / "rnnsearch-50-star" / "checkpoint-1.json", {}),
+        lambda other: write(other / "data" / "binary" / "train" / "meta.json", META | {"sha256": "new text"}),
     ],
-    ids=["incomplete", "other settings", "no settings", "other text", "begun here"],
+    ids=["incomplete", "other settings", "no settings", "other text", "begun here", "text made again"],
 )
 def test_what_does_not_fit_is_trained_and_so_is_what_it_continues_from(
     tmp_path: Path, config: Config, runs: dict[str, Run], other: Path, spoil: Callable[[Path], None]
 ) -> None:
     spoil(other)
-    assert shared_models(config, runs, tmp_path / "mine") == {}
-
-
-def test_text_that_was_made_again_asks_for_training(
-    tmp_path: Path, config: Config, runs: dict[str, Run], other: Path
-) -> None:
-    write(other / "data" / "binary" / "train" / "meta.json", META | {"sha256": "new text"})
     assert shared_models(config, runs, tmp_path / "mine") == {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,8 +99,3 @@ def test_the_selection_keeps_the_words_that_the_paper_counts() -> None:
     assert whole >= {"news-commentary-v9", "commoncrawl", "news-test2008", "newstest2011"}
     assert sum(kept.values()) + 5_500_000 + 90_000_000 == pytest.approx(348_000_000, rel=0.001)
     assert GROUNDHOG.selection.target_words > 100_000_000, "the budget of the others leaves them whole"
-
-
-def test_what_the_papers_run_downloaded_is_taken_from_there() -> None:
-    (mirror,) = GROUNDHOG.mirrors
-    assert Path(mirror).resolve() == ROOT / "data" / "archives"

@@ -71,15 +71,12 @@ def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
 
 
-def test_the_demo_takes_text_and_rnnencdec_of_the_demo_of_the_first_paper() -> None:
+def test_the_demo_takes_rnnencdec_of_the_demo_of_the_first_paper() -> None:
     assert SMALL.data_from is not None
     theirs, mine = (
         run_settings(config, runs_of(config, ["rnnencdec-50"])["rnnencdec-50"]) for config in (DEMO, SMALL)
     )
     assert mine == theirs
-    for key in ("vocabulary", "tokenization", "cleaning", "selection", "grammar", "languages"):
-        assert getattr(SMALL, key) == getattr(DEMO, key)
-    assert (SMALL.use.train, SMALL.use.dev, SMALL.use.test) == (DEMO.use.train, DEMO.use.dev, DEMO.use.test)
 
 
 def test_the_demos_models_differ_in_what_is_compared_alone() -> None:

@@ -7,7 +7,6 @@ import functools
 import gzip
 import hashlib
 import io
-import json
 import lzma
 import tarfile
 import tracemalloc
@@ -119,13 +118,6 @@ def test_tar_with_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -
     }
 
 
-def test_plain_and_gzip_files_without_archive(tmp_path: Path) -> None:
-    (tmp_path / "a.en.gz").write_bytes(gzip.compress(ENGLISH))
-    (tmp_path / "a.fr").write_bytes(FRENCH)
-    run(tmp_path / "out", (tmp_path / "a.en.gz", tmp_path / "a.fr"), (None, None))
-    assert_extracted(tmp_path / "out")
-
-
 def test_invalid_bytes_are_left_to_cleaning(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_bytes(b"ok\nb\xe9d \xff\nok\n")
     (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
@@ -145,13 +137,6 @@ def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
         assert found == [global_line(i, shard, 2) for i in range(len(found))]
         assert all(shard_of(line, 2) == shard for line in found)
     assert len(found) == BLOCK_LINES + 5
-
-
-def test_a_shard_without_lines_is_a_file(tmp_path: Path) -> None:
-    for side in ("en", "fr"):
-        (tmp_path / f"a.{side}").write_bytes(b"x\n")
-    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=3)
-    assert [[*read_lines(tmp_path / "out" / f"{shard}.fr.zst")] for shard in range(3)] == [["x"], [], []]
 
 
 @pytest.mark.parametrize(
@@ -220,13 +205,6 @@ def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], b
     with refused():
         run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
     assert_nothing_left(tmp_path / "other")
-
-
-def test_what_the_download_noted_goes_into_the_counts(tmp_path: Path) -> None:
-    archive = tar(tmp_path / "a.tgz", {"c.en": ENGLISH, "c.fr": FRENCH})
-    (tmp_path / "a.tgz.json").write_text(json.dumps({"source": "https://x/a.tgz", "sha256": "1"}))
-    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
-    assert counts["archives"] == {str(archive): {"source": "https://x/a.tgz", "sha256": "1"}}
 
 
 def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:

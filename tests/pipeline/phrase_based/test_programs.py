@@ -48,17 +48,10 @@ def test_what_a_build_needs_is_named_first(
         provide(folder, tmp_path / "source.tar.gz", 1)
 
 
-@pytest.mark.parametrize(("damage", "said"), [("cut", "no whole archive"), ("other", "other files")])
-def test_a_damaged_source_is_named(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, damage: str, said: str
-) -> None:
-    (tmp_path / "README").write_text("no Moses\n" * 1000)
-    archive = tmp_path / "source.tar.gz"
-    with tarfile.open(archive, "w:gz") as packed:
-        packed.add(tmp_path / "README", "mosesdecoder-0/README")
-    if damage == "cut":
-        archive.write_bytes(archive.read_bytes()[:50])
-    with pytest.raises(UserError, match=rf"source\.tar\.gz: {said}"):
+def test_a_cut_source_is_named(tmp_path: Path, folder: Path) -> None:
+    archive = source_with(tmp_path, BJAM)
+    archive.write_bytes(archive.read_bytes()[:50])
+    with pytest.raises(UserError, match=r"source\.tar\.gz: no whole archive"):
         provide(folder, archive, 1)
     assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
 

@@ -78,11 +78,6 @@ def test_a_gpu_on_which_nothing_can_be_computed_is_refused_before_the_first_job(
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_memory_that_ends_is_a_line() -> None:
-    with refused(), memory_errors("training of m with training.batch_size 80"):
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
-
-
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(RuntimeError, match="shapes"), memory_errors("work"):
         raise RuntimeError("shapes do not fit")

@@ -171,14 +171,6 @@ def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
     assert (tmp_path / "text.en").read_text() == "w3 w4\n"
 
 
-def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").write_bytes(b"before\n")
-    line = r"printf '\nw3\n' | $0 -m nmt translate --model $1 --output /dev/stdout >> $2"
-    found = shell(line, model, tmp_path / "out")
-    assert (found.returncode, found.stderr) == (0, b"")
-    assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
-
-
 def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:
     for path in model.iterdir():
         if path.name != "text.json":

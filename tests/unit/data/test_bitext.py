@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.data import ARRAYS, BITEXT_FILES
+from nmt.data import BITEXT_FILES
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext, binarize, fingerprint
 from nmt.data.shards import shard_of
@@ -120,14 +119,6 @@ def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -
         binarize(corpora, WORDS, WORDS, tmp_path / "c")
     )
     assert {path.name for path in (tmp_path / "b").iterdir()} == {*BITEXT_FILES}
-
-
-def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
-    binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
-    binarize({"c": [write_pairs(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
-    shutil.copy(tmp_path / "c" / ARRAYS[0], tmp_path / "b" / ARRAYS[0])
-    with refused():
-        Bitext.open(tmp_path / "b")
 
 
 def test_text_without_pairs_and_uneven_sides_are_refused(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt.io.progress import Progress
@@ -19,15 +19,10 @@ LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categori
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(lines=LINES)
+@example(lines=["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""])
 def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
     path = write_text(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
     assert [*read_lines(path)] == lines
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_only_a_line_feed_ends_a_line(tmp_path: Path, suffix: str) -> None:
-    lines = ["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""]
-    assert [*read_lines(write_text(tmp_path / f"a{suffix}", lines))] == lines
 
 
 def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:

@@ -231,17 +231,6 @@ def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path) -> None:
     assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
 
 
-def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
-    draw = random.Random(3)
-    lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(2000)]
-    text = {"c": [write_text(tmp_path / "t.zst", ["", *lines])]}
-    language_models.train(text, 3, tmp_path / "lm.binary", True, 500, kenlm.programs())
-    with asking(tmp_path / "lm.binary", kenlm.programs()) as ask:
-        likely, unlikely = ask(["h h h h", "a a a a"])
-    assert likely > unlikely
-    assert {path.name for path in tmp_path.iterdir()} == {"t.zst", "lm.binary"}
-
-
 def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,20 +251,6 @@ def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
     # a line is whole or not there
     assert known[4] == {"m1", "m2", "m3", "n1", "n2"}
     assert known[None] == known[99] and len(known[None]) == 6
-
-
-def test_a_model_does_not_depend_on_the_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt.data.shards.BLOCK_LINES", 50)
-    draw = random.Random(3)
-    lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(730)]
-    found = set()
-    for shards in (1, 3, 16):
-        cut = make_shards(tmp_path / str(shards), "c", [(line, line) for line in lines], shards)
-        output = tmp_path / f"{shards}.binary"
-        text = {"c": [shard.source for shard in cut]}
-        language_models.train(text, 3, output, True, 500, kenlm.programs())
-        found.add(output.read_bytes())
-    assert len(found) == 1
 
 
 def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
