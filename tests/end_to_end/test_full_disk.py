@@ -105,7 +105,8 @@ def test_a_download_that_fills_the_disk_goes_on_when_there_is_room(small_disk: P
         url = f"http://127.0.0.1:{server.server_port}/a"
 
         def fetch() -> subprocess.CompletedProcess[str]:
-            return nmt("data", "download", "--url", url, "--sha256", sum, "--output", str(small_disk / "a"))
+            options = ["--url", url, "--path", "a", "--sha256", sum, "--output", str(small_disk / "a")]
+            return nmt("data", "download", *options)
 
         full = fetch()
         assert full.returncode == 2
