@@ -107,3 +107,22 @@ def test_an_interval_holds_the_true_mean_about_as_often_as_it_says() -> None:
     assert 0.88 < coverage(6, 60, 12.0) < 1
     # the interval of the first run alone is that of the sentences: it misses what seeds do
     assert coverage(6, 60, 12.0, shown=1) < 0.7
+
+
+def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
+    """Of the translations of two systems, so that no difference means anything."""
+    rng, repeats = np.random.default_rng(1), 500
+    references = [[f"w{word}" for word in rng.integers(50, size=rng.integers(5, 25))] for _ in range(100)]
+    systems = [
+        counts_of(
+            [" ".join(word if rng.random() > 0.25 else "x" for word in words) for words in references],
+            [" ".join(words) for words in references],
+        )
+        for _ in range(2)
+    ]
+    significant = 0
+    for seed in range(1, repeats + 1):
+        pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(*systems, strict=True)]
+        first, second = (SampledBleu([[*side]], Bootstrap(100, seed)) for side in zip(*pairs, strict=True))
+        significant += (second.p_value(first) or 0) < 0.05
+    assert 0.03 < significant / repeats < 0.07
