@@ -22,6 +22,8 @@ from tests.table_inputs import (
     write_table,
 )
 
+NUMBER = 1
+
 
 def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
     rows = rows_of(reported / "table1.csv")
