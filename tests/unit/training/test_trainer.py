@@ -274,6 +274,15 @@ def test_the_best_weights_of_the_last_checkpoint_survive_a_kill(text: Bitext, tm
         assert shorter.counters.best_update == (24 if place == "after" else 10)
 
 
+def test_while_nothing_is_translated_a_bleu_of_zero_does_not_end_the_run(
+    text: Bitext, tmp_path: Path
+) -> None:
+    run = model_run(updates=40, dev_score="bleu", patience=2, validate_every=5, keep="best")
+    made = trained(run, text, tmp_path)
+    scores = [line["dev_bleu"] for line in made.history.records() if "dev_bleu" in line]
+    assert set(scores) == {0.0} and made.counters.best_update == made.counters.update == 40
+
+
 def test_a_part_of_a_pass_ends_after_as_many_batches(tmp_path: Path) -> None:
     """In floating point, 1.1 times 50 pairs in batches of 5 are a little more than 11 batches."""
     text = write_bitext(tmp_path, [([3], [4])] * 50)
