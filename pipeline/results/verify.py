@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
@@ -304,8 +304,9 @@ def other_than_ours(config: Config, results: Path) -> str | None:
     named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
     found: list[tuple[Path, list[str]]] = []
     for path in named or experiments.values():
-        with suppress(UserError):
-            own = flatten(snapshot.published(load(find_layers(path.parent))))
+        # paths are spelled as in a run, whose working directory is the experiment's folder
+        with suppress(UserError), chdir(path.parent):
+            own = flatten(snapshot.published(load(find_layers(Path()))))
             keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
             found.append(
                 (path, [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys])

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config import snapshot
 from pipeline.results.ro_crate import RECORD
+from pipeline.results.verify import other_than_ours
 from workflow.results_page import PACKAGES, PAGE, keep, with_packages
 
 
@@ -23,3 +25,9 @@ def test_a_package_has_no_problems_and_what_is_kept_of_it_is_the_same(package: s
         if path.is_file() and path.name != RECORD:
             name = path.relative_to(PACKAGES / package)
             assert (tmp_path / "kept" / name).read_bytes() == path.read_bytes(), name
+
+
+@pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
+def test_a_package_has_the_settings_of_its_experiment_but_for_the_seeds(package: str) -> None:
+    note = other_than_ours(snapshot.read(PACKAGES / package / "config.json"), PACKAGES / package)
+    assert note == f"settings other than those of experiments/{package} here: seeds is [1, 2, 3], here None"
