@@ -24,7 +24,11 @@ if [ "${MOSES:-}" = yes ]; then
     apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
     url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' workflow/defaults.yaml)
     curl --fail --location --output /tmp/moses.tar.gz "$url"
-    nmt moses programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
+    python - << END
+from pathlib import Path
+from pipeline.phrase_based.programs import provide
+provide(Path("/opt/moses"), Path("/tmp/moses.tar.gz"), $(nproc))
+END
     rm /tmp/moses.tar.gz
 fi
 

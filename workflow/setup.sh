@@ -69,7 +69,7 @@ case $build in
         if ! sync --extra cpu "$@"; then
             echo "setup: not from PyTorch's index: taken from where pip is configured to look, else with CUDA (2.7 GB)"
             torch --extra cpu > .venv/torch.txt
-            .venv/bin/python -m pip install --quiet --no-deps --require-hashes -r .venv/torch.txt || sync "$@"
+            .venv/bin/python -m pip install -qqq --no-deps --require-hashes -r .venv/torch.txt || sync "$@"
         fi
         ;;
     *)

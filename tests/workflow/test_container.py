@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
+from nmt.cli import subcommands
 from tests.running import ROOT, make_demo, snakemake_command
 
 CONTAINER = ROOT / "container"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CALLERS = [
+    *CONTAINER.glob("*"),
+    *ROOT.glob("workflow/**/*.sh"),
+    *ROOT.glob("workflow/rules/*"),
+    ROOT / "Makefile",
+]
+CALL = re.compile(r"""(?:^\s*|["/])nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re.MULTILINE)
+
+
+def test_every_subcommand_that_a_recipe_or_a_rule_calls_is_there() -> None:
+    found = [call for file in CALLERS for call in CALL.findall(file.read_text(encoding="utf-8"))]
+    assert len(found) > 10
+    assert not [call for call in found if not {call[0], " ".join(call)} & set(subcommands())]
 
 
 APPTAINER = """#!/bin/sh
@@ -31,16 +44,8 @@ def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -
     program.chmod(0o755)
     paths = [str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
     environment = {**os.environ, "PATH": os.pathsep.join(paths), "ASKED": str(tmp_path / "asked")}
-    options = [
-        "--cores",
-        "1",
-        "--sdm",
-        "apptainer",
-        "--configfile",
-        str(overlay),
-        "--",
-        "data/raw/demo-dev/0.en.zst",
-    ]
+    options = ["--cores", "1", "--sdm", "apptainer", "--configfile", str(overlay)]
+    options += ["--", "data/raw/demo-dev/0.en.zst"]
     result = subprocess.run(
         snakemake_command(tmp_path, *options),
         cwd=ROOT,
@@ -51,9 +56,6 @@ def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -
     )
     assert result.returncode == 0, result.stderr
     image = os.path.relpath(CONTAINER / "nmt.sif", tmp_path)
-    (asked,) = [
-        line
-        for line in (tmp_path / "asked").read_text(encoding="utf-8").split("\n")
-        if " exec " in f" {line}"
-    ]
+    lines = (tmp_path / "asked").read_text(encoding="utf-8").split("\n")
+    (asked,) = [line for line in lines if " exec " in f" {line}"]
     assert image in asked.split()

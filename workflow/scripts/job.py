@@ -5,7 +5,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from nmt.cli import fail, in_one_line  # found by the line above
 from nmt.io import progress
+
+PATIENCE = 10.0
+"""Seconds that a program which outlives the job may keep its log open."""
 
 
 @contextmanager
@@ -49,3 +52,6 @@ def _logged(log: Path) -> Iterator[None]:
             for stream, original in zip((1, 2), before, strict=True):
                 os.dup2(original, stream)
                 os.close(original)
+            with suppress(subprocess.TimeoutExpired):
+                tee.wait(PATIENCE)
+            tee.terminate()

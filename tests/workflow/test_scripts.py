@@ -1,0 +1,33 @@
+"""What the scripts of rules share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.running import ROOT
+
+JOB = """
+import subprocess, sys
+from types import SimpleNamespace
+sys.path.append(sys.argv[2])
+import job
+
+job.PATIENCE = 0.5
+with job.job(SimpleNamespace(log=[sys.argv[1]])):
+    print("begun", flush=True)
+    subprocess.Popen(["sleep", "30"])
+    open("nowhere/file")
+"""
+
+
+def test_a_job_ends_with_a_line_though_a_program_that_it_started_lives_on(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    command = [sys.executable, "-c", JOB, "job.log", str(ROOT / "workflow" / "scripts")]
+    ended = subprocess.run(command, cwd=tmp_path, check=False, stdout=subprocess.DEVNULL)
+    assert ended.returncode == 2
+    assert time.monotonic() - begun < 20
+    log = (tmp_path / "job.log").read_text(encoding="utf-8")
+    assert log == "begun\nnmt: error: nowhere/file: no such file\n"
