@@ -120,11 +120,6 @@ def build_wheel(project: Path) -> Path:
     return wheel
 
 
-def outputs(folder: Path, name: str, *forms: str) -> list[str]:
-    """`--output-FORM FILE` for each form of a table or figure."""
-    return [word for form in forms for word in (f"--output-{form}", str(folder / f"{name}.{form}"))]
-
-
 def run_command(directory: Path, *options: str) -> list[str]:
     """What `make demo` and its like call."""
     return [sys.executable, str(ROOT / "workflow" / "run.py"), "--cores", "2", str(directory), *options]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import http.server
 import os
 import random
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,43 +75,3 @@ def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
     assert "the disk is full" in found.stderr
     assert "Traceback" not in found.stderr
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
-
-
-class Unannounced(http.server.BaseHTTPRequestHandler):
-    """Sends two megabytes without saying how many."""
-
-    data = random.Random(2).randbytes(2_000_000)
-
-    def do_GET(self) -> None:
-        begin = int(self.headers.get("Range", "bytes=0-")[6:-1])
-        self.send_response(206 if begin else 200)
-        self.send_header("Content-Range", f"bytes {begin}-{len(self.data) - 1}/{len(self.data)}")
-        self.end_headers()
-        with contextlib.suppress(ConnectionError):
-            self.wfile.write(self.data[begin:])
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-def test_a_download_that_fills_the_disk_goes_on_when_there_is_room(small_disk: Path) -> None:
-    sum = hashlib.sha256(Unannounced.data).hexdigest()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Unannounced) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}/a"
-
-        def fetch() -> subprocess.CompletedProcess[str]:
-            options = ["--url", url, "--path", "a", "--sha256", sum, "--output", str(small_disk / "a")]
-            return nmt("data", "download", *options)
-
-        full = fetch()
-        assert full.returncode == 2
-        assert "the disk is full" in full.stderr
-        assert "Traceback" not in full.stderr
-        assert [path.name for path in small_disk.iterdir()] == ["a.part"]
-        begun = (small_disk / "a.part").stat().st_size
-        assert begun > 500_000
-        subprocess.run(["mount", "-o", "remount,size=3m", str(small_disk)], check=True)
-        assert fetch().returncode == 0
-        assert (small_disk / "a").read_bytes() == Unannounced.data
-        server.shutdown()

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import json
-import random
-import signal
-import subprocess
-import time
 import zipfile
 from pathlib import Path
 from typing import Any
 
-import psutil
 import yaml
 
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
-from tests.running import PAPER, ROOT, processes_in, snakemake, snakemake_command, trained_on
+from tests.running import PAPER, snakemake, trained_on
 
 
 def experiment(folder: Path, settings: dict[str, Any]) -> Path:
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump({"extends": str(PAPER), **settings}), encoding="utf-8")
     return folder
-
-
-def text(seed: int, lines: int) -> bytes:
-    draw = random.Random(seed)
-    words = ["".join(draw.choices("abcdefghij", k=draw.randint(2, 9))) for _ in range(5000)]
-    return "".join(f"{' '.join(draw.choices(words, k=20))}.\n" for _ in range(lines)).encode()
 
 
 # --- another archive
@@ -128,69 +116,3 @@ def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selecti
     assert len(Bitext.open(folder / "data/binary/train")) == 90
     counts = json.loads((folder / "data/tokens/selected/0.counts.json").read_text(encoding="utf-8"))["clean"]
     assert (counts["kept"], counts["empty"]) == (90, 30)
-
-
-# --- killed on the way
-
-
-def killed_in(folder: Path, subcommand: str, half_made: str, options: list[str]) -> str:
-    """Run the pipeline, kill -9 a subcommand's processes as soon as its output is under way; Snakemake's output."""
-    command = snakemake_command(folder, *options)
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + 120
-    while not any(part.stat().st_size for part in half_made_files(folder, half_made)):
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    victims = [job for job in processes_in(folder) if any(subcommand in word for word in job.cmdline())]
-    assert victims
-    for job in victims:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            job.send_signal(signal.SIGKILL)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode != 0, output
-    return output
-
-
-def half_made_files(folder: Path, pattern: str) -> list[Path]:
-    with contextlib.suppress(FileNotFoundError):  # gone while it was listed
-        return [part for part in folder.glob(pattern) if part.exists()]
-    return []
-
-
-def prepared(folder: Path) -> dict[str, str]:
-    """Sums of all text that the pipeline made."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for stage in ("raw", "tokens")
-        for path in sorted((folder / "data" / stage / "mini").rglob("*"))
-        if path.is_file()
-    }
-
-
-def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -> None:
-    (tmp_path / "mini.en").write_bytes(text(1, 60_000))
-    (tmp_path / "mini.fr").write_bytes(text(2, 60_000))
-    settings = {
-        "archives": {
-            side: {"url": (tmp_path / f"mini.{side}").as_uri(), "path": f"mini.{side}"}
-            for side in ("en", "fr")
-        },
-        **trained_on({"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}}),
-    }
-    targets = [f"data/tokens/mini/{shard}.{side}.zst" for shard in (0, 1) for side in ("en", "fr")]
-    options = ["--cores", "2", "--rerun-incomplete", "--", *targets]
-    unbroken = experiment(tmp_path / "unbroken", settings)
-    assert snakemake(unbroken, *options).returncode == 0
-    broken = experiment(tmp_path / "broken", settings)
-    for stage, subcommand in (("raw", "extract"), ("tokens", "prepare")):
-        killed_in(broken, subcommand, f"data/{stage}/mini/.*.part.zst", options)
-        whole = {
-            str(path.relative_to(broken)) for path in (broken / "data" / stage / "mini").rglob("[!.]*.zst")
-        }
-        assert len(whole) < 4, stage
-    result = snakemake(broken, *options)
-    assert result.returncode == 0, result.stdout
-    found = prepared(broken)
-    assert len(found) == 15
-    assert found == prepared(unbroken)

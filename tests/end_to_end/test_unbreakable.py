@@ -304,19 +304,6 @@ def test_who_waits_longer_than_there_is_time_stops_in_good_order(
     assert before == {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
 
 
-def test_who_waits_for_a_process_that_dies_takes_over(
-    first: tuple[Run, subprocess.Popen[str]], unbroken: dict[str, Any]
-) -> None:
-    run, process = first
-    second = waiting(run, process.pid)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    result = ended(second)
-    assert result.code == 0, result.said
-    assert "resuming after update" in result.said
-    assert same(run.outcome(), unbroken) == []
-
-
 # --- out of time
 
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-import tarfile
 from pathlib import Path
 
-import pytest
-
-from nmt.evaluation.translations import Record
-from pipeline.results.example_sentences import papers_own
-from pipeline.results.papers import ScoreTable, SentenceTable, TrainingTable, read_paper
+from pipeline.results import ro_crate
+from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
 from tests.messages import refused
-from tests.running import MIRROR, NO_MIRROR
 from tests.table_inputs import PAPER
 
 
@@ -99,38 +93,6 @@ def test_sutskever_2014_holds_every_cell_of_both_tables() -> None:
     assert list(rescored.values()) == [(33.3,), (34.54,), (37.0,), (35.61,), (35.85,), (36.5,), (45,)]
 
 
-def newstest() -> list[Record]:
-    """The English lines of the three sets that the papers' sentences are from."""
-    lines: list[str] = []
-    for archive, names in (
-        ("dev.tgz", ("dev/newstest2012.en", "dev/newstest2013.en")),
-        ("test-full.tgz", ("test-full/newstest2014-fren-src.en.sgm",)),
-    ):
-        with tarfile.open(MIRROR / "wmt14" / archive) as packed:
-            for name in names:
-                member = packed.extractfile(name)
-                assert member is not None
-                lines += [re.sub(r"^<seg[^>]*>", "", line.decode()) for line in member]
-    return [Record(number, line.split(), [], None) for number, line in enumerate(lines)]
-
-
-@pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
-def test_the_sentences_that_the_papers_show_are_in_the_sets_each_one_alone() -> None:
-    records = newstest()
-    for file in sorted(PAPER.parent.iterdir()):
-        paper = read_paper(file)
-        groups = [
-            group
-            for table in paper.tables.values()
-            if isinstance(table, SentenceTable)
-            for group in table.groups
-        ]
-        for opening in [*paper.openings, *(opening for group in groups for opening in group.openings)]:
-            (found,) = papers_own(records, [opening])
-            others = [record for record in records if record.line != found.line]
-            assert not papers_own(others, [opening]), f"{file.name}: {opening} begins several sentences"
-
-
 def test_a_score_of_a_column_that_the_table_has_not_is_refused(tmp_path: Path) -> None:
     reported = {"m": {"label": "M", "scores": {"other": 1}}}
     table = {
@@ -143,3 +105,7 @@ def test_a_score_of_a_column_that_the_table_has_not_is_refused(tmp_path: Path) -
     file.write_text(json.dumps({"name": "They", "tables": {"table1": table}}), encoding="utf-8")
     with refused():
         read_paper(file)
+
+
+def test_the_record_of_results_can_cite_every_paper() -> None:
+    assert ro_crate.PAPERS.keys() == {file.stem for file in PAPER.parent.glob("*.yaml")}

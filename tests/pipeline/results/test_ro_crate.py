@@ -20,7 +20,7 @@ from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.ro_crate import PAPERS, RECORD, record
+from pipeline.results.ro_crate import RECORD, record
 from pipeline.results.verify import recorded, verify
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
@@ -97,31 +97,6 @@ def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: p
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
     record(results, list(reversed(files_of(results))), results)
     assert (results / RECORD).read_bytes() == before
-
-
-def test_what_was_trained_and_decoded_is_said_of_each_file_with_its_program(results: Path) -> None:
-    config = snapshot.read(ReplicationPackage(results).configuration)
-    entities = entities_of(results, results)
-    actions = {name: one for name, one in entities.items() if one["@type"] == "CreateAction"}
-    runs = runs_of(config, config.use.models)
-    assert {*actions} == {
-        "#report",
-        *(f"#training-{run}" for run in runs),
-        *(f"#decoding-{run}-{mode}" for run in runs for mode in MODES),
-    }
-    made = [result["@id"] for action in actions.values() for result in action["result"]]
-    assert {name for name in entities if name.startswith("translations/")} < {*made}
-    for name, action in actions.items():
-        assert all(one["@id"] in entities for one in [*action["object"], *action["result"]])
-        if name.startswith("#decoding"):
-            program = entities[action["instrument"]["@id"]]
-            assert program["softwareVersion"] == "0.0.9"
-            assert [entities[one["@id"]]["name"] for one in program["softwareRequirements"]] == ["torch"]
-            (weights,) = (entities[used["@id"]] for used in action["object"])
-            assert weights["sha256"] == "f" * 64
-    cited = [entities[paper["@id"]]["name"] for paper in entities["./"]["citation"]]
-    assert cited == [PAPERS[name][1] for name in config.artifacts.papers]
-    assert PAPERS.keys() == {file.stem for file in (ROOT / "workflow" / "papers").glob("*.yaml")}
 
 
 @pytest.fixture(scope="module")

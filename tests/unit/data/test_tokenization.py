@@ -15,7 +15,7 @@ from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines
 from tests.bitexts import write_text
-from tests.running import MIRROR, ROOT
+from tests.running import MIRROR, NO_MIRROR, ROOT
 from tests.translators import MOSES
 
 UNESCAPED = MOSES.model_copy(update={"escape": False})
@@ -90,7 +90,7 @@ def test_remembering_few_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert [tokenizer(line) for line in lines] == [stock("en", line) for line in lines]
 
 
-@pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_real_text_gives_the_tokens_of_sacremoses(language: str) -> None:
     with tarfile.open(MIRROR / "wmt14" / "training-parallel-nc-v9.tgz") as archive:
