@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
-from nmt.settings.checks import shown, validated
+from nmt.settings.base import shown, validated
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import text_settings
 

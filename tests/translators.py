@@ -8,7 +8,7 @@ from nmt.settings.decoding import Decoding, TextSettings
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Languages, Tokenization
 from nmt.store.model_folder import package
-from nmt.training.export import export
+from nmt.training.checkpoint import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.training_settings import decoding, model_run

@@ -47,10 +47,10 @@ def model_card(
     test: tuple[str, ...],
 ) -> None:
     """Write a model's README.md: what it is, how it was trained, its scores, how to load it."""
-    from nmt.store import card
+    from nmt.store import release
 
-    text = card.Text(languages or (), train, dev, test)
-    card.write(model_path, text, read_json(scores) if scores else None)
+    text = release.Text(languages or (), train, dev, test)
+    release.write_card(model_path, text, read_json(scores) if scores else None)
 
 
 @click.command()
@@ -72,9 +72,9 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
     equal bytes.
     """
-    from nmt.store import archive
+    from nmt.store.release import pack
 
-    names = archive.pack(model_path, output, with_final_state, bits)
+    names = pack(model_path, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(names)}", err=True)
 
 
@@ -90,7 +90,7 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `nmt model release`, each into a folder with its model's name, and verify their checksums."""
-    from nmt.store.archive import unpack as extract
+    from nmt.store.release import unpack as extract
 
     for archive in archives:
         click.echo(extract(archive, output))

@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.io.files import replaceable
-from nmt.settings.base import MOST_SENTENCES
-from nmt.settings.checks import parse, read, shortened
+from nmt.settings.base import MOST_SENTENCES, parse, read, shortened
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:

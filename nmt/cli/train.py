@@ -73,8 +73,8 @@ def train(
     from nmt.backend.device import memory_errors
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
+    from nmt.training.checkpoint import export
     from nmt.training.data import TrainingData
-    from nmt.training.export import export
     from nmt.training.trainer import Trainer
 
     if (run.continue_from is None) != (continue_from is None):

@@ -24,8 +24,7 @@ from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from nmt.settings.base import Settings
-from nmt.settings.checks import read
+from nmt.settings.base import Settings, read
 
 _PIECE = 100_000
 """Pairs that are gathered at once."""

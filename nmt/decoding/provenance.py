@@ -19,7 +19,7 @@ from nmt.evaluation.translations import read_translations, sum_of_lines
 from nmt.evaluation.translations import record_path as record_path
 from nmt.io.files import sha256, write_json
 from nmt.io.system import origin
-from nmt.settings import checks
+from nmt.settings.base import read as read_settings
 from nmt.settings.decoding import Average, Decoding
 from nmt.store.model_folder import WEIGHTS
 
@@ -102,7 +102,7 @@ def sum_of(translations: Path) -> str:
 
 def read(translations: Path) -> dict[str, Any]:
     """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
-    return checks.read(_Written, record_path(translations), "decode again").model_dump()
+    return read_settings(_Written, record_path(translations), "decode again").model_dump()
 
 
 def refuse_other(translations: Path) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.settings.checks import parse
+from nmt.settings.base import parse
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,22 @@ first, (T, B, ...), where a recurrence runs over them; sentences come first, (B,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from nmt.backend.products import Module
 from nmt.model.gru import weight
-from nmt.model.initialization import Initializer
 from nmt.model.readout import Candidates, OutputLayer, summed_nll
 from nmt.settings.families import Architecture
 
 if TYPE_CHECKING:
     from nmt.model.reference import Reference
 
+Initializer = Callable[[Tensor, Generator], object]
+"""A function that fills a weight in place."""
 Inputs = tuple[Tensor, ...]
 """Inputs of the output layer at each position: state, previous word and context, or others, depending on the family."""
 
@@ -128,6 +129,13 @@ class EncoderDecoder(Module, ABC):
 
     # What is made of it ----------------------------------------------------------------------------------------------
 
+    def initialize(self, seed: int) -> None:
+        """Draw all weights in the order of their definition, so that a seed gives the same model on every machine."""
+        generator = Generator().manual_seed(seed)
+        with torch.no_grad():
+            for name, weight in self.named_parameters():
+                self.start_value(name)(weight, generator)
+
     def read_out(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
     ) -> tuple[Inputs, Tensor | None]:
@@ -167,3 +175,36 @@ def at(positions: Tensor, values: Tensor) -> Tensor:
     """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; no copy if P = T * B."""
     flat = values.flatten(0, 1)
     return flat if len(positions) == len(flat) else flat[positions]
+
+
+# --- initial values ---------------------------------------------------------------------------------------------------
+
+
+def zero(weight: Tensor, generator: Generator) -> None:
+    """Fill with 0, without drawing random numbers."""
+    weight.zero_()
+
+
+def normal(std: float) -> Initializer:
+    """Draw from N(0, std^2)."""
+    return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
+
+
+def uniform(limit: float) -> Initializer:
+    """Draw uniformly between -limit and limit."""
+    return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
+
+
+def orthogonal(weight: Tensor, generator: Generator) -> None:
+    """Draw a random orthogonal matrix (N, N), uniformly over the orthogonal group."""
+    nn.init.orthogonal_(weight, generator=generator)
+
+
+def orthogonal_times(scale: float) -> Initializer:
+    """Draw a random orthogonal matrix (N, N) times a number, which is the absolute value of all its eigenvalues."""
+
+    def start(weight: Tensor, generator: Generator) -> None:
+        orthogonal(weight, generator)
+        weight.mul_(scale)
+
+    return start

@@ -16,9 +16,16 @@ import torch
 from torch import Tensor, nn
 
 from nmt.backend.products import Module
-from nmt.model.encoder_decoder import DecoderState, EncoderDecoder, Inputs
+from nmt.model.encoder_decoder import (
+    DecoderState,
+    EncoderDecoder,
+    Initializer,
+    Inputs,
+    normal,
+    orthogonal,
+    zero,
+)
 from nmt.model.gru import GatedUnit, gated_step, scan, weight
-from nmt.model.initialization import Initializer, normal, orthogonal, zero
 from nmt.model.readout import Candidates, MaxoutReadout, WordProbabilities, maxout
 from nmt.settings.families import GatedDecoderArchitecture
 

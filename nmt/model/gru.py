@@ -22,7 +22,7 @@ from nmt.backend.products import Backend, Factor, Module, tanh_
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
-    """Return a matrix (inputs, outputs) that `nmt.model.initialization` fills later."""
+    """Return a matrix (inputs, outputs) that `EncoderDecoder.initialize` fills later."""
     return nn.Parameter(torch.empty(inputs, outputs))
 
 

@@ -24,8 +24,7 @@ from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from nmt.selection.language_models import LINES, LogProbabilities
-from nmt.settings.base import Settings
-from nmt.settings.checks import read
+from nmt.settings.base import Settings, read
 
 NATS = 1e-4
 """One step of a score, in nats per word."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import write_json
-from nmt.settings.checks import read
+from nmt.settings.base import read
 from nmt.settings.decoding import TextSettings
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"

@@ -16,7 +16,7 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families import build
-from nmt.settings.checks import read
+from nmt.settings.base import read
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
     SETTINGS,

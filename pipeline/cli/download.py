@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, parse_settings
-from nmt.settings.checks import validated
+from nmt.settings.base import validated
 from pipeline.config.catalogue import Source
 
 

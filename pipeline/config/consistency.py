@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from nmt.settings.base import flatten
-from nmt.settings.checks import KeyPath, Problem, nearest, shown
+from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
 from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
 from pipeline.config.runs import LATER, run_name, run_settings, runs_of, seeds_of
 from pipeline.config.schema import Config

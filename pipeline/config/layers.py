@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
-from nmt.settings.checks import KeyPath, Problem, problems, shortened, shown
+from nmt.settings.base import KeyPath, Problem, problems, shortened, shown
 from nmt.settings.families import FAMILIES, GatedArchitecture
 from pipeline.config.checkout import REPOSITORY
 from pipeline.config.consistency import contradictions

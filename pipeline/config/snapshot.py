@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from nmt.settings import checks
+from nmt.settings.base import read as read_settings
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
@@ -59,4 +59,4 @@ def page_settings(config: Config) -> str:
 
 def read(path: Path) -> Config:
     """Read the file of what `published` gave."""
-    return checks.read(Published, path, "expected the settings of a run")
+    return read_settings(Published, path, "expected the settings of a run")

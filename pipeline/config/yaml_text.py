@@ -7,7 +7,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from nmt.settings.checks import shortened
+from nmt.settings.base import shortened
 
 
 def parse(text: str) -> Any:

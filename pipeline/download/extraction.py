@@ -21,9 +21,8 @@ from typing import IO, Any, cast
 from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, naming, printable
 from nmt.io.files import atomic_path, read_json, write_json
-from nmt.io.formats import Segment, decompressed, opened_text
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineStream
+from nmt.io.text_files import LineStream, Segment, decompressed, opened_text
 
 _CHUNK = 1 << 17
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")

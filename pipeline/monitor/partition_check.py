@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nmt.io.system import ask, seconds
-from nmt.settings.checks import nearest
+from nmt.settings.base import nearest
 from pipeline.monitor.jobs import Job
 
 FORGOTTEN_AFTER = 240

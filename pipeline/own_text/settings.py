@@ -15,7 +15,7 @@ import yaml
 
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
-from nmt.settings.checks import validated
+from nmt.settings.base import validated
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.config.checkout import REPOSITORY
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts

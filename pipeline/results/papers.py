@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.errors import naming
-from nmt.settings.checks import validated
+from nmt.settings.base import validated
 from nmt.settings.text import SentenceLength
 from pipeline.config.yaml_text import parse
 

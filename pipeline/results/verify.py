@@ -25,8 +25,7 @@ from nmt.errors import UserError
 from nmt.io.files import read_json, sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
-from nmt.settings.base import flatten
-from nmt.settings.checks import read, shown
+from nmt.settings.base import flatten, read, shown
 from nmt.settings.decoding import Decoding
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun

@@ -25,9 +25,9 @@ from nmt.evaluation.translations import read_alignments, read_translations
 from nmt.io.files import LARGEST_SMALL, read_json, read_small, sha256
 from nmt.io.npy import map_array
 from nmt.io.text_files import open_lines, read_lines
-from nmt.settings.checks import read, validated
+from nmt.settings.base import read, validated
 from nmt.settings.text import Languages
-from nmt.store.archive import unpack
+from nmt.store.release import unpack
 from nmt.store.tensors import load_tensors
 from nmt.training.history import records
 from tests.running import ROOT

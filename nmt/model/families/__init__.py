@@ -23,8 +23,6 @@ def create(
     family: FamilyName, architecture: AnyArchitecture, vocabularies: tuple[int, int], seed: int
 ) -> EncoderDecoder:
     """Build a model of a family with initial weights. `vocabularies` are both sizes, source first."""
-    from nmt.model.initialization import initialize
-
     model = build(family, architecture, *vocabularies)
-    initialize(model, seed)
+    model.initialize(seed)
     return model

@@ -21,9 +21,9 @@ from torch import Tensor, nn
 
 from nmt.backend.products import Module
 from nmt.model import reference
+from nmt.model.encoder_decoder import Initializer, normal, orthogonal_times
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
-from nmt.model.initialization import Initializer, normal, orthogonal_times
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 

@@ -21,9 +21,8 @@ from torch.nn.functional import pad
 from nmt.backend.products import Module
 from nmt.data.vocabulary import END
 from nmt.model import reference
-from nmt.model.encoder_decoder import EncoderDecoder, Inputs
+from nmt.model.encoder_decoder import EncoderDecoder, Initializer, Inputs, uniform
 from nmt.model.gru import weight
-from nmt.model.initialization import Initializer, uniform
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
 

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from nmt.model import reference
 from nmt.model.attention import Alignment, AttentionScan
+from nmt.model.encoder_decoder import Initializer, normal
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
-from nmt.model.initialization import Initializer, normal
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GatedArchitecture
 

@@ -22,7 +22,7 @@ from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.evaluation.translations import words
 from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
-from nmt.settings.checks import read
+from nmt.settings.base import read
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import IN_BROWSER
 from nmt.settings.training import ModelRun

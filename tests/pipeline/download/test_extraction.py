@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 from nmt.data.shards import BLOCK_LINES, global_line, shard_of
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.io.formats import decompressed, zstd
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import decompressed, read_lines, zstd
 from pipeline.download.extraction import Side, extract
 from tests.messages import refused
 

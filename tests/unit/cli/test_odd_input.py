@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
-from nmt.io.formats import zstd
+from nmt.io.text_files import zstd
 from pipeline.config.layers import find_layers, merged
 from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT

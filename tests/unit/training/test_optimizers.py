@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from nmt.training import adadelta
+from nmt.training import optimizers
 from nmt.training.optimizers import (
     clip,
     descend,
@@ -48,7 +48,7 @@ def random_gradients(steps: int, *shape: int) -> list[Tensor]:
 
 @pytest.mark.parametrize("in_cache", [2, 1 << 16])
 def test_adadelta_follows_its_formula(in_cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adadelta, "IN_CACHE", in_cache)
+    monkeypatch.setattr(optimizers, "IN_CACHE", in_cache)
     start = torch.tensor([[1.0, -2.0, 0.5], [0.1, 0.0, 3.0]], dtype=torch.float64)
     model, optimizer = made(start)
     gradients = random_gradients(7, 2, 3)

@@ -17,8 +17,7 @@ from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.tensors import save_tensors
-from nmt.training.checkpoint import Checkpoint
-from nmt.training.export import export
+from nmt.training.checkpoint import Checkpoint, export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint
 from tests.bitexts import shifted_pairs, write_bitext
 from tests.messages import check, refused

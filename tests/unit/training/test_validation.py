@@ -16,7 +16,7 @@ from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.beam_search import translate
-from nmt.training.export import summarize
+from nmt.training.checkpoint import summarize
 from nmt.training.trainer import Trainer
 from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll, sentence_nll
 from tests.bitexts import write_bitext

@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.io.formats import decompressed, opened_text, zstd
-from nmt.io.text_files import open_lines, read_lines
+from nmt.io.text_files import decompressed, open_lines, opened_text, read_lines, zstd
 from tests.running import ROOT
 
 SGML = (
