@@ -1,6 +1,6 @@
 """Access to what Snakemake does not document, under names of our own, and the jobs of a run from its graph.
 
-If a version of Snakemake moves one of these attributes, only this module changes. `tests/workflow/test_engine.py`
+If a version of Snakemake moves one of these attributes, only this module changes. `tests/workflow/test_internals.py`
 asks a running Snakemake for each of them.
 """
 

@@ -1,31 +1,43 @@
-"""Forecasts of an experiment's hours of training, and of its disk space."""
+"""Forecasts of an experiment's hours of training and its disk space, and the time limits of training jobs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.data import BITEXT_FILES
-from nmt.settings.families import FAMILIES
+from nmt.settings.families import FAMILIES, FamilyName
 from nmt.settings.training import ModelEntry
 from nmt.store.model_folder import HISTORY
 from nmt.training.history import Reached, last_update, reached
 from pipeline.config.experiment import archives_in_use, prepared_corpora
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
-from pipeline.monitor.time_limits import CARD, expected_rate, first_update
+
+MARGIN = 1.25
+"""Factor for the time limit. With too short a limit, a job must run once more; with too long a one, it waits longer."""
+OVERHEAD_MINUTES = 30
+"""Minutes for the start, for reading, and because jobs stop five minutes early."""
+
+CARD, CARD_TERAFLOPS = "H100", 67
+REACHED: dict[FamilyName, float] = {"rnnsearch": 51, "rnnencdec": 58, "grconv": 40, "lstm": 94}
+"""10^12 operations per second of an update on an H100, measured with PyTorch 2.11 in TF32 with fused steps: 12.6 and
+8.0 ms with 80 pairs of 31 positions, gated recursive convolution 29.6 ms, deep LSTM 37.8 ms with 128 pairs of 51."""
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes of prepared text per byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47,
 scores and language models 0.30, ids 0.4 to 0.6. This was measured on 92 MB of English-French archives, half of whose
 words were selected. Archives with more languages need less."""
-
 STATE_COPIES = 11
 """Copies of the weights that a run stores: two checkpoints and the final state with two averages of the optimizer each,
 the best weights before the end, the model."""
 
 MEASURED, STATED, ASSUMED = "measured here", "resources.updates_per_hour", f"measured on an {CARD}"
+
+
+# --- hours ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -44,31 +56,39 @@ class TrainingTime:
 
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
-    """Return what is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
+    """Return what is left of these runs."""
     all_runs = runs_of(config, list(config.models))
-    histories = {name: reached(_history(folder, name)) for name in all_runs}
-    return [_training_time(config, all_runs, name, histories, folder) for name in runs]
+    return [training_time(config, all_runs[name], folder) for name in runs]
 
 
-def _history(folder: Path, run: str) -> Path:
-    """Return the history of a run that is at work or has ended."""
-    state = folder / "state" / run / HISTORY
-    return state if state.exists() else folder / "models" / run / HISTORY
-
-
-def _training_time(
-    config: Config, all_runs: dict[str, Run], name: str, histories: dict[str, Reached], folder: Path
-) -> TrainingTime:
-    run = all_runs[name]
-    entry = config.models[run.model]
-    begun = max(histories[name].update, first_update(config, run, folder))
-    left = max(0, last_update(entry.training, histories[name]) - begun)
-    for other in dict.fromkeys([name, run.base, *all_runs]):
-        rate = histories[other].updates_per_second if other else None
-        if other and rate and _alike(entry, config.models[all_runs[other].model]):
-            return TrainingTime(name, left, 3600 * rate, MEASURED)
+def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
+    """Return what is left of a run at its own rate, else that of a like run here, else that of the settings."""
+    entry, all_runs, history = (
+        config.models[run.model],
+        runs_of(config, list(config.models)),
+        _reached(folder, run.name),
+    )
+    begun = 0
+    if run.base:
+        base = _reached(folder, run.base)
+        finished = (folder / "models" / run.base / HISTORY).exists()
+        begun = (
+            base.update if finished else last_update(config.models[all_runs[run.base].model].training, base)
+        )
+    left = max(0, last_update(entry.training, history) - max(history.update, begun))
+    for other in dict.fromkeys([run.name, *([run.base] if run.base else []), *all_runs]):
+        if _alike(entry, config.models[all_runs[other].model]) and (
+            rate := _reached(folder, other).updates_per_second
+        ):
+            return TrainingTime(run.name, left, 3600 * rate, MEASURED)
     source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED
-    return TrainingTime(name, left, expected_rate(config, run.model), source)
+    return TrainingTime(run.name, left, expected_rate(config, run.model), source)
+
+
+def _reached(folder: Path, run: str) -> Reached:
+    """Return how far a run is that is at work or has ended."""
+    state = folder / "state" / run / HISTORY
+    return reached(state if state.exists() else folder / "models" / run / HISTORY)
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:
@@ -80,6 +100,31 @@ def _alike(one: ModelEntry, other: ModelEntry) -> bool:
         and one.architecture == other.architecture
         and one.training.model_dump(include=deciding) == other.training.model_dump(include=deciding)
     )
+
+
+def expected_rate(config: Config, model: str) -> float:
+    """Return the updates per hour that the settings state for the family, else what an H100 reached.
+
+    That is scaled by the operations of an update, and by what the data sheets say of the two cards.
+    """
+    entry, resources = config.models[model], config.resources
+    stated = resources.updates_per_hour.get(entry.family)
+    speed = 1e12 * REACHED[entry.family] * resources.gpu_teraflops / CARD_TERAFLOPS
+    # mean positions of a batch of real text: 31 where sentences have up to 50 words, 23 up to 30
+    return stated or 3600 * speed / operations(config, model, 11 + 0.4 * min(entry.max_words, 60))
+
+
+def operations(config: Config, model: str, positions: float) -> float:
+    """Return operations of an update with so many positions a sentence, accurate to about a quarter.
+
+    At every position, each weight but the embeddings' takes part in a product, of two operations, and in two more on
+    the way back.
+    """
+    entry = config.models[model]
+    words = config.vocabulary.sizes
+    weights = FAMILIES[entry.family].weights(entry.architecture, words)
+    in_products = weights - sum(words) * entry.architecture.embedding_size
+    return 6.0 * entry.training.batch_size * positions * in_products
 
 
 def in_words(config: Config, times: Collection[TrainingTime]) -> str:
@@ -101,6 +146,26 @@ def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
     """Return the hours until all are trained with a processor for each. A run that continues another waits for it."""
     all_runs, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours), default=0.0)
+
+
+# --- time limits of jobs ----------------------------------------------------------------------------------------------
+
+
+def training_minutes(config: Config, run: Run, folder: Path) -> int:
+    """Return the minutes that a training job asks for: its remaining hours with a margin, at most the longest limit."""
+    minutes = OVERHEAD_MINUTES + MARGIN * 60 * training_time(config, run, folder).hours
+    return max(1, math.ceil(min(minutes, 60 * config.resources.train_hours)))
+
+
+def training_retries(config: Config, runs: Iterable[Run]) -> int:
+    """Return how often a training job is sent again: for each slice of its time at half the rate, and when lost."""
+    longest = config.resources.train_hours
+    models = {run.model for run in runs}
+    hours = max(config.models[model].training.updates / expected_rate(config, model) for model in models)
+    return math.ceil(2 * hours / longest) + config.resources.train_attempts
+
+
+# --- disk -------------------------------------------------------------------------------------------------------------
 
 
 def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:

@@ -11,9 +11,6 @@ from nmt.io.system import ask, seconds
 from nmt.settings.base import nearest
 from pipeline.monitor.jobs import Job
 
-FORGOTTEN_AFTER = 240
-"""Seconds for which a scheduler must remember a finished job. The executor asks at least every 180 seconds."""
-
 
 @dataclass(frozen=True)
 class Nodes:
@@ -46,19 +43,8 @@ def partitions() -> Partitions:
     return Partitions(nodes, default)
 
 
-def configuration() -> dict[str, str]:
-    """Return the cluster's configuration by the names in slurm.conf, with values in Slurm's format (`300 sec`)."""
-    lines = (line.partition("=") for line in ask("scontrol", "show", "config").splitlines())
-    return {name.strip(): value.strip() for name, equals, value in lines if equals}
-
-
-def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:
-    """Return why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer.
-
-    Args:
-        jobs: those about to run; local ones are not sent.
-        status: the program that tells their states, squeue or sacct.
-    """
+def unsatisfiable(jobs: Iterable[Job]) -> list[str]:
+    """Return why jobs that are sent would not start, a line each; nothing where Slurm does not answer."""
     known = partitions()
     longest: dict[tuple[str, ...], float] = {}
     for job in (job for job in jobs if not job.local):
@@ -67,7 +53,7 @@ def unsatisfiable(jobs: Iterable[Job], status: str | None = None) -> list[str]:
         alike = tuple(str(stated.get(name) or "") for name in names)
         longest[alike] = max(longest.get(alike, 0.0), stated.get("runtime", 0.0))
     lines = [line for alike, minutes in longest.items() for line in _refused(known, minutes, *alike)]
-    return [*dict.fromkeys(lines), *_forgetful(status)]
+    return list(dict.fromkeys(lines))
 
 
 def _refused(
@@ -94,15 +80,4 @@ def _refused(
         yield (
             f"{rules}: a job asks for {minutes / 60:,.3g} hours, but partition {where} grants"
             f" {granted}: {less}name another partition"
-        )
-
-
-def _forgetful(status: str | None) -> Iterator[str]:
-    """Yield a line if squeue is asked for the states of jobs that this cluster forgets too soon."""
-    age = re.match(r"[0-9]+", configuration().get("MinJobAge", "")) if status == "squeue" else None
-    remembered = int(age[0]) if age else math.inf
-    if remembered < FORGOTTEN_AFTER:
-        yield (
-            f"slurm-status-command: found squeue, but this cluster forgets jobs {remembered} seconds after their end"
-            " (MinJobAge), before it is asked for them: say sacct, if it has an accounting database"
         )

@@ -35,7 +35,7 @@ def missing(listed: JobList, folder: Path, sent: bool = False, status: str | Non
     """
     finished = in_danger(listed.config, listed.trained, {job.rule for job in listed.due}, folder)
     found = [_slurm(listed, status) if sent else _gpu(listed), _disk(listed, folder)]
-    cluster = unsatisfiable(listed.due, status) if sent else []
+    cluster = unsatisfiable(listed.due) if sent else []
     return [*finished, *(problem for problem in found if problem), *cluster]
 
 

@@ -1,13 +1,13 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
-from pipeline.monitor import time_limits
+from pipeline.monitor.forecast import training_minutes, training_retries
 from workflow import cluster
 
 # Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
 # would count the rule's attempts there once more.
 RETRIES = 0
 if SENDS_JOBS:
-    RETRIES = time_limits.training_retries(CONFIG, RUNS.values())
+    RETRIES = training_retries(CONFIG, RUNS.values())
     cluster.use_own_programs()
 
 
@@ -41,7 +41,7 @@ rule train:
     resources:
         gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
+        runtime=lambda wildcards: training_minutes(CONFIG, RUNS[wildcards.model], Path()),
         time_setting="train_hours",
         # Jobs are sent in any order: in the queue the less urgent are nicer.
         slurm_extra=lambda wildcards: (

@@ -13,10 +13,9 @@ import pytest
 from nmt.backend import gpu_pool
 from pipeline.config.schema import Config
 from pipeline.monitor import preflight
-from pipeline.monitor.forecast import ASSUMED, MEASURED, longest_chain, training_times
+from pipeline.monitor.forecast import ASSUMED, MEASURED, expected_rate, longest_chain, training_times
 from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import forecast, missing
-from pipeline.monitor.time_limits import expected_rate
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import ROOT, run, slurm_of
 

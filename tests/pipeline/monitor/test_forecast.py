@@ -1,53 +1,39 @@
-"""Time limits of training jobs: from the rate, in slices."""
+"""Time limits of training jobs: from the rate, in slices; tests/pipeline/monitor/test_preflight.py has the hours."""
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
-from pipeline.monitor.time_limits import (
-    expected_rate,
-    operations,
-    time_limit,
-    time_slices,
-    training_minutes,
-    training_retries,
-)
+from pipeline.monitor.forecast import expected_rate, operations, training_minutes, training_retries
 from tests.running import ROOT
 
 
-def test_a_limit_follows_the_rate_up_to_the_longest() -> None:
-    assert time_limit(10_000, 2_500, 120) == 30 + 5 * 60
-    assert time_limit(1_000_000, 2_500, 120) == 120 * 60
-    assert time_limit(0, 2_500, 120) == time_limit(-5, 2_500, 120) == 30
-    assert time_limit(10_000, 2_500, 0.001) == 1
-
-
-@pytest.mark.parametrize(("updates", "hours", "slices"), [(288_000, 120, 2), (667_000, 4, 134), (10, 4, 1)])
-def test_slices_are_enough_for_half_the_rate(updates: int, hours: float, slices: int) -> None:
-    assert time_slices(updates, 2_500, hours) == slices
-    assert slices * hours * 2_500 >= 2 * updates
+def limit(updates: int, updates_per_hour: float) -> int:
+    """A quarter more than the time of the updates, and half an hour; 120 hours at most."""
+    return min(120 * 60, math.ceil(30 + 75 * updates / updates_per_hour))
 
 
 def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     config = load(find_layers(ROOT))
     run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
     expected = expected_rate(config, "rnnsearch-50-star")
-    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, expected, 120)
+    assert training_minutes(config, run, tmp_path) == limit(667_000 - 288_000, expected)
     history = tmp_path / "models" / "rnnsearch-50" / "history.jsonl"
     history.parent.mkdir(parents=True)
     lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 200_000)]
     history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     # the run that it continues ended early, by patience
-    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 200_000, 360_000, 120)
+    assert training_minutes(config, run, tmp_path) == limit(667_000 - 200_000, 360_000)
     own = tmp_path / "state" / run.name / "history.jsonl"
     own.parent.mkdir(parents=True)
     own.write_text('{"update": 660000, "train_nll": 1.0, "seconds": 6600}\n', encoding="utf-8")
-    assert training_minutes(config, run, tmp_path) == time_limit(7_000, 360_000, 120)
+    assert training_minutes(config, run, tmp_path) == limit(7_000, 360_000)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +60,9 @@ def test_before_a_rate_is_known_it_is_what_an_h100_took(model: str, milliseconds
     assert expected_rate(load(find_layers(ROOT, pairs=stated)), model) == 1000
 
 
-def test_a_training_job_is_sent_again_for_each_time_slice() -> None:
-    few, many = (load(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 4))
-    runs = runs_of(few, list(few.models)).values()
-    assert few.resources.train_attempts < training_retries(few, runs) < training_retries(many, runs)
+def test_a_training_job_is_sent_again_for_each_time_slice_of_half_the_rate() -> None:
+    few, many = (load(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 0.1))
+    runs = [run for name, run in runs_of(few, list(few.models)).items() if name == "rnnsearch-50"]
+    hours = 288_000 / expected_rate(few, "rnnsearch-50")
+    assert training_retries(few, runs) - few.resources.train_attempts == 1
+    assert training_retries(many, runs) - many.resources.train_attempts == math.ceil(2 * hours / 0.1)
