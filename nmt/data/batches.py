@@ -22,7 +22,6 @@ from nmt.data.vocabulary import END
 from nmt.errors import UserError
 
 Indices = NDArray[np.int64]
-BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -88,65 +87,42 @@ def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
 
 
 class PairsWithinLimit:
-    """The pairs of a bitext with at most `limit` words on both sides, in order, without a list of them in memory.
+    """The pairs of a bitext with at most `limit` words on both sides, in order.
 
     With a seed, number r of n pairs is the pair of rank (a r + b) modulo n, with a and n coprime: another order of the
-    shuffled pairs. The memory is one number per 65,536 pairs. Raises UserError if no pair is short enough. longest:
-    words of the longest side among the pairs.
+    shuffled pairs.
+
+    Attributes:
+        rows: indices in the bitext, (n,), 8 bytes each.
+        longest: words of the longest side among the pairs.
+
+    Raises:
+        UserError: no pair is short enough.
     """
 
     def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
-        self.bitext, self.limit = bitext, limit
-        starts = range(0, len(bitext), BLOCK)
-        longest, counts = [0], []
-        for start in starts:
-            sides = self._longer(start)
-            within = sides[sides <= limit]
-            counts.append(len(within))
-            longest.append(int(within.max(initial=0)))
-        self.longest = max(longest)
-        self._before = np.cumsum([0, *counts])
+        longer = bitext.longer_lengths()
+        self.bitext, self.rows = bitext, np.flatnonzero(longer <= limit)
         if not len(self):
             raise UserError(
                 f"{bitext.folder}: none of its {len(bitext)} pairs has at most {limit} words on both sides; "
                 f"raise the model's max_words or use other text"
             )
-
+        self.longest = int(longer[self.rows].max())
         self._step, self._first = 1, 0
         if seed is not None:
-            self._draw_order(np.random.Generator(np.random.PCG64(seed)))
-
-    def _draw_order(self, generator: np.random.Generator) -> None:
-        self._first = int(generator.integers(len(self)))
-        self._step = int(generator.integers(1, len(self) + 1))
-        while gcd(self._step, len(self)) != 1:
-            self._step = int(generator.integers(1, len(self) + 1))
+            generator = np.random.Generator(np.random.PCG64(seed))
+            self._first, self._step = int(generator.integers(len(self))), 0
+            while gcd(self._step, len(self)) != 1:
+                self._step = int(generator.integers(1, len(self) + 1))
 
     def __len__(self) -> int:
-        return int(self._before[-1])
-
-    def _longer(self, start: int) -> NDArray[np.int64]:
-        """Return the number of words of the longer side of each pair of a block."""
-        return self.bitext.longer_lengths(start, min(start + BLOCK, len(self.bitext)))
-
-    def __getitem__(self, rank: int) -> int:
-        """Return the index in the bitext of the pair with this rank, in stored order, among those within the limit."""
-        return int(self._at(np.array([rank]))[0])
+        return len(self.rows)
 
     def take(self, first: int, count: int) -> Indices:
         """Return the indices of `count` pairs from number `first` on. After the last pair comes the first again."""
         numbers = (first + np.arange(count)) % len(self)
-        return self._at((self._step * numbers + self._first) % len(self))
-
-    def _at(self, ranks: Indices) -> Indices:
-        """Return the indices in the bitext of the pairs with these ranks."""
-        blocks = np.searchsorted(self._before, ranks, side="right") - 1
-        indices = np.empty_like(ranks)
-        for block in np.unique(blocks):
-            inside = blocks == block
-            rows = np.flatnonzero(self._longer(block * BLOCK) <= self.limit)
-            indices[inside] = rows[ranks[inside] - self._before[block]] + block * BLOCK
-        return indices
+        return self.rows[(self._step * numbers + self._first) % len(self)]
 
 
 def training_batches(

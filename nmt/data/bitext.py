@@ -109,11 +109,9 @@ class Bitext:
         """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
         return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
 
-    def longer_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the length of the longer side of pairs `start` to `stop` - 1 in ids, without end symbols."""
-        offsets = (self._source_offsets, self._target_offsets)
-        source, target = (np.diff(side[start : stop + 1]) for side in offsets)
-        return np.maximum(source, target)
+    def longer_lengths(self) -> NDArray[np.int64]:
+        """Return the length of the longer side of each pair in ids, without end symbols."""
+        return np.maximum(np.diff(self._source_offsets), np.diff(self._target_offsets))
 
 
 def binarize(

@@ -13,52 +13,32 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.data.tokenization import Tokenizer
+from nmt.data.tokenization import CONTROL, Tokenizer
 from nmt.data.vocabulary import write_word_counts
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.text import Cleaning, Languages, Tokenization
 
+_DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL.pattern}")
+"""Byte order marks, carriage returns at the end, and control characters."""
+_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
+"""What str.splitlines, editors and many programs take for the end of a line."""
+_FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
 
-@dataclass(frozen=True)
-class Fault:
-    """A kind of malformed characters, and what takes their place."""
-
-    name: str
-    pattern: re.Pattern[str]
-    repaired: str
-
-
-FAULTS = (
-    Fault("byte_order_mark", re.compile("\\A\ufeff+"), ""),
-    Fault("carriage_return", re.compile(r"\r+\Z"), ""),
-    # what str.splitlines, editors and many programs take for the end of a line
-    Fault("line_separators", re.compile("[\x0b\x0c\x85\u2028\u2029]|\r(?!\r*\\Z)"), " "),
-    # exactly those that tokenizer.perl deletes and that are no white space to it
-    Fault("control_characters", re.compile("[\x00-\x08\x0e-\x1f]"), ""),
-)
-"""Faults in the order of their repair, after invalid UTF-8."""
-
-FAULT_NAMES = ("invalid_utf8", *(fault.name for fault in FAULTS))
 REASONS = ("empty", "too_long", "ratio")
 """Reasons for the removal of a pair; the first that applies is counted."""
 SIDES = ("source", "target")
-
-_FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
-_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 class Cleaner:
     """Cleans the pairs of a text, and counts.
 
-    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; `source_words` and `target_words`; the
-    words of the kept pairs, with the prefix `kept_`; and lines with invalid UTF-8 or one of `FAULTS`, as `source_FAULT`
-    and `target_FAULT`.
+    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; `source_words` and `target_words`; and
+    the words of the kept pairs, with the prefix `kept_`.
     """
 
     def __init__(self, settings: Cleaning) -> None:
@@ -67,12 +47,9 @@ class Cleaner:
         self._tally: Counter[str] = Counter()
 
     def __call__(self, source: str, target: str) -> tuple[str, str] | None:
-        """Return the repaired pair; None if it is removed.
-
-        Bytes that are not UTF-8 come as Python's `surrogateescape` has them.
-        """
+        """Return the pair with malformed characters `repaired`; None if it is removed."""
         tally = self._tally
-        pair = self._repaired("source", source), self._repaired("target", target)
+        pair = repaired(source), repaired(target)
         words = len(pair[0].split()), len(pair[1].split())
         tally["pairs"] += 1
         tally["source_words"] += words[0]
@@ -89,8 +66,7 @@ class Cleaner:
     def counts(self) -> dict[str, int]:
         """All counts so far."""
         names = ["pairs", "kept", *REASONS]
-        for side in SIDES:
-            names += [f"{side}_words", f"kept_{side}_words", *(f"{side}_{fault}" for fault in FAULT_NAMES)]
+        names += [f"{kept}{side}_words" for side in SIDES for kept in ("", "kept_")]
         return {name: self._tally[name] for name in names}
 
     def _reason(self, source: int, target: int) -> str | None:
@@ -101,17 +77,13 @@ class Cleaner:
             return "too_long"
         return "ratio" if more > self._ratio * fewer else None
 
-    def _repaired(self, side: str, line: str) -> str:
-        if not _FAULTY.search(line):
-            return line
-        if _ESCAPED.search(line):
-            self._tally[f"{side}_invalid_utf8"] += 1
-            line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        for fault in FAULTS:
-            if fault.pattern.search(line):
-                self._tally[f"{side}_{fault.name}"] += 1
-                line = fault.pattern.sub(fault.repaired, line)
+
+def repaired(line: str) -> str:
+    """Return a line without malformed characters. Bytes that are not UTF-8 come as in `surrogateescape`."""
+    if not _FAULTY.search(line):
         return line
+    line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _SEPARATORS.sub(" ", _DELETED.sub("", line))
 
 
 _NO_LETTERS = re.compile(r"[\W_]+")

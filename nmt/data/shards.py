@@ -9,10 +9,14 @@ from itertools import count, islice
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nmt.errors import UserError
 from nmt.io.text_files import LineWriter, line_writer
 
 Line = TypeVar("Line")
+LineNumber = TypeVar("LineNumber", int, NDArray[np.int64])
 
 BLOCK_LINES = 10_000
 
@@ -22,8 +26,8 @@ def shard_of(line: int, shards: int) -> int:
     return line // BLOCK_LINES % shards
 
 
-def global_line(line: int, shard: int, shards: int) -> int:
-    """Return the global number of the `line`-th line (from 0) of `shard`."""
+def global_line(line: LineNumber, shard: int, shards: int) -> LineNumber:
+    """Return the global number of the `line`-th line (from 0) of `shard`, or of several lines."""
     block, rest = divmod(line, BLOCK_LINES)
     return (block * shards + shard) * BLOCK_LINES + rest
 

@@ -17,6 +17,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from nmt.io.progress import Progress
@@ -29,9 +30,8 @@ with warnings.catch_warnings():
     import sacremoses as sacremoses
 
 
-# tokenizer.perl deletes these after white space has become single spaces. Perl's \s leaves \x1c to \x1f alone, Python's
-# takes them for spaces.
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+"""What tokenizer.perl deletes. Python takes the last four for spaces, Perl does not."""
 
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
 
@@ -39,7 +39,7 @@ _NEUTRAL, _LOWER, _DIGIT = "A", "a", "1"
 """Representatives for all neighbours of the same kind: each is one token and does not change other tokens."""
 
 _REMEMBERED = 1 << 19
-"""Maximum number of words in the cache (about 100 MB). The text of a shard has fewer distinct words."""
+"""Maximum number of words in the cache, some hundred bytes each. The text of a shard has fewer distinct words."""
 
 
 class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
@@ -73,38 +73,18 @@ class Tokenizer:
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._moses = _moses(language)
         self._settings = settings
-        # words inside a line that end in no full stop, the bulk of a text: found without a call
-        self._inside: dict[str, str] = {}
-        self._between = lru_cache(maxsize=_REMEMBERED // 4)(self._between_neighbours)
+        self._between = lru_cache(maxsize=_REMEMBERED)(self._between_neighbours)
 
     def __call__(self, line: str) -> str:
         """Return the tokens of `line` with single spaces between; an empty text for a line of white space."""
-        if _CONTROL.search(line):
-            line = _CONTROL.sub("", line)
+        line = CONTROL.sub("", line)
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._whole(" ".join(words))
-        tokens = [self._inside.get(word) for word in words]
-        tokens[0] = self._between("", words[0], self._neighbour(words[0], words[1]))
-        tokens[-1] = self._between(_NEUTRAL, words[-1], "")
-        if None in tokens:
-            self._fill(tokens, words)
-        return " ".join(tokens)  # type: ignore[arg-type]
-
-    def _fill(self, tokens: list[str | None], words: list[str]) -> None:
-        """Fill in the tokens of words that are not in the cache or end with a full stop."""
-        for place, cached in enumerate(tokens):
-            if cached is None:
-                word = words[place]
-                neighbour = self._neighbour(word, words[place + 1])
-                tokens[place] = cached = self._between(_NEUTRAL, word, neighbour)
-                if not word.endswith("."):
-                    self._remember(word, cached)
-
-    def _remember(self, word: str, tokens: str) -> None:
-        if len(self._inside) >= _REMEMBERED:
-            self._inside.clear()
-        self._inside[word] = tokens
+        tokens = [self._between("", words[0], self._neighbour(words[0], words[1]))]
+        for word, after in pairwise(words[1:]):
+            tokens.append(self._between(_NEUTRAL, word, self._neighbour(word, after)))
+        return " ".join([*tokens, self._between(_NEUTRAL, words[-1], "")])
 
     def _neighbour(self, word: str, after: str) -> str:
         """Return a representative for the word `after`, for tokenizing `word`."""

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.data.shards import BLOCK_LINES, global_line
+from nmt.data.shards import global_line
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
@@ -131,14 +131,10 @@ def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Return the rows of a corpus by their global line numbers."""
     rows = np.empty((sum(map(len, shards)), 2), np.int32)
     for number, shard in enumerate(shards):
-        for begin in range(0, len(shard), BLOCK_LINES):
-            place = global_line(begin, number, len(shards))
-            block = shard[begin : begin + BLOCK_LINES]
-            if place + len(block) > len(rows):
-                raise UserError(
-                    "selection: the scores are not those of all shards of a corpus; score them again"
-                )
-            rows[place : place + len(block)] = block
+        lines = global_line(np.arange(len(shard)), number, len(shards))
+        if lines.max(initial=0) >= len(rows):
+            raise UserError("selection: the scores are not those of all shards of a corpus; score them again")
+        rows[lines] = shard
     return rows
 
 
@@ -163,8 +159,9 @@ def apply(
 
     So every pair keeps its global line number.
     """
-    rows = _map_scores(scores)
-    taken, lines = _taken(threshold, corpus, shard, rows), 0
+    rows, lines = _map_scores(scores), 0
+    numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
+    taken = iter(threshold.taken(rows[:, 0], corpus, numbers).tolist())
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
         for pair in read_pairs(*sides, progress):
             yield pair if next(taken, False) else ("", "")
@@ -173,11 +170,3 @@ def apply(
         raise UserError(
             f"{scores}: {len(rows)} scores, but {sides[0]} has other lines; score the shard again"
         )
-
-
-def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:
-    for begin in range(0, len(rows), BLOCK_LINES):
-        block = rows[begin : begin + BLOCK_LINES, 0]
-        first = global_line(begin, shard, threshold.shards[corpus])
-        lines = np.arange(first, first + len(block), dtype=np.int64)
-        yield from threshold.taken(block, corpus, lines).tolist()

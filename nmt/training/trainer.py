@@ -359,8 +359,7 @@ class Trainer:
         ranks = (
             torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
         )
-        rows = torch.tensor([self.pairs[int(rank)] for rank in ranks])
-        return self._nll(self.train, rows.numpy())
+        return self._nll(self.train, self.pairs.rows[ranks.numpy()])
 
     def _nll(self, bitext: Bitext, rows: Any) -> float:
         return mean_nll(

@@ -36,8 +36,7 @@ def development_rows(bitext: Bitext, limit: int | None) -> Indices:
     """
     if limit is None:
         return np.arange(len(bitext))
-    pairs = PairsWithinLimit(bitext, limit)
-    return pairs.take(0, len(pairs))
+    return PairsWithinLimit(bitext, limit).rows
 
 
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:

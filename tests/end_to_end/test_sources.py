@@ -61,8 +61,6 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
     (note,) = raw["archives"].values()
     assert note["source"] == str(second)
     assert note["sha256"] == hashlib.sha256(second.read_bytes()).hexdigest()
-    clean = json.loads((folder / "data/tokens/mini/0.counts.json").read_text(encoding="utf-8"))["clean"]
-    assert (clean["target_carriage_return"], clean["target_line_separators"]) == (1, 1)
     # a catalogue that names other sources fetches nothing again
     more = "archives={a: {alternatives: []}}"
     again = snakemake(folder, "--cores", "1", "--config", more, "mirrors=[]", "--", target)

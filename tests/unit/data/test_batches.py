@@ -11,7 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.data import batches
 from nmt.data.batches import Batch, PairsWithinLimit, evaluation_batches, pad_pairs, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END
@@ -89,16 +88,7 @@ def test_a_seed_draws_an_order_in_which_every_pass_holds_every_pair_once(bitext:
     assert len({tuple(order) for order in orders}) > len(usable) // 2
     again = PairsWithinLimit(bitext, limit, 3)
     assert again.take(0, len(usable)).tolist() == orders[3][: len(usable)]
-    assert [again[rank] for rank in range(len(usable))] == usable, "samples of all runs are of the same pairs"
-
-
-def test_pairs_are_found_across_blocks(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "BLOCK", 3)
-    pairs = PairsWithinLimit(bitext, 9)
-    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 9]
-    assert len(pairs) == len(usable)
-    assert pairs.take(5, 9).tolist() == [usable[(5 + k) % len(usable)] for k in range(9)]
-    assert sorted(PairsWithinLimit(bitext, 9, 1).take(0, len(usable)).tolist()) == usable
+    assert again.rows.tolist() == usable, "samples of all runs are of the same pairs"
 
 
 def test_no_pair_within_the_limit_is_an_error_that_names_the_text(tmp_path: Path) -> None:

@@ -1,12 +1,17 @@
-"""A shard from raw text to tokens, with all that is counted on the way."""
+"""A shard from raw text to tokens: cleaning, overlap with held-out text, and all that is counted on the way."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nmt.data.preparation import prepare
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.data.preparation import REASONS, Cleaner, HeldOut, letters, prepare
 from nmt.data.vocabulary import read_word_counts
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -48,7 +53,7 @@ def test_a_shard_by_hand(tmp_path: Path) -> None:
     ]
     clean = {name: number for name, number in counts["clean"].items() if number}
     assert clean == {
-        "pairs": 5, "kept": 3, "empty": 1, "ratio": 1, "source_carriage_return": 1, "target_line_separators": 1,
+        "pairs": 5, "kept": 3, "empty": 1, "ratio": 1,
         "source_words": 10, "kept_source_words": 6, "target_words": 7, "kept_target_words": 5,
     }  # fmt: skip
     assert counts["overlap"] == {
@@ -66,3 +71,103 @@ def test_a_shard_by_hand(tmp_path: Path) -> None:
 def test_tokens_stay_as_they_are(tmp_path: Path) -> None:
     pairs, _ = prepared(tmp_path, b"don't  &quot; a.b\n", b"l'un\n", tokenized=True)
     assert pairs == [("don't  &quot; a.b", "l'un")]
+
+
+LIMITS = Cleaning(max_words=4, max_ratio=2.0)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("a", "b", None),
+        ("", "b", "empty"),
+        ("a", " \u00a0\t", "empty"),
+        ("\0\r", "b", "empty"),
+        ("a b c d", "a b c d", None),
+        ("a b c d e", "a b c d", "too_long"),
+        ("a b c d", "a b c d e", "too_long"),
+        ("a\u00a0b\u3000c d", "a b c d", None),
+        ("a b", "a b c d", None),
+        ("a", "a b c", "ratio"),
+        ("a b c", "a", "ratio"),
+    ],
+)
+def test_reasons(source: str, target: str, expected: str | None) -> None:
+    clean = Cleaner(LIMITS)
+    assert (clean(source, target) is None) == (expected is not None)
+    assert [reason for reason in REASONS if clean.counts[reason]] == [expected] * (expected is not None)
+
+
+def test_without_limits_only_empty_sides_go() -> None:
+    clean = Cleaner(Cleaning())
+    assert clean("a " * 500, "b" * 10_000)
+    assert clean("a", "") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"a\xe9b \xff", "a\ufffdb \ufffd"),
+        ("\ufeffa b".encode(), "a b"),
+        (b"a b\r\r", "a b"),
+        ("a\u2028b\x85c\rd\x0be".encode(), "a b c d e"),
+        (b"a\0b \x1cc\x07", "ab c"),
+    ],
+)
+def test_malformed_characters_are_repaired(text: bytes, expected: str) -> None:
+    pair = text.decode("utf-8", "surrogateescape"), "deux «b»"
+    assert Cleaner(Cleaning())(*pair) == (expected, pair[1])
+
+
+def test_what_two_sentences_have_in_common() -> None:
+    assert letters("It &apos;s « ÉTÉ » , 3.5 _ !") == "itsété35"
+    assert letters("... !") == ""
+
+
+@given(st.text(max_size=40))
+def test_unicode_writes_one_text_in_several_ways(text: str) -> None:
+    forms = ("NFC", "NFD", "NFKC", "NFKD")
+    assert len({letters(unicodedata.normalize(form, text)) for form in forms}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("वह लड़का है ।", "वह लड़की है ।"), ("เขามี", "เขามา"), ("அவன் வந்தான்", "அவன் வந்தன்"), ("بَ", "بِ"), ("été", "ete")],
+)
+def test_marks_tell_words_apart(one: str, other: str) -> None:
+    assert letters(one) != letters(other)
+
+
+TEST = [("It &apos;s me .", "C&apos; est moi ."), ("yes", "oui"), ("", ""), ("...", "!")]
+TRAIN = [
+    ("It &apos;s me .", "autre"),  # source, token by token
+    ("it 's ME !", "autre"),  # source, by its letters
+    ("other", "OUI"),  # target, by its letters
+    ("yes", "oui"),  # both
+    ("", ""),
+    ("...", "!"),  # no letters: no sentence
+    ("new", "nouveau"),
+]
+
+
+def test_counts_by_hand(tmp_path: Path) -> None:
+    held_out = HeldOut({"test": [write_pairs(tmp_path, "test", TEST)]})
+    for pair in TRAIN:
+        held_out.count(*pair)
+    assert held_out.counts == {
+        "test_same_source": 2,
+        "test_same_target": 1,
+        "test_same_both": 1,
+        "test_alike_source": 3,
+        "test_alike_target": 2,
+        "test_alike_both": 1,
+    }
+
+
+def test_both_sides_stand_in_one_set(tmp_path: Path) -> None:
+    sets = {"dev": TEST[0], "test": TEST[1]}
+    held_out = HeldOut({name: [write_pairs(tmp_path, name, [pair])] for name, pair in sets.items()})
+    held_out.count(TEST[0][0], TEST[1][1])
+    counts = held_out.counts
+    assert counts["dev_same_source"] == counts["test_same_target"] == 1
+    assert counts["dev_same_both"] == counts["test_same_both"] == 0
