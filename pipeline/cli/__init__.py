@@ -11,6 +11,5 @@ COMMANDS = {
     "Steps of the workflow, in groups (nmt GROUP --help)": {
         "data download": "pipeline.cli.download:download",
         "data extract": "pipeline.cli.download:extract",
-        "page playground": "pipeline.cli.pages:playground",
     },
 }

@@ -43,7 +43,7 @@ STANDS_FOR = {
     "experiments/own run": "experiments/own run OPTIONS=-n",
 }
 """What a name of the pages stands for; text of one's own is planned, since training on it takes hours."""
-INSIDE = ("models/rnnsearch-50", "nmt page playground")
+INSIDE = ("models/rnnsearch-50",)
 """What commands say that are for the demo's folder."""
 
 

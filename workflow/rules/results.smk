@@ -238,13 +238,12 @@ if PLAYGROUND:
             "logs/results/playground.log",
         localrule: True
         params:
-            models=options.repeated("model", map(model_folder, PLAYGROUND_MODELS)),
-            size=options.known(CONFIG.playground.model_dump(include={"megabytes", "bits"}).items()),
+            models=[*map(model_folder, PLAYGROUND_MODELS)],
+            size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
             title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
             settings=lambda wildcards: job_settings.text_settings(CONFIG),
-        shell:
-            "nmt page playground {params.models} --source {input.source:q} --reference {input.reference:q} {params.size}"
-            " --title {params.title:q} --settings {params.settings:q} --output {output.page:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/playground.py"
 
 
 rule report:
