@@ -267,22 +267,15 @@ def test_what_is_typed_appears_in_the_other_language(
     assert str(policy.get_attribute("content")).startswith("default-src 'none'; ")
 
 
-def test_unknown_words_are_marked_and_known_ones_offered(playground: Playground) -> None:
+def test_unknown_words_are_marked_and_known_ones_found(playground: Playground) -> None:
     playground.type("The old kat sees a dog.")
     assert [node.text for node in playground.all(".word.strange")] == ["The", "kat"]
     assert "Unknown, read as [UNK]: “The”, “kat”." in playground.one("#count").text
-    known, *_ = playground.all("#similar li:nth-child(2) button")
-    assert known.text == "cat"
-    known.click()
-    playground.idle()
-    assert playground.sentence() == "The old cat sees a dog."
     playground.one("#vocabulary summary").click()
     playground.one("#search").send_keys("hous")
     (word,) = playground.all("#words button")
     word.click()
-    assert playground.sentence() == "The old cat sees a dog. house"
-    playground.type("zebra")
-    assert "zebra" in playground.one("#count").text and not playground.all("#similar li")
+    assert playground.sentence() == "The old kat sees a dog. house"
 
 
 def test_a_long_search_says_so_and_can_be_stopped(playground: Playground) -> None:

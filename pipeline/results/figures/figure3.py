@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,22 +17,14 @@ from pipeline.results.inputs import Inputs
 PANELS = 4
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The sentences of Figure 3, (a) first, and what had to be given up to find them ('' when nothing)."""
-
-    records: list[Record]
-    compromise: str
-
-
 def choose_sentences(
     everything: Sequence[Record],
     known: Sequence[Record],
     limits: Sequence[int],
     seed: int,
     openings: Sequence[str] = (),
-) -> Choice:
-    """Choose the sentences of Figure 3.
+) -> list[Record]:
+    """Return the sentences of Figure 3, (a) first.
 
     (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
     from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
@@ -55,8 +45,7 @@ def choose_sentences(
         raise UserError(
             "Figure 3 has no sentence with an attention matrix to show; translate with an RNNsearch model"
         )
-    drawn = PANELS - 1 - len(papers_own(samples, openings))
-    return Choice(arbitrary + samples, _compromise(drawn, len(pools[0]), limits))
+    return arbitrary + samples
 
 
 def _fits(record: Record, limits: Sequence[int]) -> bool:
@@ -73,16 +62,6 @@ def _first_distinct(pools: Sequence[Sequence[Record]], count: int, taken: Sequen
         if len(chosen) < count and record.line not in {other.line for other in (*chosen, *taken)}:
             chosen.append(record)
     return chosen
-
-
-def _compromise(wanted: int, fitting: int, limits: Sequence[int]) -> str:
-    if fitting >= wanted:
-        return ""
-    return (
-        f"Figure 3: only {fitting} of {wanted} drawn sentences are as in the paper (no unknown words, "
-        f"{limits[0]} to {limits[1]} words), the test set has no more; others fill the rest. "
-        "See artifacts.figure3_words"
-    )
 
 
 def figure3(records: Sequence[Record]) -> Figure:
@@ -118,10 +97,4 @@ def draw(inputs: Inputs) -> Figure:
     model = settings.figure3_model or ""
     everything, known = (inputs.translations(model, mode) for mode in ("all", "no_unk"))
     own = next(iter(inputs.papers.values())).openings
-    choice = choose_sentences(everything, known, settings.figure3_words, settings.figure3_seed, own)
-    if choice.compromise:
-        print(choice.compromise, file=sys.stderr)
-    chosen = zip("abcd", choice.records, strict=False)
-    lines = ", ".join(f"({letter}) {record.line + 1}" for letter, record in chosen)
-    print(f"Figure 3 shows these sentences of the test set: {lines}", file=sys.stderr)
-    return figure3(choice.records)
+    return figure3(choose_sentences(everything, known, settings.figure3_words, settings.figure3_seed, own))

@@ -9,7 +9,6 @@ const MOST_LETTERS = 5000; // of a line that are read
 const LONGEST = 40;        // letters of an unknown word that are shown
 const STOPS = [".", "!", "?", "。", "।"];
 const SHOWN_WORDS = 300;   // of the vocabulary at once
-const ALIKE = 5;           // known words offered for an unknown one
 const SOON = 500;          // milliseconds of computing before the page says what it does
 const BEYOND = 1.2;        // "Longer and longer" ends at this multiple of the longest sentences in training
 
@@ -17,19 +16,6 @@ const wait = (milliseconds) => new Promise((done) => { setTimeout(done, millisec
 
 /** A word as it is shown, however long. */
 const shortened = (token) => (token.length > LONGEST ? `${unescaped(token).slice(0, LONGEST)}…` : unescaped(token));
-
-/** Letters to insert, delete or replace to make one word of the other. */
-function distance(one, other) {
-  let row = Array.from({ length: other.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (one[i - 1] === other[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1);
-}
 
 // --- the models --------------------------------------------------------------------------------------------------------
 
@@ -279,7 +265,6 @@ class Playground {
     if (line.length > MOST_LETTERS) told.push(`Only the first ${grouped(MOST_LETTERS)} letters are read.`);
     if (tokens.length > MOST_WORDS) told.push(`Only the first ${MOST_WORDS} words are translated.`);
     element("count").textContent = told.join(" ");
-    element("similar").replaceChildren(...unknown.slice(0, 3).flatMap((token) => this.alike(token)));
   }
 
   showReference(reference) {
@@ -287,37 +272,18 @@ class Playground {
     element("reference").querySelector(".sentence").textContent = reference ? this.translator.targetText.text(reference) : "";
   }
 
-  /** Known words that differ in a third of the letters at most, where there are any. */
-  alike(token) {
-    const most = Math.min(2, Math.floor(token.length / 3));
-    const near = this.translator.vocabulary.source.filter((known) => Math.abs(known.length - token.length) <= most)
-      .map((known) => [distance(token.toLowerCase(), known.toLowerCase()), known])
-      .filter(([letters]) => letters <= most).sort((a, b) => a[0] - b[0]).slice(0, ALIKE);
-    if (!near.length) return [];
-    const item = make("li", { textContent: `${shortened(token)}: similar known words: ` });
-    item.append(...near.map(([, known]) => this.button(known, () => {
-      const { tokens } = this;
-      tokens[tokens.indexOf(token)] = known;
-      this.set(tokens);
-      this.translate();
-    })));
-    return [item];
-  }
-
-  button(token, action) {
-    const node = make("button", { type: "button", textContent: unescaped(token), lang: element("source").lang });
-    node.addEventListener("click", action);
-    return node;
-  }
-
   showWords() {
     const wanted = element("search").value.toLowerCase();
     const found = this.translator.vocabulary.source.filter((known) => unescaped(known).toLowerCase().includes(wanted));
     const more = found.length > SHOWN_WORDS ? [`and ${grouped(found.length - SHOWN_WORDS)} more`] : [];
-    element("words").replaceChildren(...found.slice(0, SHOWN_WORDS).map((known) => this.button(known, () => {
-      element("source").value = `${element("source").value.trimEnd()} ${unescaped(known)}`.trimStart();
-      element("source").dispatchEvent(new Event("input"));
-    })), ...more);
+    element("words").replaceChildren(...found.slice(0, SHOWN_WORDS).map((known) => {
+      const button = make("button", { type: "button", textContent: unescaped(known), lang: element("source").lang });
+      button.addEventListener("click", () => {
+        element("source").value = `${element("source").value.trimEnd()} ${unescaped(known)}`.trimStart();
+        element("source").dispatchEvent(new Event("input"));
+      });
+      return button;
+    }), ...more);
   }
 
   // Translation -----------------------------------------------------------------------------------------------------------------

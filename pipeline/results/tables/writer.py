@@ -59,24 +59,8 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
 
 def forms(table: Table) -> dict[str, str]:
     """Return the table as CSV, Markdown and LaTeX, by the endings of their files."""
-    return {"csv": as_csv(table.frame), "md": as_markdown(table), "tex": as_tex(table)}
-
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def as_csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV; text that a spreadsheet would take for a formula begins with an apostrophe."""
-    # row by row: `map` would turn whole numbers beside a gap into floats
-    rows = [[_as_text(value) for value in row] for row in frame.itertuples(index=False)]
-    safe = pd.DataFrame(rows, columns=frame.columns, dtype=object)
-    return str(safe.to_csv(index=False, lineterminator="\n"))
-
-
-def _as_text(value: object) -> object:
-    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
-    return f"'{value}" if formula else value
+    csv = str(table.frame.to_csv(index=False, lineterminator="\n"))
+    return {"csv": csv, "md": as_markdown(table), "tex": as_tex(table)}
 
 
 def as_markdown(table: Table) -> str:
