@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
-from nmt.settings.base import shown, validated
+from nmt.settings.base import validated
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import text_settings
 
@@ -80,13 +80,12 @@ class Model:
             One `Translation` for a line, a list of them for a list.
 
         Raises:
-            UserError: `text` is not text, or the model cannot do what an option asks for.
+            UserError: an option has no such value, or the model cannot do what it asks for.
         """
-        lines = _lines(text)
-        found = [
-            n_best[0] for n_best in self.translator(validated(TranslateOptions, options, "translate"))(lines)
-        ]
-        return found[0] if isinstance(text, str) else found
+        translator = self.translator(validated(TranslateOptions, options, "translate"))
+        if isinstance(text, str):
+            return translator([text])[0][0]
+        return [n_best[0] for n_best in translator(text)]
 
 
 def load(*folders: str | Path, shortlist: str | Path | None = None, **options: Any) -> Model:
@@ -110,15 +109,6 @@ def load(*folders: str | Path, shortlist: str | Path | None = None, **options: A
     words = None if shortlist is None else path_of(shortlist, "nmt.load: shortlist")
     with system_errors():
         return Model(paths, validated(ComputeOptions, options, "nmt.load"), words)
-
-
-def _lines(text: str | Sequence[str]) -> list[str]:
-    """Return the given line or lines as a list. Raise a UserError if anything in it is not text."""
-    lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str | bytes) else [text]
-    for line in lines:
-        if not isinstance(line, str):
-            raise UserError(f"translate: found {shown(line)}, expected text, or a list of lines of text")
-    return lines
 
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:

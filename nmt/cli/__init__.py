@@ -87,7 +87,7 @@ def subcommand(words: str) -> click.Command:
     command: click.Command = getattr(importlib.import_module(module), function)
     command.name = words.split()[-1]
     assert command.callback
-    command.callback = guarded(command, command.callback)
+    command.callback = guarded(command.callback)
     return command
 
 
@@ -185,8 +185,6 @@ def in_one_line(error: Exception) -> str | None:
             return f"{error.name}: not installed, but `{called()}` needs it: {hint}"
         case ImportError() if ".so" in str(error):  # NumPy's has a page of advice before what the system says
             return f"{called()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
-        case RuntimeError() if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
-            return f"{error}; expected a path without such a loop"
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import out_of_memory
 

@@ -16,7 +16,6 @@ from nmt.cli.options import (
     file_option,
     load_models,
     model_option,
-    refuse_other_pictures,
     tokenized_option,
 )
 from nmt.cli.terminal import like_unix_tools, progress_over, warn_of_replaced
@@ -108,15 +107,10 @@ def _vectors(
 
 def _panels(sentences: list[str], vectors: Vectors) -> list[Panel]:
     """Return the panels, which are separated by empty lines."""
-    from nmt.evaluation.principal_components import MOST, Panel
+    from nmt.evaluation.principal_components import Panel
 
     groups = groupby(zip(sentences, vectors, strict=True), key=lambda pair: bool(pair[0]))
     panels = [[*group] for has_words, group in groups if has_words]
-    if max(map(len, panels)) > MOST:
-        raise UserError(
-            f"--output-tsv: more than {MOST:,} sentences without an empty line between them; cut the text, or"
-            f" write --output-npy alone"
-        )
     return [Panel.of(*zip(*panel, strict=True)) for panel in panels]
 
 
@@ -151,8 +145,6 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
-    for path in output:
-        refuse_other_pictures("--output", path)
     from nmt.api import Model
 
     model = Model([model_path], ComputeOptions())

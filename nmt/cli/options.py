@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.io.files import replaceable
-from nmt.settings.base import MOST_SENTENCES, parse, read, shortened
+from nmt.settings.base import MOST_SENTENCES, parse, read
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
@@ -73,12 +73,6 @@ def file_option(
 ) -> Callable[[Command], Command]:
     """Return a required option that names a file."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
-
-
-def refuse_other_pictures(option: str, path: Path) -> None:
-    """Raise a UserError if a path does not end like that of a picture."""
-    if path.suffix not in (".png", ".pdf", ".svg"):
-        raise UserError(f"{option} {path}: expected a name that ends in .png, .pdf or .svg")
 
 
 def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -162,7 +156,6 @@ average_option = click.option(
     help="An ensemble averages this quantity of its models, word by word.",
 )
 
-
 compute_options = options_of(ComputeOptions, "compute", "threads", "device", threads=1)
 """Adds the options `--threads` and `--device` of a step of the workflow."""
 
@@ -192,10 +185,6 @@ def parse_settings(schema: type[Model], value: str, option: str = "--settings") 
     """
     if value.lstrip().startswith("{"):
         return parse(schema, value, option)
-    if not os.path.exists(value):
-        raise UserError(
-            f"{option} {shortened(value)}: no such file; expected JSON or the path of a JSON file"
-        )
     return read(schema, Path(value))
 
 
@@ -203,34 +192,17 @@ _WRITTEN = ("output", "counts", "plot")
 """Beginnings of the names of parameters whose file is written."""
 
 
-def guarded(command: click.Command, callback: Callable[..., Any]) -> Callable[..., Any]:
+def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
     """Return a subcommand's function with a check before it: no output is an input or another output."""
 
     @wraps(callback)
     def call(**values: Any) -> Any:
-        paths = [(key.startswith(_WRITTEN), path) for key, value in values.items() for path in _paths(value)]
-        for number, (written, path) in enumerate(paths):
-            others = (other for place, (_, other) in enumerate(paths) if place != number)
-            if written and any(_same(path, other) for other in others):
+        values_of = {key: value if isinstance(value, tuple) else (value,) for key, value in values.items()}
+        paths = [(key, part) for key, parts in values_of.items() for part in parts if isinstance(part, Path)]
+        places = Counter(os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths)
+        for key, path in paths:
+            if key.startswith(_WRITTEN) and replaceable(path) and places[os.path.realpath(path)] > 1:
                 raise UserError(f"{path}: is written, and also an input or written twice; name another file")
         return callback(**values)
 
     return call
-
-
-def _paths(value: Any) -> list[Path]:
-    """Return the paths in a value, which may be a tuple of tuples; text may name a file, too."""
-    if isinstance(value, tuple):
-        return [path for part in value for path in _paths(part)]
-    return (
-        [Path(value)] if isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)) else []
-    )
-
-
-def _same(output: Path, other: Path) -> bool:
-    """Return whether both are one file. Devices and pipes may be both read and written."""
-    if not replaceable(output):
-        return False
-    with suppress(OSError, ValueError):  # no such file, no name of one
-        return os.path.samefile(output, "/dev/stdin" if str(other) == "-" else other)
-    return os.path.realpath(output) == os.path.realpath(other)

@@ -60,14 +60,14 @@ def decode(
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt.backend.device import device_name
-    from nmt.decoding.provenance import Provenance
+    from nmt.decoding import provenance
     from nmt.decoding.test_set import translate_file
     from nmt.store import trained_model
 
     models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
-    provenance = Provenance.of(mode, decoding, model_paths, device_name(models[0].device), average)
+    record = provenance.begun(mode, decoding, model_paths, device_name(models[0].device), average)
     done = translate_file(models, source, reference, mode, decoding, output, average)
-    provenance.write(output, done.sentences, done.seconds, done.resumed)
+    provenance.write(record, output, *done)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 

@@ -15,7 +15,6 @@ from nmt.cli.options import (
     PATH,
     models_option,
     options_of,
-    refuse_other_pictures,
     tokenized_option,
 )
 from nmt.cli.terminal import (
@@ -32,7 +31,7 @@ from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores
-    from nmt.decoding.output_formats import AlignmentForm
+    from nmt.decoding.formats import AlignmentForm
     from nmt.decoding.translation import Translation
 
 _output = click.option(
@@ -111,10 +110,6 @@ def translate(
     hand. Bytes that are not UTF-8 become U+FFFD.
     """
     with like_unix_tools():
-        if as_json and alignment:
-            raise UserError("--alignment: --json has the weights already; leave one of the two out")
-        if plot:
-            refuse_other_pictures("--plot", plot)
         model = Model(model_paths, compute, shortlist)
         if (alignment or plot) and not model.aligns:
             option, family = "--alignment" if alignment else "--plot", " or ".join(ALIGNING)
@@ -171,13 +166,10 @@ def score(
     number of lines. Several models form an ensemble, which averages their probabilities word by word.
     """
     with like_unix_tools():
-        from nmt.io.text_files import STANDARD, open_lines, paired_groups
-
-        if source == target == STANDARD:
-            raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
         model = Model(model_paths, compute)
         from nmt.decoding.forced_decoding import score as score_pairs
         from nmt.decoding.translator import text_processors
+        from nmt.io.text_files import open_lines, paired_groups
 
         tell_of_tokens(model, tokenized)
         cut = [side.tokens for side in text_processors(model.text, tokenized)]
@@ -227,13 +219,13 @@ def form_of(
     n_best: bool, alignment: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Sequence[Translation]], str]:
     """Return the function that formats the translations of a line, given its number."""
-    from nmt.decoding import output_formats
+    from nmt.decoding import formats
 
     if as_json:
-        return output_formats.as_json
+        return formats.as_json
     if n_best:
-        return lambda number, found: output_formats.as_n_best(number, found, alignment)
-    return lambda number, found: output_formats.as_text(found[0], alignment)
+        return lambda number, found: formats.as_n_best(number, found, alignment)
+    return lambda number, found: formats.as_text(found[0], alignment)
 
 
 def draw(found: Sequence[Sequence[Translation]], path: Path, first: int) -> None:

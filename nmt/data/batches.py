@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +22,8 @@ from nmt.data.vocabulary import END
 from nmt.errors import UserError
 
 Indices = NDArray[np.int64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -191,3 +193,35 @@ def pad(sentences: Sequence[NDArray[Any]], end: bool, least: int = 0) -> tuple[I
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids
     return padded, np.arange(len(padded))[:, None] < lengths
+
+
+# --- sentences that are translated or scored --------------------------------------------------------------------------
+
+WORDS_PER_SENTENCE = 50
+"""Words per sentence of a full batch, padding included. Longer lines come in smaller batches."""
+
+
+def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Yield the indices of sentences of similar length: at most `size`, with at most 50 `size` words with padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_PER_SENTENCE
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def in_batches(
+    compute: Callable[[list[Item]], Sequence[Result]],
+    items: Sequence[Item],
+    lengths: Sequence[int],
+    size: int,
+) -> list[Result]:
+    """Return the results of `compute`, which takes one of the `batches_by_length`, in the order of the items."""
+    results: dict[int, Result] = {}
+    for batch in batches_by_length(lengths, size):
+        results |= zip(batch, compute([items[place] for place in batch]), strict=True)
+    return [results[place] for place in range(len(items))]

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from nmt.data.batches import in_batches
 from nmt.data.vocabulary import END
-from nmt.decoding.batching import Words, in_batches, make_batch
 from nmt.decoding.forced_decoding import refuse_nan
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
 from nmt.model.families.grconv import GrConv
 from nmt.settings.families import TREE_MAKING
-from nmt.store.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel, Words
 
 
 def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
@@ -27,7 +27,7 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
 
     @torch.no_grad()
     def compute(sentences: list[Words]) -> list[Vectors]:
-        batch = make_batch(model, sentences, [[] for _ in sentences])
+        batch = model.batch(sentences)
         vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_mask))
         if vectors is None:
             raise UserError(

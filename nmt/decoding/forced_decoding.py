@@ -15,13 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.batches import Batch
-from nmt.decoding.batching import Words, in_batches, make_batch
+from nmt.data.batches import Batch, in_batches
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.readout import CHUNK
 from nmt.settings.decoding import Average
-from nmt.store.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel, Words
 
 STEPS = 256
 """Number of target words whose states and attention are in memory at once."""
@@ -72,7 +71,7 @@ class Scorer:
     ) -> None:
         """Take models that share their vocabularies."""
         self.models, self.sources, self.average = models, sources, average
-        batch = make_batch(models[0], sources, [[] for _ in sources])
+        batch = models[0].batch(sources)
         self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in models]
 
     def __call__(
@@ -86,7 +85,7 @@ class Scorer:
     def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[ForcedScores]:
         """Score one batch of translations, each with the row of its source."""
         first = self.models[0]
-        batch = make_batch(first, [[] for _ in targets], [target for _, target in targets])
+        batch = first.batch([[] for _ in targets], [target for _, target in targets])
         rows = torch.tensor([row for row, _ in targets], device=first.device)
         found = [
             word_log_probabilities(model.network, encoded.select(rows), batch, attention)

@@ -7,8 +7,7 @@ the record.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,54 +41,39 @@ class _Written(BaseModel, extra="allow"):
     made_with: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The part of the record that is fixed before the first sentence, since code and weights may change later."""
+def begun(
+    mode: str, settings: Decoding, folders: Sequence[Path], device: str, average: Average = "probability"
+) -> dict[str, Any]:
+    """Return what is known before the first sentence of a translation with the models of these folders.
 
-    mode: str
-    settings: Decoding
-    models: list[dict[str, Any]]
-    made_with: dict[str, Any]
-    average: Average = "probability"
+    Code and weights may change before it ends.
+    """
+    return {
+        "mode": mode,
+        "settings": settings.model_dump(mode="json"),
+        "models": [{"name": folder.name, "sha256": sha256(folder / WEIGHTS)} for folder in folders],
+        **({"average": average} if len(folders) > 1 else {}),
+        "device": device,
+        "made_with": origin(),
+    }
 
-    @classmethod
-    def of(
-        cls,
-        mode: str,
-        settings: Decoding,
-        folders: Sequence[Path],
-        device: str,
-        average: Average = "probability",
-    ) -> Provenance:
-        """Collect the record of a translation that begins now, with the models of these folders."""
-        models = [{"name": folder.name, "sha256": sha256(folder / WEIGHTS)} for folder in folders]
-        return cls(mode, settings, models, {"device": device, **origin()}, average)
 
-    def write(self, translations: Path, sentences: int, seconds: float, resumed: bool) -> None:
-        """Write the record beside finished translations.
+def write(
+    record: Mapping[str, Any], translations: Path, sentences: int, seconds: float, resumed: bool
+) -> None:
+    """Write the record beside finished translations.
 
-        Args:
-            translations: the file.
-            sentences: number of its sentences.
-            seconds: time of translating, with that of killed processes.
-            resumed: whether processes were killed; code and machine are those of the last process.
-        """
-        record_path(translations).unlink(missing_ok=True)  # that of earlier ones
-        made_with = dict(self.made_with)
-        values = {
-            "mode": self.mode,
-            "settings": self.settings.model_dump(mode="json"),
-            "models": self.models,
-            **({"average": self.average} if len(self.models) > 1 else {}),
-            "sentences": sentences,
-            "seconds": round(seconds, 3),
-            "resumed": resumed,
-            "device": made_with.pop("device"),
-            "translations": sum_of(translations),
-            "lines": sum_of_lines(translations),
-            "made_with": made_with,
-        }
-        write_json(record_path(translations), values)
+    Args:
+        record: of `begun`.
+        translations: the file.
+        sentences: number of its sentences.
+        seconds: time of translating, with that of killed processes.
+        resumed: whether processes were killed; code and machine are those of the last process.
+    """
+    record_path(translations).unlink(missing_ok=True)  # that of earlier ones
+    done = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
+    sums = {"translations": sum_of(translations), "lines": sum_of_lines(translations)}
+    write_json(record_path(translations), {**record, **done, **sums})
 
 
 def sum_of(translations: Path) -> str:

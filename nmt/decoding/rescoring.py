@@ -2,9 +2,8 @@
 
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
-First, the log-probabilities of all hypotheses are computed and stored beside the output, some sentences at a time, so
-that a killed process can resume. Then the lists and the best translations are written. Only the current lists are in
-memory.
+The log-probabilities are computed and stored beside the output, some sentences at a time, so that a killed process can
+resume. Only the current lists are in memory.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from nmt.decoding.batching import Words
 from nmt.decoding.forced_decoding import Scorer
-from nmt.decoding.n_best_lists import Entry, NBestList, read_lists
+from nmt.decoding.formats import Entry, NBestList, read_lists
 from nmt.decoding.test_set import models_checksum
 from nmt.errors import UserError
 from nmt.evaluation.translations import words
@@ -28,7 +26,7 @@ from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.decoding import Average
-from nmt.store.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel, Words
 
 SCORED_TOGETHER = 2000
 """Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
@@ -57,10 +55,13 @@ class Rescorer:
         logs = {one: forced.log_probability for one, forced in zip(distinct, scored, strict=True)}
         return [[logs[row, text] for text in texts] for row, (_, texts) in enumerate(lists)]
 
-    def mixed(self, entry: Entry, log_probability: float) -> Entry:
-        """Return an entry with the weighted mean of both scores."""
-        score = self.weight * log_probability + (1 - self.weight) * entry.score
-        return entry.rescored(score, log_probability)
+    def mixed(self, entries: Sequence[Entry], log_probabilities: Sequence[float]) -> list[Entry]:
+        """Return the entries of a list with the weighted means of both scores, best first."""
+        new = [
+            entry.rescored(self.weight * value + (1 - self.weight) * entry.score, value)
+            for entry, value in zip(entries, log_probabilities, strict=True)
+        ]
+        return sorted(new, key=lambda entry: -entry.score)
 
 
 class Rescored(NamedTuple):
@@ -86,15 +87,23 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
     made_from = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     hypotheses = 0
     with Journal(output, made_from) as journal:
-        with Progress(sentences, "sentences", "rescore") as progress:
+        with ExitStack() as files:
+            best = files.enter_context(write_lines(output))
+            rewritten = files.enter_context(write_lines(new_lists)) if new_lists else None
+            progress = files.enter_context(Progress(sentences, "sentences", "rescore"))
             for number, group in enumerate(_groups(read_lists(lists, source))):
                 if number not in journal.done:
                     texts = [(one.source, [entry.text for entry in one.entries]) for one in group]
                     logs = rescorer.log_probabilities(texts)
                     journal.add(number, [[round(value, _DIGITS) for value in each] for each in logs])
+                for sentence, values in zip(group, journal.done[number], strict=True):
+                    entries = rescorer.mixed(sentence.entries, values)
+                    best.write(entries[0].text)
+                    if rewritten:
+                        for entry in entries:
+                            rewritten.write(entry.line(sentence.line))
                 hypotheses += sum(len(one.entries) for one in group)
                 progress.update(len(group))
-        _write(rescorer, source, lists, output, new_lists, journal)
         journal.remove()
     return Rescored(sentences, hypotheses, journal.seconds, journal.resumed)
 
@@ -110,23 +119,6 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
             group, hypotheses = [], 0
     if group:
         yield group
-
-
-def _write(
-    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None, journal: Journal
-) -> None:
-    """Mix the scores, sort the lists, and write each output whole or not at all."""
-    values = (each for number in range(len(journal.done)) for each in journal.done[number])
-    with ExitStack() as files:
-        best = files.enter_context(write_lines(output))
-        rewritten = files.enter_context(write_lines(new_lists)) if new_lists else None
-        for sentence, logs in zip(read_lists(lists, source), values, strict=True):
-            pairs = zip(sentence.entries, logs, strict=True)
-            mixed = sorted((rescorer.mixed(*pair) for pair in pairs), key=lambda one: -one.score)
-            best.write(mixed[0].text)
-            if rewritten:
-                for entry in mixed:
-                    rewritten.write(entry.line(sentence.line))
 
 
 # --- the oracle ------------------------------------------------------------------------------------------------------

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.bitext import Bitext
-from nmt.data.co_occurrence import likely_words
-from nmt.data.vocabulary import SPECIALS
+from nmt.data.bitext import Bitext, Ids, ranges
+from nmt.data.vocabulary import END, SPECIALS
 from nmt.errors import UserError
 from nmt.model.readout import Candidates
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
@@ -53,14 +54,10 @@ def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs:
 
 
 def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
-    """Load a shortlist for models that share their vocabularies. Raise a UserError if it is for other vocabularies."""
-    if not path.exists():
-        raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
+    """Load a shortlist for models that share their vocabularies. Raise a UserError if it is another file."""
     tensors, metadata = load_tensors(path), load_metadata(path)
-    if set(tensors) != {"likely"} or "frequent" not in metadata:
-        raise UserError(f"{path}: not a shortlist; expected a file that `nmt shortlist` wrote")
-    if metadata.get("vocabularies") != _vocabularies(models[0]):
-        raise UserError(f"{path}: made for other vocabularies than the model's; make it with `nmt shortlist`")
+    if set(tensors) != {"likely"} or metadata.get("vocabularies") != _vocabularies(models[0]):
+        raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
     words = len(models[0].target)
     return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(metadata["frequent"]), words)), words)
 
@@ -77,3 +74,49 @@ def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:
 
 def _vocabularies(model: TrainedModel) -> str:
     return json.dumps([model.source.sha256, model.target.sha256])
+
+
+# --- likely translations, from the co-occurrence of words in pairs of sentences ---------------------------------------
+
+Numbers = NDArray[np.int64]
+
+
+def likely_words(
+    bitext: Bitext, source_words: int, target_words: int, each: int, pairs: int
+) -> NDArray[np.int32]:
+    """Return the `each` most associated target ids of each source id, best first, in the first `pairs` pairs.
+
+    The association of words s and t is Dice's coefficient, 2 c(s, t) / (c(s) + c(t)), where a count is the number of
+    pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. The
+    shape is (`source_words`, `each`); rows with fewer words are filled with the end symbol. The first pairs of a
+    shuffled bitext are a sample of all pairs. The memory is 45 bytes for each word of the pairs.
+    """
+    pairs = min(pairs, len(bitext))
+    containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
+    inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
+    frequencies = np.bincount(inside, minlength=target_words)
+    likely = np.full((source_words, each), END, np.int32)
+    for word in range(source_words):
+        own = containing[first_pair[word] : first_pair[word + 1]]
+        together = np.bincount(inside[ranges(first_word[own], first_word[own + 1])], minlength=target_words)
+        seen = together.nonzero()[0]
+        dice = 2 * together[seen] / (len(own) + frequencies[seen])
+        best = seen[np.argsort(-dice, kind="stable")[:each]]
+        likely[word, : len(best)] = best
+    return likely
+
+
+def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
+    """Return the ids of the first sentences of a side, and the number of the pair of each id."""
+    ids, offsets = bitext.side(side)
+    numbers = np.repeat(np.arange(pairs), np.diff(offsets[: pairs + 1]))
+    return ids[: offsets[pairs]], numbers
+
+
+def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[Numbers, Numbers]:
+    """Return pairs grouped by words, or words grouped by pairs, without duplicates, and the groups' beginnings."""
+    ids, numbers = words
+    outer, inner = (ids.astype(np.int64), numbers) if by_word else (numbers, ids.astype(np.int64))
+    base = int(inner.max(initial=0)) + 1
+    outer, inner = np.divmod(np.unique(outer * base + inner), base)
+    return inner, np.searchsorted(outer, np.arange(groups + 1))

@@ -14,10 +14,10 @@ import torch
 
 import nmt
 from nmt.backend.device import device_name
+from nmt.data.batches import batches_by_length
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.decoding.batching import batches
 from nmt.decoding.forced_decoding import score
-from nmt.decoding.output_formats import details, rounded
+from nmt.decoding.formats import details, rounded
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import Translator
 from nmt.evaluation.translations import words
@@ -91,7 +91,7 @@ def translate_file(
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
         lengths = [len(sentence.source) for sentence in sentences]
-        for number, places in enumerate(batches(lengths, decoding.batch_size)):
+        for number, places in enumerate(batches_by_length(lengths, decoding.batch_size)):
             group = [sentences[place] for place in places]
             if number not in journal.done:
                 n_best = translator.batch([sentence.source for sentence in group])

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from nmt.data.batches import in_batches
 from nmt.data.tokenization import RawText, Text, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD
-from nmt.decoding.batching import Words, in_batches, make_batch
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.beam_search import translate as search
 from nmt.decoding.ensemble import joined
@@ -26,7 +26,7 @@ from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
-from nmt.store.trained_model import TrainedModel
+from nmt.store.trained_model import TrainedModel, Words
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Translator:
     def _search(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
         model = joined([one.network for one in self.models], self.average)
         first = self.models[0]
-        batch = make_batch(first, sources, [[] for _ in sources])
+        batch = first.batch(sources)
         lengths = np.array([len(first.source.ids(words)) for words in sources])
         candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
         encoded = model.encode(batch.source, batch.source_mask)

@@ -189,12 +189,9 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
     links = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentences = 0
     for record in read_alignments(alignments):
-        if record.alignment is None:
-            raise UserError(
-                f"{alignments}: line {record.line} has no attention; only an RNNsearch model has one"
-            )
         if record.line not in links:
             continue
+        assert record.alignment is not None  # only models that align have such a file
         size = (len(record.source), len(record.target))
         true = links[record.line]
         true.check(*size)
@@ -202,13 +199,9 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
         names["diagonal"].add(diagonal_links(*size), true)
         names["same_position"].add(same_position_links(*size), true)
         sentences += 1
-    if not sentences:
-        raise UserError(
-            f"{alignments}: no line has gold links in {', '.join(map(str, gold))}; give those of this text"
-        )
     attention = names.pop("attention")
     if not attention.sure:
-        raise UserError(f"{', '.join(map(str, gold))}: no sure links in it; expected those of this text")
+        raise UserError(f"{', '.join(map(str, gold))}: no sure links of the sentences of {alignments}")
     return {
         "model": model,
         "sentences": sentences,

@@ -18,7 +18,8 @@ from nmt.io.text_files import read_pairs
 # more digits than anyone reads, and none that depend on the order of a sum
 _DIGITS = 6
 
-_PathsOfSides = Sequence[tuple[str | Path, str | Path]]
+TestSet = tuple[Path, Path]
+"""Source and reference, as token files."""
 
 
 def multi_bleu() -> BLEU:
@@ -136,15 +137,14 @@ class Scored:
         return sentence_counts(self.hypothesis, self.reference)
 
 
-def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
+def score(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute both BLEU scores of Table 1 for one model, and the counts of each sentence for tables and figures.
 
     `all_path` holds the translations of all sentences of the test set; `[UNK]` is allowed and scores as a wrong word.
-    `no_unk_path` holds the translations of the sentences without unknown words in source and reference. `test` names
-    source and reference of each test corpus, in the order of translation. Raises a `UserError` if a translation is
-    missing or belongs to another text.
+    `no_unk_path` holds the translations of the sentences without unknown words in source and reference. Raises a
+    `UserError` if a translation is missing or belongs to another text.
     """
-    pairs = _pairs(test)
+    pairs = list(read_pairs(*test))
     everything = match(all_path, pairs)
     if len(everything) != len(pairs):
         raise UserError(
@@ -153,12 +153,12 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
     return _scores(model, everything, match(no_unk_path, pairs))
 
 
-def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
+def score_given(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute the same as `score` for another system. `path` holds its translations, one per line.
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
-    pairs = _pairs(test)
+    pairs = list(read_pairs(*test))
     lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
     everything = [
         Scored(Record(line, words(source), translation, None), reference)
@@ -166,10 +166,6 @@ def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides)
     ]
     no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
     return _scores(system, everything, no_unk)
-
-
-def _pairs(test: _PathsOfSides) -> list[tuple[str, str]]:
-    return [pair for source, reference in test for pair in read_pairs(source, reference)]
 
 
 def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) -> dict[str, Any]:
@@ -188,23 +184,15 @@ def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) 
 
 
 def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
-    """Pair each translation with its reference. Check that line numbers increase and that the sources are equal."""
+    """Pair each translation with its reference. Line numbers increase, and the sources are those of the test set."""
     matched: list[Scored] = []
+    last = -1
     for record in read_translations(path):
-        if not 0 <= record.line < len(pairs):
-            raise UserError(
-                f"{path}: line {record.line} is outside the test set of {len(pairs)} lines; translate again"
-            )
-        if matched and record.line <= matched[-1].record.line:
-            raise UserError(
-                f"{path}: line {record.line} comes after {matched[-1].record.line}; translate again"
-            )
-        source, reference = pairs[record.line]
-        if record.source != words(source):
-            raise UserError(
-                f"{path}: line {record.line} translates another sentence than the source; translate again"
-            )
+        source, reference = pairs[record.line] if last < record.line < len(pairs) else (None, "")
+        if source is None or record.source != words(source):
+            raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
         matched.append(Scored(record, reference))
+        last = record.line
     return matched
 
 

@@ -17,8 +17,6 @@ from nmt.io.text_files import read_lines, write_lines
 
 Vectors = NDArray[np.float32]
 COLUMNS = ("panel", "x", "y", "share_x", "share_y", "sentence")
-MOST = 10_000
-"""Maximum number of sentences in a panel, whose vectors are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -59,29 +57,20 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
 
 
 def read_panels(path: Path) -> list[Panel]:
-    """Read a file of `write_panels`. A UserError names a malformed line."""
-    lines = read_lines(path)
-    if next(lines, None) != "\t".join(COLUMNS):
-        raise UserError(f"{path}, line 1: expected {', '.join(COLUMNS)}, as `nmt vectors` writes them")
+    """Read a file of `write_panels`."""
     rows: dict[str, list[tuple[str, list[float]]]] = {}
-    for number, line in enumerate(lines, start=2):
-        panel, *values = line.split("\t", len(COLUMNS) - 1)
-        rows.setdefault(panel, []).append(_row(values, f"{path}, line {number}"))
-    if not rows:
-        raise UserError(f"{path}: holds no sentences; write it again with `nmt vectors`")
-    return [_panel(panel_rows) for panel_rows in rows.values()]
-
-
-def _row(values: Sequence[str], where: str) -> tuple[str, list[float]]:
     try:
-        numbers = [float(value) for value in values[:4]]
-        if len(values) != 5 or not np.isfinite(numbers).all():
+        for number, line in enumerate(read_lines(path)):
+            panel, x, y, share_x, share_y, sentence = line.split("\t", len(COLUMNS) - 1)
+            if number:
+                values = [float(value) for value in (x, y, share_x, share_y)]
+                rows.setdefault(panel, []).append((sentence, values))
+        panels = {panel: np.array([values for _, values in own]) for panel, own in rows.items()}
+        if not panels or not all(np.isfinite(values).all() for values in panels.values()):
             raise ValueError
     except ValueError:
-        raise UserError(f"{where}: expected {', '.join(COLUMNS)} with tabs between") from None
-    return values[4], numbers
-
-
-def _panel(rows: Sequence[tuple[str, list[float]]]) -> Panel:
-    numbers = np.array([values for _, values in rows])
-    return Panel([sentence for sentence, _ in rows], numbers[:, :2], (numbers[0, 2], numbers[0, 3]))
+        raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, as of `nmt vectors`") from None
+    return [
+        Panel([sentence for sentence, _ in rows[panel]], values[:, :2], (values[0, 2], values[0, 3]))
+        for panel, values in panels.items()
+    ]

@@ -101,7 +101,9 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     Pairs are taken in the order of score, corpus and line number, until the next pair would exceed the budget.
     `scores` lists the files of each corpus' shards. All are in memory, with 30 bytes a pair.
     """
-    rows = {corpus: _in_order([_map_scores(path) for path in files]) for corpus, files in scores.items()}
+    rows = {
+        corpus: _in_order([map_array(path, np.int32) for path in files]) for corpus, files in scores.items()
+    }
     all_rows = np.concatenate([*rows.values()])
     order = np.argsort(all_rows[:, 0], kind="stable")
     order = order[all_rows[order, 0] < DROPPED]
@@ -131,19 +133,7 @@ def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Return the rows of a corpus by their global line numbers."""
     rows = np.empty((sum(map(len, shards)), 2), np.int32)
     for number, shard in enumerate(shards):
-        lines = global_line(np.arange(len(shard)), number, len(shards))
-        if lines.max(initial=0) >= len(rows):
-            raise UserError("selection: the scores are not those of all shards of a corpus; score them again")
-        rows[lines] = shard
-    return rows
-
-
-def _map_scores(path: Path) -> NDArray[np.int32]:
-    rows = map_array(path, np.int32)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise UserError(
-            f"{path}: holds an array of shape {rows.shape}, expected (lines, 2); score the shard again"
-        )
+        rows[global_line(np.arange(len(shard)), number, len(shards))] = shard
     return rows
 
 
@@ -159,7 +149,7 @@ def apply(
 
     So every pair keeps its global line number.
     """
-    rows, lines = _map_scores(scores), 0
+    rows, lines = map_array(scores, np.int32), 0
     numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
     taken = iter(threshold.taken(rows[:, 0], corpus, numbers).tolist())
     with Progress.over_files(sides, f"select {sides[0]}") as progress:

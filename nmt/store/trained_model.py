@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
 
 from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
+from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -27,6 +29,7 @@ from nmt.store.model_folder import (
 )
 from nmt.store.tensors import load_metadata, load_tensors
 
+Words = Sequence[str]
 SIDES = ("source", "target")
 _KINDS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
@@ -44,6 +47,14 @@ class TrainedModel:
     def device(self) -> torch.device:
         """The device that holds the weights."""
         return next(self.network.parameters()).device
+
+    def batch(self, sources: Sequence[Words], targets: Sequence[Words] | None = None) -> Batch:
+        """Turn tokens into a padded batch of ids on the model's device; without targets, these are empty."""
+        return pad_pairs(
+            [np.array(self.source.ids(words), dtype=np.uint32) for words in sources],
+            [np.array(self.target.ids(words), dtype=np.uint32) for words in targets or [[]] * len(sources)],
+            self.run.architecture.source_end,
+        ).to(self.device)
 
 
 def load_all(

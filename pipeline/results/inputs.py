@@ -120,7 +120,7 @@ class Inputs:
         if self.scores_folder:
             row: Row = read_json(self.scores_folder / ("" if set_ == "test" else set_) / f"{system}.json")
             return row
-        test = [(self.side("source", set_), self.side("reference", set_))]
+        test = self.side("source", set_), self.side("reference", set_)
         first = self.systems.get(system)
         if first is None:
             known = self.package.translations(self.runs[0], "no_unk", set_)

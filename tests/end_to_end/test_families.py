@@ -111,7 +111,7 @@ def decode(here: Path, model: Path, test: list[object]) -> None:
 
 def evaluate(here: Path, seed: int) -> Path:
     """The file of the scores of both."""
-    test = [(here / "source.txt", here / "target.txt")]
+    test = here / "source.txt", here / "target.txt"
     scores = bleu.score("tiny", here / "all.jsonl", here / "no_unk.jsonl", test)
     write_json(here / "scores.json", {"seed": seed, **scores})
     return here / "scores.json"

@@ -73,9 +73,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"
-    making = provenance.Provenance.of("all", decoding, [folder / "model"], "CPU")
+    record = provenance.begun("all", decoding, [folder / "model"], "CPU")
     translate_file([model], folder / "test", None, "all", decoding, output)
-    making.write(output, 3, 1.0, False)
+    provenance.write(record, output, 3, 1.0, False)
     return folder
 
 

@@ -148,7 +148,7 @@ def test_settings_name_the_key_and_suggest_another() -> None:
             validated(Languages, value, "nmt")
     with pytest.raises(UserError, match="sorce: unknown key; did you mean `source`"):
         validated(Languages, {"source": "en", "target": "fr", "sorce": 1}, "nmt")
-    with pytest.raises(UserError, match=r"^--settings x\.json: no such file"):
+    with pytest.raises(UserError, match=r"^x\.json: no such file"):
         parse_settings(Languages, "x.json")
 
 

@@ -9,7 +9,7 @@ with job(snakemake):
     from nmt.io.files import write_json
 
     files = {name: Path(file) for name, file in snakemake.input.items()}
-    test, params = [(files["source"], files["reference"])], snakemake.params
+    test, params = (files["source"], files["reference"]), snakemake.params
     if "given" in files:
         scores = score_given(params.model, files["given"], files["no_unk"], test)
     else:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.decoding.provenance import Provenance
+from nmt.decoding import provenance
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.store.model_folder import RECORDS
@@ -26,7 +26,8 @@ from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
 
-MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
+CODE = {"code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
+MADE_WITH = {"device": "CPU", "made_with": CODE}
 
 
 @pytest.fixture
@@ -45,8 +46,9 @@ def written(folder: Path) -> Path:
         for mode in MODES:
             translations = parts.translations(run, mode)
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
-            making = Provenance(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
-            making.write(translations, 1, 12.5, resumed=False)
+            models = [{"name": run, "sha256": "f" * 64}]
+            begun = {"mode": mode, "settings": config.decoding.model_dump(mode="json"), "models": models}
+            provenance.write(begun | MADE_WITH, translations, 1, 12.5, resumed=False)
     return folder
 
 

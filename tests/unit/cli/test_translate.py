@@ -161,8 +161,6 @@ def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> No
     found = nmt("translate", "--model", model, tmp_path / "no.en", "--output", tmp_path / "out")
     refused(found)
     assert not (tmp_path / "out").exists()
-    found = nmt("translate", "--model", model, "--json", "--alignment", "pharaoh")
-    refused(found)
 
 
 def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:

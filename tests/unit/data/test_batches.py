@@ -11,7 +11,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.data.batches import Batch, PairsWithinLimit, evaluation_batches, pad_pairs, training_batches
+from nmt.data.batches import (
+    WORDS_PER_SENTENCE,
+    Batch,
+    PairsWithinLimit,
+    batches_by_length,
+    evaluation_batches,
+    pad_pairs,
+    training_batches,
+)
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END
 from tests.bitexts import write_bitext
@@ -125,3 +133,13 @@ def test_buckets_are_of_words_and_each_has_an_end_symbol_on_top() -> None:
     ids = [np.full(words, 3, dtype=np.uint16) for words in range(1, 51)]
     shapes = [pad_pairs([one], [one], True).in_bucket(5).source.shape for one in ids]
     assert sorted(set(shapes)) == [(length, 1) for length in range(6, 52, 5)]
+
+
+@given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
+def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size: int) -> None:
+    found = list(batches_by_length(lengths, size))
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    for batch in found:
+        longest = max(lengths[place] for place in batch)
+        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_PER_SENTENCE
+        assert len(batch) <= size

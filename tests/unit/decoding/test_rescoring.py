@@ -11,7 +11,7 @@ import torch
 
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import score
-from nmt.decoding.n_best_lists import Entry, NBestList
+from nmt.decoding.formats import Entry, NBestList
 from nmt.decoding.rescoring import Rescorer, best_by_bleu, oracle, rescore
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 import nmt
 from nmt.data.vocabulary import Vocabulary
 from nmt.decoding import test_set, translator
-from nmt.decoding.batching import make_batch
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score, word_log_probabilities
 from nmt.decoding.test_set import align_file, translate_file
@@ -55,7 +54,7 @@ def model(folder: Path) -> TrainedModel:
 
 def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
     """Log-probabilities of all units of a pair, and attention."""
-    batch = make_batch(model, [SOURCES[row]], [TARGETS[row]])
+    batch = model.batch([SOURCES[row]], [TARGETS[row]])
     encoded = model.network.encode(batch.source, batch.source_mask)
     with torch.no_grad():
         values, weights = word_log_probabilities(model.network, encoded, batch)

@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from nmt.backend.products import supported
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
-from nmt.decoding.batching import WORDS_PER_SENTENCE, batches
 from nmt.decoding.forced_decoding import score
-from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
+from nmt.decoding.formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.translator import TextTranslator, text_processors
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
@@ -208,16 +205,6 @@ def test_several_models_have_the_mean_of_their_probabilities_and_of_their_attent
         assert single.attention is not None and second.attention is not None and mean.attention is not None
         assert np.allclose(mean.attention, (single.attention + second.attention) / 2, atol=1e-6)
     assert [len(reading.word_log_probabilities) for reading in one] == [2, 4, 1, 1]
-
-
-@given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
-def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size: int) -> None:
-    found = list(batches(lengths, size))
-    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    for batch in found:
-        longest = max(lengths[place] for place in batch)
-        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_PER_SENTENCE
-        assert len(batch) <= size
 
 
 def test_what_is_written(model: TrainedModel) -> None:

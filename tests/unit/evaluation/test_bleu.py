@@ -51,7 +51,7 @@ def write_records(path: Path, records: list[dict[str, Any]]) -> None:
 
 def scored(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Any]:
     files = write_test_set(folder, pairs, known)
-    test = [(files["source.en"], files["reference.fr"])]
+    test = (files["source.en"], files["reference.fr"])
     return score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
 
 
@@ -112,7 +112,7 @@ def test_a_translation_that_is_missing_or_of_another_text_is_refused(tmp_path: P
     lines = files[file].read_text().splitlines(keepends=True)
     files[file].write_text("".join([*lines[:-1], *(["b\n"] if file == "source.en" else [])]))
     with refused():
-        score("m", files["all.jsonl"], files["no_unk.jsonl"], [(files["source.en"], files["reference.fr"])])
+        score("m", files["all.jsonl"], files["no_unk.jsonl"], (files["source.en"], files["reference.fr"]))
 
 
 def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
 def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path) -> None:
     pairs = [*TEXT, ("[UNK] cat", "chat", "chat")]
     files = write_test_set(tmp_path, pairs, known={0, 2})
-    test = [(files["source.en"], files["reference.fr"])]
+    test = (files["source.en"], files["reference.fr"])
     mine = score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
     given_file = tmp_path / "given.txt"
     given_file.write_text("".join(f"{text} \n" for _, _, text in pairs), encoding="utf-8")

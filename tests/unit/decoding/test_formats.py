@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.decoding.n_best_lists import Entry, read_lists
+from nmt.decoding.formats import Entry, read_lists
 from nmt.errors import UserError
 
 MOSES = """0 ||| das ist ein haus  ||| LM0= -1.5 TM0= -2 ||| -3.5 ||| 0-1=0-1 ||| 0-0 1-1
