@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import tempfile
@@ -11,14 +10,6 @@ from pathlib import Path
 import pytest
 
 from pipeline.results.tables.latex import document
-
-
-def unescaped_specials(tex: str) -> list[str]:
-    """Specials in a tabular's rows that are neither escaped nor ours (cell separators, mathematics)."""
-    body = tex.split("\\toprule")[1].split("\\bottomrule")[0]
-    ours = r"\$\^\{(\\circ|5)\}\$|\$(\\times|\\pm|\\Delta|-)\$| & | \\\\|\\midrule"
-    plain = re.sub(r"\\[&%$#_{}]|\\text[a-z]+(\{\}| )", "", re.sub(ours, "", body))
-    return re.findall(r"[\\&%$#_{}~^]", plain)
 
 
 def assert_compiles(*tables: Path) -> None:

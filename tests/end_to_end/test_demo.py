@@ -102,14 +102,6 @@ def test_limits_of_cleaning_leave_development_and_test_text_whole(finished: Path
     assert len([*read_lines(finished / "translations" / "rnnsearch-50.all.jsonl")]) == 60
 
 
-def test_every_run_says_which_model_and_seed_it_is(finished: Path) -> None:
-    assert sorted(path.name for path in (finished / "models").iterdir()) == sorted(RUNS)
-    for name, (model, seed) in RUNS.items():
-        for file in (f"models/{name}/summary.json", f"models/{name}/settings.json", f"scores/{name}.json"):
-            value = read(finished / file)
-            assert (value["model"], value["seed"]) == (model, seed), file
-
-
 def test_a_star_goes_on_from_its_own_seed(finished: Path) -> None:
     nlls = {}
     for name in RUNS:

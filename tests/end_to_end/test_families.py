@@ -16,7 +16,6 @@ from nmt.cli import commands
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
 from nmt.evaluation import bleu
-from nmt.evaluation.translations import read_translations
 from nmt.io.files import write_json
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.families import FAMILIES, FamilyName
@@ -72,22 +71,9 @@ def settings(values: Any) -> str:
     return json.dumps(values if isinstance(values, dict) else values.model_dump())
 
 
-def units(here: Path) -> None:
-    """Subword units instead of words, and the text in them."""
-    texts, vocabularies = (
-        [here / f"{side}.{form}" for side in ("source", "target")] for form in ("txt", "tsv")
-    )
-    for text, vocabulary in zip(texts, vocabularies, strict=True):
-        nmt("data", "vocabulary", "--subwords", "--words", 14, text, "--output", vocabulary)
-    both = as_options(source_vocabulary=vocabularies[0], target_vocabulary=vocabularies[1])
-    nmt("data", "binarize", "--text", *texts, *both, "--output", here / "bitext")
-
-
-def trained(here: Path, config: Config, subwords: bool = False) -> Path:
+def trained(here: Path, config: Config) -> Path:
     """The folder of the experiment's model, complete."""
     write_bitext(here, PAIRS)
-    if subwords:
-        units(here)
     (run,) = runs_in_use(config).values()
     wanted = settings(run_settings(config, run))
     files = as_options(
@@ -140,19 +126,6 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
     assert_translates_raw_text(tmp_path, model, aligns)
-
-
-@pytest.mark.parametrize("family", ["rnnsearch"])
-def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Config) -> None:
-    model = trained(tmp_path, config, subwords=True)
-    test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
-    decode(tmp_path, model, test)
-    for record in read_translations(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
-        assert all(word.startswith("w") for word in record.source) and record.alignment is not None
-    assert_perplexity(tmp_path, model, test)
-    scores = evaluate(tmp_path, seed=1)
-    assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
-    nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 
 
 def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:

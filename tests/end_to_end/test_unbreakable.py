@@ -1,4 +1,4 @@
-"""`nmt train` cannot be broken: killed in the middle of any write, its files damaged, started twice, out of time.
+"""`nmt train` cannot be broken: killed in the middle of any write, started twice, out of time.
 
 Whatever happens to a run, it ends with the bits of one that nothing happened to. Every run here is a process of its
 own, as a user starts it.
@@ -10,7 +10,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -142,13 +141,6 @@ def unbroken(finished: Run) -> dict[str, Any]:
     return finished.outcome()
 
 
-@pytest.fixture
-def again(finished: Run, tmp_path: Path) -> Run:
-    """A copy of its state, with the checkpoints 57 and 60, to be harmed and gone on with."""
-    shutil.copytree(finished.state, tmp_path / "state")
-    return Run(finished.text, tmp_path)
-
-
 # --- killed
 
 
@@ -219,29 +211,6 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
     assert seconds == sorted(seconds), "the clock of an earlier part was lost"
     left = [name for folder in (run.state, run.model) for name in names(folder) if ".part" in name]
     assert not left, "what was half-written goes when it is written again"
-
-
-# --- damaged
-
-
-def flip_a_bit(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> None:
-    for saved in checkpoint.saved(again.state):
-        flip_a_bit(saved)
-    history = (again.state / "history.jsonl").read_bytes()
-    result = again.finish()
-    assert result.code == 2
-    *warnings, error = result.lines
-    assert len(warnings) == 2
-    assert error.startswith(f"nmt: error: {again.state}: no intact checkpoint in it")
-    assert "Traceback" not in result.said
-    assert (again.state / "history.jsonl").read_bytes() == history
-    assert not again.model.exists()
 
 
 # --- twice at once

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sacrebleu
 
@@ -19,7 +20,6 @@ from pipeline.results.papers import Column, ReportedScores, ScoreTable
 from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.significance import COLUMNS, significance
 from tests.latex import assert_compiles
-from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.table_inputs import summary, write_forms
 
@@ -226,6 +226,6 @@ def test_the_table_of_significance(tmp_path: Path) -> None:
     assert float(by_pair["all", "Bad", "Good"]) < 0
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_forms(table, tmp_path / "significance")
-    words = {"column", "model", "compared_with", "signature"}
-    plain = read_plain(tmp_path / "significance.csv", COLUMNS, words)
+    plain = pd.read_csv(tmp_path / "significance.csv")
+    assert list(plain.columns) == COLUMNS
     assert plain["difference"][1] < 0 and plain["p"].between(0, 1).all()

@@ -170,6 +170,12 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     assert "damaged" in capsys.readouterr().err
     resumed.run()
     assert same_tensors(resumed.state_tensors(), finished(text, tmp_path / "other").state_tensors())
+    history = (tmp_path / "history.jsonl").read_bytes()
+    for saved in checkpoint.saved(tmp_path):
+        saved.write_bytes(saved.read_bytes()[:-3])
+    with refused():  # nothing begins anew
+        trainer(model_run(updates=10), text, tmp_path)
+    assert (tmp_path / "history.jsonl").read_bytes() == history
 
 
 def finished(text: Bitext, state: Path) -> Trainer:
