@@ -98,13 +98,18 @@ def called() -> str:
 
 
 class LazyGroup(click.Group):
-    """A group that imports the module of a subcommand only when it is needed."""
+    """All subcommands, or a group of them. Imports the module of a subcommand only when it is needed."""
 
     def sections(self) -> dict[str, list[str]]:
-        """Return the names of this group's subcommands, under the headings of the help."""
-        prefix = f"{self.name} "
+        """Return the names of subcommands and groups, under the headings of the help."""
+        if self.name in DESCRIPTIONS:
+            prefix = f"{self.name} "
+            own = [words.removeprefix(prefix) for words in subcommands() if words.startswith(prefix)]
+            return {"Subcommands": own}
         return {
-            "Subcommands": [words.removeprefix(prefix) for words in subcommands() if words.startswith(prefix)]
+            heading: list(dict.fromkeys(words.split()[0] for words in names))
+            for heading, names in available().items()
+            if names
         }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -112,8 +117,11 @@ class LazyGroup(click.Group):
         return [name for names in self.sections().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one subcommand."""
-        return subcommand(f"{self.name} {cmd_name}") if cmd_name in self.list_commands(ctx) else None
+        """Import one subcommand, or make a group."""
+        words = f"{self.name} {cmd_name}" if self.name in DESCRIPTIONS else cmd_name
+        if words in DESCRIPTIONS:
+            return LazyGroup(words, help=DESCRIPTIONS[words])
+        return subcommand(words) if words in subcommands() else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write every subcommand with its whole first sentence, under its heading."""
@@ -127,25 +135,7 @@ class LazyGroup(click.Group):
                 formatter.write_dl(rows)
 
 
-class AllCommands(LazyGroup):
-    """The subcommands for direct use, and the groups of the workflow's steps."""
-
-    def sections(self) -> dict[str, list[str]]:
-        """Return the names of subcommands and groups, under the headings of the help."""
-        names = {
-            heading: list(dict.fromkeys(words.split()[0] for words in commands))
-            for heading, commands in available().items()
-        }
-        return {heading: found for heading, found in names.items() if found}
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one subcommand, or make a group."""
-        if cmd_name in DESCRIPTIONS:
-            return LazyGroup(cmd_name, help=DESCRIPTIONS[cmd_name])
-        return subcommand(cmd_name) if cmd_name in subcommands() else None
-
-
-@click.group(cls=AllCommands, context_settings={"max_content_width": 110})
+@click.group(cls=LazyGroup, context_settings={"max_content_width": 110})
 @click.version_option(nmt.__version__, prog_name="nmt")
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).

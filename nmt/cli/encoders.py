@@ -71,16 +71,16 @@ def vectors(
     if output_npy is None and output_tsv is None:
         raise UserError("--output-npy, --output-tsv: give one of them or both")
     with like_unix_tools():
-        sentences, found = _vectors(model_path, input, tokenized, batch_size, compute)
+        sentences, encoded = _encoded(model_path, input, tokenized, batch_size, compute)
         if not any(sentences):
             raise UserError(f"{input}: no sentence in it, so there are no vectors")
         if output_npy is not None:
-            write_array(output_npy, "float32", (len(found), *found[0].shape), [found])
+            write_array(output_npy, "float32", (len(encoded), *encoded[0].shape), [encoded])
         if output_tsv is not None:
-            write_panels(output_tsv, _panels(sentences, found))
+            write_panels(output_tsv, _panels(sentences, encoded))
 
 
-def _vectors(
+def _encoded(
     model_path: Path, input: Path, tokenized: bool, batch_size: int, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines and their vectors."""
@@ -94,15 +94,15 @@ def _vectors(
 
     source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
     (model,) = load_models([model_path], compute)
-    lines_read, found = list[str](), []
+    lines_read, encoded = list[str](), []
     with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
         for group in lines.groups(READ_AHEAD):
             sentences = [source.tokens(line) for line in group]
             lines_read += [" ".join(words) for words in sentences]
-            found.append(sentence_vectors(model, sentences, batch_size))
+            encoded.append(sentence_vectors(model, sentences, batch_size))
             progress(len(group))
         warn_of_replaced(lines)
-    return lines_read, np.concatenate(found) if found else np.zeros((0, 0), np.float32)
+    return lines_read, np.concatenate(encoded) if encoded else np.zeros((0, 0), np.float32)
 
 
 def _panels(sentences: list[str], vectors: Vectors) -> list[Panel]:
@@ -156,10 +156,10 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     words = text_processors(model.text, tokenized)[0].tokens(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
-    found = tree_of(model.models[0], words)
+    drawn = tree_of(model.models[0], words)
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
     best = [(one.text, one.score) for one in translations]
-    figure = figures.figure6(found.leaves, found.gates, best, least)
+    figure = figures.figure6(drawn.leaves, drawn.gates, best, least)
     for path in output:
         save_as(figure, path)

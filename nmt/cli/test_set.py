@@ -98,8 +98,8 @@ def perplexity(
     from nmt.decoding.test_set import perplexity as measure
 
     models = load_models(model_paths, compute)
-    found = measure(models, source, reference, batch_size, average)
-    write_json(output, {"model": name, "seed": seed, **found})
+    measured = measure(models, source, reference, batch_size, average)
+    write_json(output, {"model": name, "seed": seed, **measured})
 
 
 @click.command()

@@ -130,11 +130,12 @@ def translate(
             progress_over("translate", lines, input, output) as progress,
         ):
             for group in lines.groups(buffer_lines):
-                found = translator(group)
+                translations = translator(group)
                 if plot:
-                    draw(found, plot, number)
-                write(written(line, entry) for line, entry in enumerate(found, start=number))
-                warn_of_pieces(number, [len(entry[0].pieces) for entry in found], options.max_words)
+                    draw(translations, plot, number)
+                write(written(line, entry) for line, entry in enumerate(translations, start=number))
+                cuts = [len(best.pieces) for best, *_ in translations]
+                warn_of_pieces(number, cuts, options.max_words)
                 number += len(group)
                 progress(len(group))
             warn_of_replaced(lines)
@@ -216,20 +217,20 @@ def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScor
 
 
 def form_of(
-    n_best: bool, alignment: AlignmentForm | None, as_json: bool
+    as_list: bool, alignment: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Sequence[Translation]], str]:
     """Return the function that formats the translations of a line, given its number."""
     from nmt.decoding import formats
 
     if as_json:
         return formats.as_json
-    if n_best:
-        return lambda number, found: formats.as_n_best(number, found, alignment)
-    return lambda number, found: formats.as_text(found[0], alignment)
+    if as_list:
+        return lambda number, n_best: formats.as_n_best(number, n_best, alignment)
+    return lambda number, n_best: formats.as_text(n_best[0], alignment)
 
 
-def draw(found: Sequence[Sequence[Translation]], path: Path, first: int) -> None:
+def draw(translations: Sequence[Sequence[Translation]], path: Path, first: int) -> None:
     """Draw the attention of the best translation of each line that has words; the first line has number `first`."""
-    for number, (best, *_) in enumerate(found, start=first + 1):
+    for number, (best, *_) in enumerate(translations, start=first + 1):
         if best.tokens and best.source_tokens:
             best.plot(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))

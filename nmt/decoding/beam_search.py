@@ -385,5 +385,5 @@ def largest_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     outside = columns >= width
     columns.clamp_(max=width - 1)
     candidates = values.gather(1, columns).masked_fill_(outside, -torch.inf)
-    found, places = largest(candidates, k)
-    return found, columns.gather(1, places)
+    best, places = largest(candidates, k)
+    return best, columns.gather(1, places)

@@ -87,13 +87,13 @@ class Scorer:
         first = self.models[0]
         batch = first.batch([[] for _ in targets], [target for _, target in targets])
         rows = torch.tensor([row for row, _ in targets], device=first.device)
-        found = [
+        scored = [
             word_log_probabilities(model.network, encoded.select(rows), batch, attention)
             for model, encoded in zip(self.models, self.encoded, strict=True)
         ]
-        aligned = [weights for _, weights in found if weights is not None]
+        aligned = [weights for _, weights in scored if weights is not None]
         attended = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
-        logs = mean(torch.stack([values for values, _ in found]), self.average).cpu().numpy()
+        logs = mean(torch.stack([values for values, _ in scored]), self.average).cpu().numpy()
         owners = batch.sentence.cpu().numpy()
         own = np.split(logs[np.argsort(owners, kind="stable")], np.bincount(owners).cumsum()[:-1])
         return [
@@ -139,9 +139,9 @@ def word_log_probabilities(
         if attention and weights is not None:
             matrices.append(weights)
         first = last
-    found = torch.cat(values)
-    refuse_nan(found, "scoring")
-    return found, torch.cat(matrices) if matrices else None
+    logs = torch.cat(values)
+    refuse_nan(logs, "scoring")
+    return logs, torch.cat(matrices) if matrices else None
 
 
 def refuse_nan(values: Tensor, work: str) -> None:

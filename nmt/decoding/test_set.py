@@ -135,7 +135,7 @@ def record(sentence: Sentence, n_best: Sequence[Translation], vocabulary: Vocabu
         "source": " ".join(sentence.source),
         **best,
         "source_unknown": vocabulary.ids(sentence.source).count(UNKNOWN),
-        "n_best": [{"text": found.text, "log_probability": found.score} for found in n_best],
+        "n_best": [{"text": one.text, "log_probability": one.score} for one in n_best],
         "alignment": alignment,
     }
 

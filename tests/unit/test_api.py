@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -39,6 +40,25 @@ def test_import_loads_nothing_heavy() -> None:
     assert done.stdout == "set()\n"
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = nmt.lode  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("given", "spins"),
+    [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
+)
+def test_torch_s_openmp_is_told_unless_the_user_has_said_something(given: dict[str, str], spins: str) -> None:
+    named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}
+    environment = {key: value for key, value in os.environ.items() if key not in named}
+    done = subprocess.run(
+        [sys.executable, "-c", "import nmt, torch"],
+        env=environment | given | {"OMP_DISPLAY_ENV": "VERBOSE"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if "GOMP_SPINCOUNT" not in done.stderr:
+        pytest.skip("this torch has another OpenMP")
+    assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
 
 
 def test_a_list_of_lines_gives_what_the_command_writes(

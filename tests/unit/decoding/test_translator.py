@@ -1,15 +1,18 @@
-"""Text to text: order, groups, n-best lists, unknown words, pieces, scores; ensembles that do not fit together."""
+"""Text to text: pieces, order, groups, n-best lists, unknown words, scores; ensembles that do not fit together."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from nmt.backend.products import supported
@@ -18,6 +21,7 @@ from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.formats import as_json, as_n_best, as_text, pharaoh, soft
+from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.decoding.translator import TextTranslator, text_processors
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
@@ -241,3 +245,44 @@ def test_other_precisions_say_nearly_the_same(tmp_path: Path, family: FamilyName
     for (line,), (other,) in zip(exact, rough, strict=True):
         assert other.score == pytest.approx(line.score, rel=0.02)
     assert [line.score for line, *_ in exact] != [line.score for line, *_ in rough]
+
+
+@given(st.lists(st.sampled_from(["a", ",", ".", ";"]), max_size=60), st.integers(1, 12))
+def test_pieces_are_the_line(words: list[str], limit: int) -> None:
+    found = pieces(words, limit)
+    assert [word for piece in found for word in piece] == words
+    assert all(1 <= len(piece) <= limit for piece in found)
+
+
+def test_cuts_fall_behind_the_last_full_stop_or_comma_of_the_second_half() -> None:
+    assert pieces(["a", ".", "b", "c", ".", "d", "e", "f"], 6) == [["a", ".", "b", "c", "."], ["d", "e", "f"]]
+    assert pieces(["a", ".", "b", ",", "c", "d", "e", "f"], 6) == [["a", ".", "b", ","], ["c", "d", "e", "f"]]
+    assert pieces(["a", "b", "c", "d", "e"], 2) == [["a", "b"], ["c", "d"], ["e"]]
+    assert pieces([], 3) == []
+
+
+@given(
+    st.lists(st.lists(st.floats(-9, 0), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(1, 5)
+)
+def test_the_n_best_of_a_line_are_those_of_all_combinations(scores: list[list[float]], n_best: int) -> None:
+    parts = [
+        [
+            Translation("", "", score / 2, [], [str(score)], [], rank=score)
+            for score in sorted(part, reverse=True)
+        ]
+        for part in scores
+    ]
+    totals = sorted((sum(values) for values in product(*scores)), reverse=True)[:n_best]
+    limited = [part[:n_best] for part in parts]
+    assert [found.rank for found in join_pieces(limited, n_best, False)] == pytest.approx(totals)
+
+
+def test_attention_is_kept_piece_by_piece() -> None:
+    one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
+    left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, -0.4, [3], [one])
+    right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, -2.0, [2], [other])
+    (found,) = join_pieces([[left], [right]], 1, True)
+    assert found.tokens == ["a", "b", "c"] and not found.finished and found.pieces == [3, 2]
+    assert found.token_scores == [-0.5, -0.4, -0.1, -2.0]
+    assert found.attention is not None
+    assert found.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]
