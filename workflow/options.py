@@ -7,8 +7,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from pipeline.config.catalogue import Archive, Member
-from pipeline.config.job_settings import as_json
+from pipeline.config.catalogue import Corpus
 from pipeline.config.schema import Config
 
 
@@ -35,36 +34,12 @@ def any_of(names: Iterable[str]) -> str:
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
-def archive_at(config: Config, path: str) -> Archive:
-    """Return the entry of the catalogue that describes a file."""
-    return next(archive for archive in config.archives.values() if archive.path == path)
-
-
-def place_of(config: Config, side: Member) -> str:
-    """Return the file that holds a side of a corpus: an archive's, or one's own."""
-    return f"data/archives/{config.archives[side.archive].path}" if side.archive else str(side.file)
-
-
-def archive(config: Config, path: str) -> str:
-    """Return the options for address and known checksums of an archive."""
-    values = archive_at(config, path).model_dump(exclude={"alternatives"}, exclude_none=True)
-    return known(values.items())
-
-
-def other_sources(config: Config, path: str) -> str:
-    """Return the options for mirrors, and for other archives with the same members."""
-    others = archive_at(config, path).alternatives
-    alternatives = [as_json(other.model_dump(exclude_none=True)) for other in others]
-    return f"{repeated('mirror', config.mirrors)} {repeated('alternative', alternatives)}"
-
-
-def members(config: Config, corpus: str) -> str:
-    """Return the options for the members of both sides (none if the archive is the text) and their checksums."""
-    entry = config.corpora[corpus]
-    sides = [("source", entry.source), ("target", entry.target)]
-    values = [(f"member-{side}", text.member) for side, text in sides if text]
-    values += [(f"md5-{side}", text.md5) for side, text in sides if text]
-    return known([*values, ("pairs", entry.pairs)])
+def members(corpus: Corpus) -> str:
+    """Return what is known of both sides of a corpus (nothing if an archive is the text and has no checksum)."""
+    sides = corpus.sides.items()
+    values = [(f"member-{side}", text.member) for side, text in sides]
+    values += [(f"md5-{side}", text.md5) for side, text in sides]
+    return known([*values, ("pairs", corpus.pairs)])
 
 
 def shards(config: Config, corpora: Iterable[str]) -> str:
@@ -91,12 +66,3 @@ def text_of_card(config: Config) -> str:
     parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
     corpora = " ".join(repeated(name, names) for name, names in parts)
     return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"
-
-
-# --- phrase-based system ----------------------------------------------------------------------------------------------
-
-
-def moses_order(config: Config) -> int | str:
-    """Return the order of the language model, and the amount of its monolingual text if that is limited."""
-    order, words = config.moses.lm_order, config.moses.lm_words
-    return f"{order} {option('also-words', words)}" if words else order

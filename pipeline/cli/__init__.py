@@ -8,8 +8,4 @@ COMMANDS = {
         "preflight": "pipeline.cli.monitor:preflight",
         "verify": "pipeline.cli.publish:verify",
     },
-    "Steps of the workflow, in groups (nmt GROUP --help)": {
-        "data download": "pipeline.cli.download:download",
-        "data extract": "pipeline.cli.download:extract",
-    },
 }

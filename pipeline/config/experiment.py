@@ -9,6 +9,9 @@ from nmt.settings.families import IN_BROWSER
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
+COMMON_BUDGET = "common_budget"
+"""A name that no corpus can have, for its underscore."""
+
 # --- corpora ----------------------------------------------------------------------------------------------------------
 
 
@@ -111,13 +114,13 @@ def stages_of(config: Config, corpus: str) -> list[str]:
 
 
 def budget_of(config: Config, corpus: str) -> str:
-    """Return the folder of a corpus' word budget: CORPUS/ for its own, empty for the common one."""
-    return f"{corpus}/" if corpus in config.selection.corpus_words else ""
+    """Return the name of a corpus' word budget: its own name, or that of the budget that the other corpora share."""
+    return corpus if corpus in config.selection.corpus_words else COMMON_BUDGET
 
 
 def words_of_budget(config: Config, budget: str) -> int:
     """Return the target words of a word budget, named as by `budget_of`."""
-    return config.selection.corpus_words[budget.rstrip("/")] if budget else config.selection.target_words
+    return config.selection.corpus_words.get(budget, config.selection.target_words)
 
 
 def corpora_of_budget(config: Config, budget: str) -> list[str]:

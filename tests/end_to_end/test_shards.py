@@ -107,8 +107,8 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
                 numbers = range(min(shards, MOST[corpus]))
                 files = [data / stage / corpus / f"{shard}.{side}.zst" for shard in numbers]
                 found[f"{stage}/{corpus}.{side}"] = [*in_order(corpus, [read_lines(file) for file in files])]
-    for budget in ("", "near/"):
-        threshold = read_json(data / "selection" / f"{budget}threshold.json")
+    for budget in ("common_budget", "near"):
+        threshold = read_json(data / "selection" / f"{budget}.threshold.json")
         del threshold["shards"]
         found[f"{budget}threshold"] = threshold
     return found

@@ -8,9 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import MODEL, RECORDS
+from pipeline.config.experiment import corpora_in_use
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from tests.plans import EXPERIMENTS, Plans, stand_ins
@@ -89,12 +91,11 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(plan
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
 
 
-def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(plans: Plans) -> None:
+def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in() -> None:
     """Second sources carry no sums of archives."""
-    lines = plans["paper"].lines("nmt data extract ")
-    pairs = [int(number) for line in lines for number in re.findall(r" --pairs (\d+) ", line)]
-    assert len(pairs) == len(lines) == 8
-    assert sum(pairs) == 40_842_333 + 3003 + 3000 + 3003
+    config = load(find_layers(ROOT))
+    pairs = [config.corpora[corpus].pairs for corpus in corpora_in_use(config)]
+    assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
 def test_a_command_does_not_grow_with_the_number_of_shards(plans: Plans) -> None:
@@ -144,6 +145,16 @@ def test_the_authors_run_selects_from_their_list_of_text(plans: Plans) -> None:
 
 def test_the_demo_asks_for_no_download(plans: Plans) -> None:
     assert not plans["demo"].jobs("download") and not plans["demo"].jobs("language_model")
+
+
+def test_every_rule_with_a_gpu_has_the_gpu_s_partition(plans: Plans) -> None:
+    profile = yaml.safe_load((ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8"))
+    on_gpu = set()
+    for name in ("paper", "sutskever2014/moses", "overnight/moses"):
+        for rule, job in re.findall(r"\n *rule ([\w-]+):\n((?: +\w.*\n)+)", plans[name].text):
+            on_gpu |= {rule} if ", gpu=1" in job else set()
+    # alignments are read off where the right ones are known: of the demo's text, on its processor
+    assert set(profile["set-resources"]) == on_gpu | {"align"}
 
 
 def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> None:

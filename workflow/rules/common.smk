@@ -139,25 +139,30 @@ OTHER_SYSTEMS = {
 }
 
 
-# Only what the experiment has, so that a mistyped target is told as one that no rule makes. {set} and {budget} are folders
-# in a path, with the slash, or nothing: of the development set, and of a corpus with a word budget of its own. {number} is
-# a shard's within its corpus; in lists of files {shard} stands for CORPUS/NUMBER.
+# Only what the experiment has, so that a mistyped target is told as one that no rule makes. {dev} is the folder "dev/" in
+# paths of the development set, nothing in those of the test set. {number} is a shard's within its corpus; in lists of files
+# {shard} stands for CORPUS/NUMBER.
 wildcard_constraints:
     archive=options.any_of(archive.path for archive in CONFIG.archives.values()),
+    budget=options.any_of([experiment.COMMON_BUDGET, *CONFIG.selection.corpus_words]),
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2,3}",
     number="[0-9]+",
-    budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model=options.any_of(SYSTEMS),
     mode="all|no_unk",
-    set="(dev/)?" if "dev" in SETS else "(?:)",
+    dev="(dev/)?" if "dev" in SETS else "(?:)",
 
 
 def literal(settings):
     """A parameter of every job of a rule: settings as JSON, or text; its braces are no wildcards."""
     line = settings if isinstance(settings, str) else job_settings.as_json(settings)
     return lambda wildcards: line
+
+
+def unrecorded(value):
+    """A parameter of which a change runs nothing again: Snakemake records none whose function takes `input`."""
+    return lambda wildcards, input: value
 
 
 def moses_settings(*keys):

@@ -1,6 +1,11 @@
 """Archives: mirrors, the official address, other archives with the same members; what is known is checked."""
 
 
+def archive_at(path):
+    """The entry of the catalogue that describes a file."""
+    return next(archive for archive in CONFIG.archives.values() if archive.path == path)
+
+
 # Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
 rule download:
     """Fetch one archive, whole or not at all; a download that broke off is taken up again."""
@@ -14,8 +19,11 @@ rule download:
         mem_mb=1000,
         runtime=24 * 60,
     params:
-        archive=lambda wildcards: options.archive(CONFIG, wildcards.archive),
-        # asks for `input` so that other sources are no reason to fetch again what is already there
-        sources=lambda wildcards, input: options.other_sources(CONFIG, wildcards.archive),
-    shell:
-        "nmt data download {params.archive} {params.sources} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+        # in this form, so that finished runs download nothing again
+        known=lambda wildcards: options.known(
+            archive_at(wildcards.archive).model_dump(exclude={"alternatives"}, exclude_none=True).items()
+        ),
+        archive=lambda wildcards, input: archive_at(wildcards.archive).model_dump(),
+        mirrors=unrecorded(CONFIG.mirrors),
+    script:
+        "../scripts/download.py"

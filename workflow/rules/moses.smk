@@ -116,10 +116,10 @@ if CONFIG.moses.enabled:
         params:
             folder=lambda wildcards, input: os.path.dirname(input.programs),
             also=lambda wildcards, input: options.repeated("also", input.also),
-            # The name of this parameter stays: another one would change the shell line, and Snakemake would train again.
-            order=options.moses_order(CONFIG),
+            order=CONFIG.moses.lm_order,
+            words=options.known([("also-words", CONFIG.moses.lm_words)]),
         shell:
-            "nmt selection train-lm --order {params.order} --discount-fallback --memory-mb {resources.mem_mb}"
+            "nmt selection train-lm --order {params.order} {params.words} --discount-fallback --memory-mb {resources.mem_mb}"
             " --programs {params.folder:q} --text {input.text:q} {params.also} --output {output.model:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -153,9 +153,9 @@ if CONFIG.moses.enabled:
             source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
             programs=ancient(f"{MOSES}/bin/moses"),
         output:
-            translations="translations/{set}moses.txt",
+            translations="translations/{dev}moses.txt",
         log:
-            "logs/moses/{set}translate.log",
+            "logs/moses/{dev}translate.log",
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB,
@@ -166,10 +166,10 @@ if CONFIG.moses.enabled:
 
     use rule moses_translate as moses_n_best with:
         output:
-            lists="moses/{set}n_best.gz",
-            translations="moses/{set}n_best.txt",
+            lists="moses/{dev}n_best.gz",
+            translations="moses/{dev}n_best.txt",
         log:
-            "logs/moses/{set}n_best.log",
+            "logs/moses/{dev}n_best.log",
         params:
             system=moses_settings(*SEARCH),
             lists=moses_settings("n_best", "n_best_factor"),
@@ -265,6 +265,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
             programs=ancient(f"{MOSES}/bin/moses"),
         output:
-            translations=f"translations/{{set}}{WITH_PHRASE_MODEL}.txt",
+            translations=f"translations/{{dev}}{WITH_PHRASE_MODEL}.txt",
         log:
-            "logs/moses/{set}translate_scored.log",
+            "logs/moses/{dev}translate_scored.log",

@@ -32,13 +32,13 @@ def set_tokens(set_, language):
 
 
 def set_of(wildcards):
-    """The set that a path is of: {set} is a folder, none for the test set."""
-    return os.path.dirname(wildcards.set) or "test"
+    """The set that a path is of."""
+    return "dev" if wildcards.dev else "test"
 
 
 def folder_of(set_):
-    """The inverse: what stands for {set} in paths."""
-    return "" if set_ == "test" else f"{set_}/"
+    """The inverse: what stands for {dev} in the set's paths."""
+    return "" if set_ == "test" else "dev/"
 
 
 def scores_of(systems, set_="test"):

@@ -9,6 +9,11 @@ GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar
 HELD_OUT = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
 
 
+def place_of(side):
+    """The file that holds a side of a corpus: an archive, or one's own."""
+    return f"data/archives/{CONFIG.archives[side.archive].path}" if side.archive else side.file
+
+
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in IN_FILES:
 
@@ -17,8 +22,8 @@ for corpus in IN_FILES:
         name:
             f"extract_{corpus}"
         input:
-            source=options.place_of(CONFIG, CONFIG.corpora[corpus].source),
-            target=options.place_of(CONFIG, CONFIG.corpora[corpus].target),
+            source=place_of(CONFIG.corpora[corpus].source),
+            target=place_of(CONFIG.corpora[corpus].target),
         output:
             source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
             target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),
@@ -29,12 +34,11 @@ for corpus in IN_FILES:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
         params:
-            members=literal(options.members(CONFIG, corpus)),
-            source=lambda wildcards, output: options.repeated("output-source", output.source),
-            target=lambda wildcards, output: options.repeated("output-target", output.target),
-        shell:
-            "nmt data extract --archive-source {input.source:q} --archive-target {input.target:q} {params.members}"
-            " {params.source} {params.target} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
+            # in this form, so that finished runs extract nothing again
+            known=literal(options.members(CONFIG.corpora[corpus])),
+            corpus=unrecorded(CONFIG.corpora[corpus].model_dump()),
+        script:
+            "../scripts/extract.py"
 
 
 for corpus in GENERATED:

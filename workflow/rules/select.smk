@@ -120,9 +120,9 @@ if PREPARED and CONFIG.selection.enabled:
                 shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget)),
             ),
         output:
-            threshold="data/selection/{budget}threshold.json",
+            threshold="data/selection/{budget}.threshold.json",
         log:
-            "logs/select/{budget}threshold.log",
+            "logs/select/{budget}.threshold.log",
         resources:
             mem_mb=memory(4000),
             runtime=minutes(30),
@@ -135,7 +135,7 @@ if PREPARED and CONFIG.selection.enabled:
         """Keep the pairs of a training shard that score below the threshold; the others become empty lines."""
         input:
             threshold=lambda wildcards: (
-                f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}threshold.json"
+                f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}.threshold.json"
             ),
             scores="data/selection/{corpus}/{number}.scores.npy",
             source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",

@@ -25,10 +25,10 @@ rule translate:
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
-        translations="translations/{set}{model}.{mode}.jsonl",
-        making="translations/{set}{model}.{mode}.made.json",
+        translations="translations/{dev}{model}.{mode}.jsonl",
+        making="translations/{dev}{model}.{mode}.made.json",
     log:
-        "logs/translate/{set}{model}.{mode}.log",
+        "logs/translate/{dev}{model}.{mode}.log",
     threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
     resources:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
@@ -114,9 +114,9 @@ rule score:
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
-        scores="scores/{set}{model}.json",
+        scores="scores/{dev}{model}.json",
     log:
-        "logs/score/{set}{model}.log",
+        "logs/score/{dev}{model}.log",
     localrule: True
     resources:
         mem_mb=4000,
@@ -136,9 +136,9 @@ rule score_given:
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
-        scores="scores/{set}{system}.json",
+        scores="scores/{dev}{system}.json",
     log:
-        "logs/score/{set}{system}.log",
+        "logs/score/{dev}{system}.log",
     wildcard_constraints:
         system=options.any_of(system for given in OTHER_SYSTEMS.values() for system in given),
     localrule: True

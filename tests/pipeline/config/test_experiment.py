@@ -28,9 +28,12 @@ def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
 
 def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
-    assert experiment.budget_of(config, "europarl-v7") == "europarl-v7/"
-    assert experiment.corpora_of_budget(config, "europarl-v7/") == ["europarl-v7"]
-    assert set(experiment.corpora_of_budget(config, "")) == set(config.use.train) - {"europarl-v7"}
+    assert experiment.budget_of(config, "europarl-v7") == "europarl-v7"
+    assert experiment.corpora_of_budget(config, "europarl-v7") == ["europarl-v7"]
+    assert experiment.words_of_budget(config, "europarl-v7") == 1000
+    others = experiment.budget_of(config, "un-2000")
+    assert set(experiment.corpora_of_budget(config, others)) == set(config.use.train) - {"europarl-v7"}
+    assert experiment.words_of_budget(config, others) == 348_000_000
 
 
 def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
