@@ -33,7 +33,7 @@ DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
+.PHONY: always help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report lecture showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,39 +43,29 @@ setup: $(INSTALLED) ## Create .venv and install what experiments need
 setup-dev: $(DEV) ## The same, and what tests and linters need
 
 # If TORCH names a build of PyTorch, it is installed now, and it stays.
-$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH),told)
+$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH),always)
 	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--group dev)
 	@touch $(INSTALLED) $@
-told: # never a file
+always: # never a file
 
-demo: $(INSTALLED) ## Train all models and make all tables and figures on synthetic text: two cores, six minutes
-	$(RUN) experiments/demo $(OPTIONS)
+demo: ## Train all models and make all tables and figures on synthetic text: two cores, six minutes
+cho2014b-demo: ## Cho et al. (2014b) on the demo's text: a gated recursive convolution
+sutskever2014-demo: ## Sutskever et al. (2014) on the demo's text: deep LSTMs, ensembles
+multi30k: ## Image captions: two cores, about 15 minutes
+overnight: ## Europarl, News Commentary and the WMT'14 test set: two cores, one night
+ablations: ## What the paper's ambiguous details change, on the demo's text: two cores, 20 to 60 minutes
+europarl: ## The claim at the paper's sizes, on Europarl and News Commentary: one H100, an hour (estimated)
+groundhog: ## The paper as its authors' code ran it, with the downloads of `make paper`
 
-cho2014b-demo: $(INSTALLED) ## Cho et al. (2014b) on the demo's text: a gated recursive convolution
+demo multi30k overnight ablations europarl groundhog: $(INSTALLED)
+	$(RUN) experiments/$@ $(OPTIONS)
+
+cho2014b-demo sutskever2014-demo: $(INSTALLED)
 	$(DEMO_FIRST)
-	$(RUN) experiments/cho2014b-demo $(OPTIONS)
-
-sutskever2014-demo: $(INSTALLED) ## Sutskever et al. (2014) on the demo's text: deep LSTMs, ensembles
-	$(DEMO_FIRST)
-	$(RUN) experiments/sutskever2014-demo $(OPTIONS)
-
-multi30k: $(INSTALLED) ## Image captions: two cores, about 15 minutes
-	$(RUN) experiments/multi30k $(OPTIONS)
-
-overnight: $(INSTALLED) ## Europarl, News Commentary and the WMT'14 test set: two cores, one night
-	$(RUN) experiments/overnight $(OPTIONS)
-
-ablations: $(INSTALLED) ## What the paper's ambiguous details change, on the demo's text: two cores, 20 to 60 minutes
-	$(RUN) experiments/ablations $(OPTIONS)
-
-europarl: $(INSTALLED) ## The claim at the paper's sizes, on Europarl and News Commentary: one H100, an hour (estimated)
-	$(RUN) experiments/europarl $(OPTIONS)
+	$(RUN) experiments/$@ $(OPTIONS)
 
 paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
 	$(RUN) . $(OPTIONS)
-
-groundhog: $(INSTALLED) ## The paper as its authors' code ran it, with the downloads of `make paper`
-	$(RUN) experiments/groundhog $(OPTIONS)
 
 new: $(INSTALLED) ## Begin an experiment on your text: make new EXPERIMENT=experiments/own SOURCE=corpus.de TARGET=corpus.es
 	@for name in EXPERIMENT SOURCE; do test -n "$${!name}" || { \

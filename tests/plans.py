@@ -151,9 +151,10 @@ class Plans:
 
 
 def dry_run(folder: Path, asked: Asked) -> str:
-    """What a dry-run says, in which whoever imports PyTorch fails: it would take seconds of each call of Snakemake."""
+    """What a dry-run says, in which imports that would take seconds of each call of Snakemake fail."""
     experiment = lay_out(folder, asked)
-    (folder / "torch.py").write_text("raise ImportError('the rules load PyTorch')\n", encoding="utf-8")
+    for name in ("torch", "pandas", "matplotlib"):
+        (folder / f"{name}.py").write_text(f"raise ImportError('the rules load {name}')\n", encoding="utf-8")
     options = ["--configfile", str(experiment / asked.overlay)] if asked.overlay else []
     options += ["--config", *asked.pairs] if asked.pairs else []
     with pytest.MonkeyPatch.context() as patch:

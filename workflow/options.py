@@ -12,8 +12,8 @@ from pipeline.config.schema import Config
 
 
 def option(name: str, *values: object) -> str:
-    """Return `--name VALUE...`, quoted."""
-    return shlex.join([f"--{name}", *map(str, values)])
+    """Return `--name VALUE...`, quoted; the name may be that of a setting."""
+    return shlex.join([f"--{name.replace('_', '-')}", *map(str, values)])
 
 
 def repeated(name: str, values: Iterable[object]) -> str:

@@ -56,12 +56,3 @@ def test_packages_import_nothing_heavy() -> None:
     count, _, heavy = run([sys.executable, "-c", program]).stdout.strip().partition(" ")
     assert int(count) > 10
     assert heavy == "[]"
-
-
-def test_snakefile_imports_nothing_heavy() -> None:
-    program = (
-        "import sys; import pipeline.config.layers, pipeline.monitor.preflight; "
-        "print([name for name in ('torch', 'pandas', 'matplotlib') if name in sys.modules])"
-    )
-    result = run([sys.executable, "-c", program])
-    assert result.stdout.strip() == "[]"

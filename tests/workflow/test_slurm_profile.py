@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -47,14 +46,6 @@ def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
     assert set(urgent.values()) == {1}
 
 
-def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
-    for rule in ("extract_europarl-v7", "prepare", "vocabulary", "binarize", "score_pairs"):
-        jobs = asked(paper, rule)
-        assert jobs
-        assert not any("gpu" in job or "gpu_model" in job for job in jobs)
-    assert all(job["gpu"] == "1" for rule in ("translate", "align") for job in asked(paper, rule))
-
-
 def test_four_shards_share_a_submission(paper: str) -> None:
     groups = Counter(re.findall(r"Group job (\w+)\.[^ ]+ ", paper))
     fours = 4 + 2  # four corpora in one shard each, and one in eight
@@ -80,17 +71,3 @@ def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -
         for job in asked(result.stdout, rule):
             assert (job["slurm_account"], job["slurm_partition"]) == ("us", partition)
             assert job.get("gpu_model") == ("h200" if partition == "large" else None)
-
-
-def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
-    state = tmp_path / "state" / "rnnencdec-30"
-    state.mkdir(parents=True)
-    shown = json.dumps({"update": 840_000, "seconds": 84_000 * 3.6, "train_nll": 1.0})  # 10,000 an hour
-    (state / "history.jsonl").write_text(shown + "\n", encoding="utf-8")
-    fast = "resources={updates_per_hour: {rnnsearch: 100000}, gpu_teraflops: 1, train_hours: 100}"
-    planned = snakemake(tmp_path, "-n", "--profile", "slurm", "--config", fast).stdout
-    jobs = {job["model"]: int(job["runtime"]) for job in asked(planned, "train")}
-    assert jobs["rnnencdec-30"] == 30 + 45  # 6,000 updates are left
-    assert jobs["rnnencdec-50"] == 60 * 100
-    assert jobs["rnnsearch-50"] == 30 + 216
-    assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50

@@ -25,9 +25,9 @@ from pipeline.results.papers import read_paper, sets_of
 from workflow import internals, gpus, options, recorded
 
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
-OWN = ROOT / "workflow"
+WORKFLOW = ROOT / "workflow"
 if Path.cwd().is_relative_to(ROOT):
-    OWN = Path(os.path.relpath(OWN))
+    WORKFLOW = Path(os.path.relpath(WORKFLOW))
 
 
 def refuse(problems):
@@ -50,7 +50,7 @@ try:
 except UserError as error:
     refuse(error.args)
 # The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
-PAPER_FILES = {paper: str(OWN / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
+PAPER_FILES = {paper: str(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:
@@ -106,7 +106,6 @@ SYSTEMS_IN_USE = list(systems_in_use(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
-RANKED_LANGUAGE = SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
 # Corpora that this run prepares itself, and the stages of its training text.

@@ -236,7 +236,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             table=SCORED_TABLES[0],
         log:
             "logs/moses/phrase_scores.log",
-        threads: cores_of(CONFIG.decoding.threads)
+        threads: MODEL_CORES
         resources:
             **LONG_JOB,
             gpu=gpu_of(CONFIG.decoding.device),

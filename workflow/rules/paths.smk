@@ -101,8 +101,8 @@ def translated(system, mode, set_="test"):
     return f"translations/{folder_of(set_)}{system}.{mode}.jsonl"
 
 
-def sidecars(files):
-    """What made translations."""
+def records_of(files):
+    """The records of how translations were made."""
     return [str(record_path(Path(file))) for file in files]
 
 

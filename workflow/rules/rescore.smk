@@ -23,12 +23,9 @@ if CONFIG.use.rescored:
             "logs/rescore/{rescored}.log",
         wildcard_constraints:
             rescored=options.any_of(RESCORING),
-        threads: cores_of(CONFIG.decoding.threads)
+        threads: MODEL_CORES
         resources:
-            gpu=gpu_of(CONFIG.decoding.device),
-            mem_mb=memory(DATA_MEMORY, 1),
-            runtime=math.ceil(60 * CONFIG.resources.translate_hours),
-            time_setting="translate_hours",
+            **WITH_MODELS,
         params:
             model=lambda wildcards: options.translators(
                 map(model_folder, RESCORED[wildcards.rescored].members), RESCORED[wildcards.rescored].average

@@ -16,12 +16,6 @@ def memory(megabytes, per_input=0):
     )
 
 
-def decoding_memory(wildcards, input, attempt):
-    """Memory in MB: of a single model as of any data job, of several with their weights besides."""
-    several = len(SYSTEMS[wildcards.model].members) > 1
-    return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
-
-
 def minutes(some, per_gigabyte=0):
     """A time limit: some minutes, some for every GB of (compressed) input; as much again with every attempt, to a day."""
 
@@ -45,3 +39,16 @@ def cores_of(threads):
     if SHARED_GPUS < 2:
         return threads
     return min(threads, max(1, internals.cores(workflow) // SHARED_GPUS))
+
+
+# What jobs with trained models ask for and are told, other than translation, which has settings of its own.
+WITH_MODELS = {
+    "gpu": gpu_of(CONFIG.decoding.device),
+    "mem_mb": memory(DATA_MEMORY, per_input=1),
+    "runtime": minutes(60 * CONFIG.resources.translate_hours),
+    "time_setting": "translate_hours",
+}
+MODEL_CORES = cores_of(CONFIG.decoding.threads)
+MODEL_OPTIONS = options.known(
+    (name, getattr(CONFIG.decoding, name)) for name in ("batch_size", "threads", "device")
+)

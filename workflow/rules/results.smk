@@ -5,7 +5,11 @@ LISTED = artifacts(
     CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()), corpora=not CONFIG.released.models
 )
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
-RANKED = "score_groups" in LISTED.figures
+
+# The language whose words sort sentences by their rarity, where a figure does so.
+RANKED = [{"source": SOURCE, "reference": TARGET}[CONFIG.artifacts.rank_of]] * (
+    "score_groups" in LISTED.figures
+)
 
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
@@ -29,7 +33,7 @@ COPIED = [
         for system, file in OTHER_SYSTEMS[set_].items()
     ),
     *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
-    *((vocabulary(language), RESULTS.vocabulary(language)) for language in [RANKED_LANGUAGE] if RANKED),
+    *((vocabulary(language), RESULTS.vocabulary(language)) for language in RANKED),
     *((file, RESULTS.gold) for file in [gold_alignments()] if file),
     *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
     *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for run in RUNS_IN_USE for name in RECORDS),
@@ -42,7 +46,7 @@ OF_CORPORA = [
     *([(f"{DATA}/corpora.json", RESULTS.counts)] if LISTED.corpora else []),
 ]
 ORIGINALS, COPIES = ([str(file) for file in files] for files in zip(*COPIED))
-MADE_WITH = sidecars(COPIES[: len(TRANSLATED)])
+MADE_WITH = records_of(COPIES[: len(TRANSLATED)])
 REPLICATION_PACKAGE = [*COPIES, *(str(copy) for _, copy in OF_CORPORA)]
 
 
@@ -50,7 +54,7 @@ rule package_results:
     """Write the replication package: translations, test text and summaries, of which tables can be made again."""
     input:
         files=ORIGINALS,
-        records=sidecars(ORIGINALS[: len(TRANSLATED)]),
+        records=records_of(ORIGINALS[: len(TRANSLATED)]),
     output:
         files=COPIES,
         records=MADE_WITH,
@@ -162,19 +166,14 @@ if CONFIG.sentence_vectors:
             coordinates="vectors/{model}.tsv",
         log:
             "logs/vectors/{model}.log",
-        threads: cores_of(CONFIG.decoding.threads)
+        threads: MODEL_CORES
         resources:
-            gpu=gpu_of(CONFIG.decoding.device),
-            mem_mb=memory(DATA_MEMORY),
-            runtime=30,
+            **WITH_MODELS,
         params:
             model=lambda wildcards: model_folder(wildcards.model),
             # a function, or Snakemake would take braces in it for wildcards
             lines=lambda wildcards: "\n\n".join(map("\n".join, CONFIG.sentence_vectors.panels)),
-            options=options.known(
-                (name.replace("_", "-"), getattr(CONFIG.decoding, name))
-                for name in ("batch_size", "threads", "device")
-            ),
+            options=MODEL_OPTIONS,
         shell:
             "nmt vectors --tokenized --model {params.model:q} {params.options} --output-tsv {output.coordinates:q}"
             " <<< {params.lines:q} 2>&1 | tee -i {log:q}"
@@ -259,7 +258,7 @@ rule report:
         title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
-        captions=str(OWN / "captions.yaml"),
+        captions=str(WORKFLOW / "captions.yaml"),
         seeds=literal(shown_seeds(CONFIG.use.models)),
         settings=lambda wildcards: page_settings(CONFIG),
     script:

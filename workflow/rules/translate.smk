@@ -26,13 +26,13 @@ rule translate:
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
         translations="translations/{dev}{model}.{mode}.jsonl",
-        making="translations/{dev}{model}.{mode}.made.json",
+        record="translations/{dev}{model}.{mode}.made.json",
     log:
         "logs/translate/{dev}{model}.{mode}.log",
     threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
     resources:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
-        mem_mb=decoding_memory,
+        mem_mb=memory(DATA_MEMORY, per_input=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         time_setting="translate_hours",
     params:
@@ -57,18 +57,12 @@ rule align:
         "logs/align/{model}.log",
     wildcard_constraints:
         model=options.any_of(run for run in RUNS if CONFIG.models[RUNS[run].model].aligns),
-    threads: cores_of(CONFIG.decoding.threads)
+    threads: MODEL_CORES
     resources:
-        gpu=gpu_of(CONFIG.decoding.device),
-        mem_mb=memory(DATA_MEMORY),
-        runtime=minutes(60 * CONFIG.resources.translate_hours),
-        time_setting="translate_hours",
+        **WITH_MODELS,
     params:
         model=lambda wildcards: model_folder(wildcards.model),
-        options=options.known(
-            (name.replace("_", "-"), getattr(CONFIG.decoding, name))
-            for name in ("batch_size", "threads", "device")
-        ),
+        options=MODEL_OPTIONS,
     shell:
         "nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
@@ -84,12 +78,9 @@ rule perplexity:
         perplexity="perplexity/{model}.json",
     log:
         "logs/perplexity/{model}.log",
-    threads: cores_of(CONFIG.decoding.threads)
+    threads: MODEL_CORES
     resources:
-        gpu=gpu_of(CONFIG.decoding.device),
-        mem_mb=decoding_memory,
-        runtime=minutes(60 * CONFIG.resources.translate_hours),
-        time_setting="translate_hours",
+        **WITH_MODELS,
     params:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
@@ -97,10 +88,7 @@ rule perplexity:
         run=lambda wildcards: options.known(
             [("name", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
         ),
-        options=options.known(
-            (name.replace("_", "-"), getattr(CONFIG.decoding, name))
-            for name in ("batch_size", "threads", "device")
-        ),
+        options=MODEL_OPTIONS,
     shell:
         "nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
         " {params.options} --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
