@@ -51,7 +51,7 @@ COMMANDS: Commands = {
 """The library's subcommands. Those of the groups are mostly called by the workflow."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
-    "data": "Prepare text: download and tokenize it, and convert it to ids.",
+    "data": "Prepare text: tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
     "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
     "page": "Write the playground.",
