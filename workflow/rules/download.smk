@@ -1,11 +1,6 @@
 """Archives: mirrors, the official address, other archives with the same members; what is known is checked."""
 
 
-def archive_at(path):
-    """The entry of the catalogue that describes a file."""
-    return next(archive for archive in CONFIG.archives.values() if archive.path == path)
-
-
 # Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
 rule download:
     """Fetch one archive, whole or not at all; a download that broke off is taken up again."""

@@ -1,6 +1,16 @@
 """Where things lie: here, in the run whose text this one takes, or among models that somebody has released."""
 
 
+def archive_at(path):
+    """The entry of the catalogue that describes a file."""
+    return next(archive for archive in CONFIG.archives.values() if archive.path == path)
+
+
+def place_of(side):
+    """The file that holds a side of a corpus: an archive, or one's own."""
+    return f"data/archives/{CONFIG.archives[side.archive].path}" if side.archive else side.file
+
+
 def shards(corpora):
     """Every shard of some corpora as CORPUS/NUMBER."""
     return experiment.shards_of(CONFIG, corpora)

@@ -9,11 +9,6 @@ GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar
 HELD_OUT = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
 
 
-def place_of(side):
-    """The file that holds a side of a corpus: an archive, or one's own."""
-    return f"data/archives/{CONFIG.archives[side.archive].path}" if side.archive else side.file
-
-
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in IN_FILES:
 
