@@ -85,7 +85,7 @@ showcase: $(DEV) ## Renew docs/playground.html, the lecture and README's picture
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
 lecture: $(INSTALLED) ## Open the lecture, docs/attention.ipynb, in JupyterLab (after `make demo`)
-	.uv/uv run --no-sync --with jupyterlab jupyter lab docs/attention.ipynb
+	.uv/uv run --no-sync --with jupyterlab jupyter lab --notebook-dir docs --LabApp.default_url=/lab/tree/attention.ipynb $(OPTIONS)
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
