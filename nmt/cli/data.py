@@ -74,9 +74,8 @@ def binarize(
     from nmt.data import bitext
     from nmt.data.vocabulary import Vocabulary
 
-    text: dict[str, list[tuple[str | Path, str | Path]]] = {}
-    for corpus, (source, target) in shard_files(corpora, *patterns):
-        text.setdefault(corpus, []).append((source, target))
+    files = shard_files(corpora, *patterns)
+    text = {corpus: [(source, target) for source, target in shards] for corpus, shards in files.items()}
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
     made = bitext.binarize(text, *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
@@ -159,9 +158,8 @@ def lm_train(
     """
     from nmt.selection import language_models
 
-    text: dict[str, list[Path]] = {}
-    for corpus, files in shard_files(corpora, patterns):
-        text.setdefault(corpus, []).extend(files)
+    text = {corpus: [file for (file,) in shards] for corpus, shards in shard_files(corpora, patterns).items()}
     words = language_models.words_of(words_of, words_least) if words_of else None
-    more = language_models.Also(also, also_words)
-    language_models.train(text, order, output, discount_fallback, memory_mb, programs, words, more)
+    language_models.train(
+        text, order, output, discount_fallback, memory_mb, programs, words, also, also_words
+    )

@@ -53,19 +53,19 @@ def pattern_option(name: str, files: str, help_text: str) -> Callable[[Command],
     )
 
 
-def shard_files(corpora: Shards, *patterns: str) -> list[tuple[str, list[Path]]]:
-    """Return corpus and files of every shard, in order. Without corpora, the patterns are the files of one shard."""
-    if not corpora:
-        return [("", [Path(pattern) for pattern in patterns])]
+def shard_files(corpora: Shards, *patterns: str) -> dict[str, list[list[Path]]]:
+    """Return the files of each corpus' shards, in order. Without corpora, the patterns are the files of one shard."""
     several = sum(number for _, number in corpora) > 1
     for pattern in patterns:
         if several and "{shard}" not in pattern:
             raise UserError(f"{pattern}: expected a pattern with {{shard}}, since there are several shards")
-    shards = [(corpus, f"{corpus}/{shard}") for corpus, number in corpora for shard in range(number)]
-    return [
-        (corpus, [Path(pattern.replace("{shard}", shard)) for pattern in patterns])
-        for corpus, shard in shards
-    ]
+    return {
+        corpus: [
+            [Path(pattern.replace("{shard}", f"{corpus}/{shard}")) for pattern in patterns]
+            for shard in range(number)
+        ]
+        for corpus, number in corpora
+    } or {"": [[Path(pattern) for pattern in patterns]]}
 
 
 def file_option(

@@ -31,7 +31,7 @@ _PIECE = 100_000
 _KEY_BYTES = 16
 """Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
 
-Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
+Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
 """Token files (source, target) of all shards of each corpus, in order."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]

@@ -19,7 +19,7 @@ import numpy as np
 
 from nmt.decoding.translation import Translation
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_translations, words
+from nmt.evaluation.translations import read_records, words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
@@ -186,11 +186,13 @@ def _is_records(path: Path) -> bool:
 
 def _of_records(path: Path) -> Iterator[NBestList]:
     """Yield the lists in records written by `nmt test-set decode`."""
-    for record in read_translations(path):
+    for record in read_records(path):
         if not record.n_best:
             missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {missing}")
-        yield NBestList(record.line, record.source, [Entry(*one) for one in record.n_best])
+        yield NBestList(
+            record.line, record.source, [Entry(one.text, one.log_probability) for one in record.n_best]
+        )
 
 
 def _of_lines(path: Path) -> Iterator[NBestList]:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_translations, sum_of_lines
+from nmt.evaluation.translations import read_records, sum_of_lines
 from nmt.evaluation.translations import record_path as record_path
 from nmt.io.files import sha256, write_json
 from nmt.io.system import origin
@@ -79,7 +79,7 @@ def write(
 def sum_of(translations: Path) -> str:
     """Return the SHA-256 of the translations' lines and words, which does not depend on n-best lists and attention."""
     total = hashlib.sha256()
-    for record in read_translations(translations):
+    for record in read_records(translations):
         total.update(f"{record.line}\t{' '.join(record.target)}\n".encode())
     return total.hexdigest()
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_alignments
+from nmt.evaluation.translations import read_records
 from nmt.io.text_files import read_lines
 
 Link = tuple[int, int]
@@ -51,16 +51,9 @@ class Gold:
                 )
 
 
-def read_gold(paths: Sequence[Path], sentences: int) -> dict[int, Gold]:
-    """Read the links of a test set with this number of sentences, by line from 0.
-
-    Pharaoh files are given in the order of the test corpora.
-    """
-    lines = [
-        (f"{path}, line {number}", line.strip())
-        for path in paths
-        for number, line in enumerate(read_lines(path), 1)
-    ]
+def read_gold(path: Path, sentences: int) -> dict[int, Gold]:
+    """Read the links of a test set with this number of sentences, by line from 0."""
+    lines = [(f"{path}, line {number}", line.strip()) for number, line in enumerate(read_lines(path), 1)]
     full = [(where, line) for where, line in lines if line]
     first = full[0][1] if full else ""
     if _WPT.fullmatch(first):
@@ -178,17 +171,17 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> dict[str, Any]:
+def alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, Any]:
     """Compute the alignment error rate of a model's attention on the test set, and of two baselines by position.
 
     `alignments` holds the attention under teacher forcing with the reference; `gold` holds the gold links of the test
-    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and if there are no sure gold
+    set. Raises a `UserError` for a link outside its sentence, and if there are no sure gold
     links.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
     links = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentences = 0
-    for record in read_alignments(alignments):
+    for record in read_records(alignments):
         if record.line not in links:
             continue
         assert record.alignment is not None  # only models that align have such a file
@@ -201,7 +194,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
         sentences += 1
     attention = names.pop("attention")
     if not attention.sure:
-        raise UserError(f"{', '.join(map(str, gold))}: no sure links of the sentences of {alignments}")
+        raise UserError(f"{gold}: no sure links of the sentences of {alignments}")
     return {
         "model": model,
         "sentences": sentences,

@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
-from nmt.evaluation.translations import Record, read_given, read_translations, words
+from nmt.evaluation.translations import Record, read_given, read_records, words
 from nmt.io.text_files import read_pairs
 
 # more digits than anyone reads, and none that depend on the order of a sum
@@ -161,7 +161,7 @@ def score_given(system: str, path: Path, no_unk_path: Path, test: TestSet) -> di
     pairs = list(read_pairs(*test))
     lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
     everything = [
-        Scored(Record(line, words(source), translation, None), reference)
+        Scored(Record(line=line, source=words(source), target=translation), reference)
         for line, (translation, (source, reference)) in lines
     ]
     no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
@@ -187,7 +187,7 @@ def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
     """Pair each translation with its reference. Line numbers increase, and the sources are those of the test set."""
     matched: list[Scored] = []
     last = -1
-    for record in read_translations(path):
+    for record in read_records(path):
         source, reference = pairs[record.line] if last < record.line < len(pairs) else (None, "")
         if source is None or record.source != words(source):
             raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")

@@ -3,82 +3,63 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.settings.base import parse
 
-
-@dataclass(frozen=True)
-class Record:
-    """A sentence pair with the attention between its sides.
-
-    `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished translation
-    has none); a column for each source word, then perhaps one for the end symbol. It is None for RNNencdec. `n_best`
-    holds texts and log-probabilities, best first, if they were kept.
-    """
-
-    line: int
-    source: list[str]
-    target: list[str]
-    alignment: list[list[float]] | None
-    finished: bool = True
-    source_unknown: int = 0
-    """Number of source words that the model does not know."""
-    n_best: Sequence[tuple[str, float]] = ()
-
-
 Count = Annotated[int, Field(ge=0)]
-Text = str | list[str]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True)
+def words(text: str) -> list[str]:
+    """Return the words of a tokenized sentence, split at white space as in training."""
+    return text.split()
 
 
-class _Hypothesis(_Strict):
-    text: Text
+Words = Annotated[list[str], BeforeValidator(lambda value: words(value) if isinstance(value, str) else value)]
+
+
+class Hypothesis(BaseModel, frozen=True, strict=True):
+    """An entry of an n-best list."""
+
+    text: str
     log_probability: FiniteFloat
 
 
-class _Line(_Strict):
-    """The keys of a line that are checked; a line may have others."""
+class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
+    """A sentence pair with the attention between its sides; the file may have other keys.
+
+    `target` holds the words that were generated (key `text`), or those of the reference. `alignment` is T' x S': a row
+    for each target word, then perhaps one for the end symbol (an unfinished translation has none); a column for each
+    source word, then perhaps one for the end symbol. It is None for RNNencdec. `source_unknown` is the number of source
+    words that the model does not know. `n_best` has the best first, if a list was kept.
+    """
 
     line: Count
-    source: Text
-    target: Text
+    source: Words
+    target: Words = Field(validation_alias=AliasChoices("text", "target"))
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
-    n_best: list[_Hypothesis] = []
+    n_best: list[Hypothesis] = []
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
         """An alignment has the shape of its words, on each side with or without the end symbol."""
         if self.alignment is not None:
             rows, columns = len(self.alignment), {len(row) for row in self.alignment}
-            target, source = len(words(self.target)), len(words(self.source))
+            target, source = len(self.target), len(self.source)
             if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
                 raise ValueError(
                     f"expected an alignment of {target} (+1) target x {source} (+1) source words"
                 )
         return self
-
-    def record(self) -> Record:
-        sides = words(self.source), words(self.target)
-        n_best = [(" ".join(words(one.text)), one.log_probability) for one in self.n_best]
-        return Record(self.line, *sides, self.alignment, self.finished, self.source_unknown, n_best)
-
-
-class _Decoded(_Line):
-    target: Text = Field(alias="text")
 
 
 def record_path(translations: Path) -> Path:
@@ -94,14 +75,16 @@ def sum_of_lines(path: Path) -> str:
     return total.hexdigest()
 
 
-def read_translations(path: str | Path) -> Iterator[Record]:
-    """Yield the records that `decode` wrote; `target` holds the generated words."""
-    return _read(path, _Decoded)
-
-
-def read_alignments(path: str | Path) -> Iterator[Record]:
-    """Yield the records that `align` wrote; `target` holds the words of the reference."""
-    return _read(path, _Line)
+def read_records(path: str | Path) -> Iterator[Record]:
+    """Yield the records that `nmt test-set decode` or `align` wrote."""
+    total = hashlib.sha256()
+    for number, line in enumerate(read_lines(path), start=1):
+        total.update(f"{line}\n".encode())
+        yield parse(Record, line, f"{path}, line {number}", "make the file again")
+    if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
+        raise UserError(
+            f"{path}: altered since it was decoded: {record_path(Path(path))} has another sum; decode again"
+        )
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
@@ -112,22 +95,6 @@ def read_given(path: str | Path, count: int) -> list[list[str]]:
             f"{path} has {len(lines)} lines, the test set {count}: expected one translation per line, tokenized"
         )
     return lines
-
-
-def words(text: str | Sequence[str]) -> list[str]:
-    """Return the words of a tokenized sentence, split at white space as in training."""
-    return text.split() if isinstance(text, str) else list(text)
-
-
-def _read(path: str | Path, schema: type[_Line]) -> Iterator[Record]:
-    total = hashlib.sha256()
-    for number, line in enumerate(read_lines(path), start=1):
-        total.update(f"{line}\n".encode())
-        yield parse(schema, line, f"{path}, line {number}", "make the file again").record()
-    if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
-        raise UserError(
-            f"{path}: altered since it was decoded: {record_path(Path(path))} has another sum; decode again"
-        )
 
 
 def _recorded_sum(translations: Path) -> str | None:

@@ -51,21 +51,14 @@ class TokenShard:
     target: Path
 
 
-@dataclass(frozen=True)
-class Also:
-    """Further token files for training a model after its text, up to a total number of words (None: all)."""
-
-    files: Sequence[Path] = ()
-    most_words: int | None = None
-
-    def lines(self) -> Iterator[str]:
-        """Yield the lines with words, file by file, up to the line with the last of these words."""
-        seen = 0
-        for line in filter(None, (line for path in self.files for line in read_lines(path))):
-            if self.most_words is not None and seen >= self.most_words:
-                return
-            yield line
-            seen += len(line.split())
+def further_lines(files: Iterable[Path], most_words: int | None) -> Iterator[str]:
+    """Yield the lines with words, file by file, up to the line with the last of these words (None: all)."""
+    words = 0
+    for line in filter(None, (line for path in files for line in read_lines(path))):
+        if most_words is not None and words >= most_words:
+            return
+        yield line
+        words += len(line.split())
 
 
 def count_nonempty(paths: Sequence[Path]) -> int:
@@ -121,11 +114,13 @@ def train(
     memory_mb: int,
     programs: Path | None = None,
     words: Sequence[str] | None = None,
-    also: Also | None = None,
+    also: Sequence[Path] = (),
+    also_words: int | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs, and write it in KenLM's binary format.
 
-    The bytes do not depend on the number of shards. If `words` are given, all other words are unknown to the model.
+    The text is followed by `also`, further token files, up to a total number of words. The bytes do not depend on the
+    number of shards. If `words` are given, all other words are unknown to the model.
     `programs` is the folder of lmplz and build_binary; if it is None, they must be on the PATH. lmplz uses at most
     `memory_mb`, build_binary uses the size of the model. The limit does not change the model.
     """
@@ -137,7 +132,10 @@ def train(
         command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
         build_binary = _program("build_binary", programs)
         command += _limited(words, work / "words") if words is not None else []
-        _run(command, _training_lines(text, also or Also()), output)
+        lines = chain(_lines_of(text), further_lines(also, also_words))
+        if (first := next(lines, None)) is None:
+            raise UserError(f"{output}: no words in its text; give token files with text")
+        _run(command, chain([first], lines), output)
         with atomic_path(output) as binary:
             _run([build_binary, str(whole), str(binary)], (), output)
 
@@ -179,20 +177,10 @@ def _run(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
             )
 
 
-def _training_lines(text: Corpora, also: Also) -> Iterator[str]:
-    """Yield the lines with words, by corpus and global line number, then the further ones.
-
-    Raises:
-        UserError: there are none.
-    """
-    shards = (in_order(corpus, [read_lines(path) for path in paths]) for corpus, paths in text.items())
-    lines = chain(filter(None, chain.from_iterable(shards)), also.lines())
-    first = next(lines, None)
-    if first is None:
-        files = ", ".join(map(str, [*chain.from_iterable(text.values()), *also.files]))
-        raise UserError(f"nmt selection train-lm: no words in {files}; give token files with text")
-    yield first
-    yield from lines
+def _lines_of(text: Corpora) -> Iterator[str]:
+    """Yield the lines with words, by corpus and global line number."""
+    for corpus, paths in text.items():
+        yield from filter(None, in_order(corpus, [read_lines(path) for path in paths]))
 
 
 def _failure(program: str, code: int, log: str, output: Path) -> UserError:

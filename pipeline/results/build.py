@@ -122,7 +122,7 @@ def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
 
 
 def _error_rate(run: str, inputs: Inputs) -> str:
-    return as_json(alignment_error_rate(run, inputs.package.alignments(run), [inputs.package.gold]))
+    return as_json(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
 
 
 def _finding(inputs: Inputs) -> str:

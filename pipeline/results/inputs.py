@@ -11,7 +11,7 @@ from typing import Any
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import score, score_given
-from nmt.evaluation.translations import Record, read_translations, words
+from nmt.evaluation.translations import Record, read_records, words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
@@ -86,7 +86,7 @@ class Inputs:
 
     def translations(self, model: str, mode: str, set_: str = "test") -> list[Record]:
         """Return the translations of a system."""
-        return [*read_translations(self.package.translations(model, mode, set_))]
+        return [*read_records(self.package.translations(model, mode, set_))]
 
     def given_lines(self, system: str, set_: str) -> list[str]:
         """Return another system's translations of a set."""

@@ -18,7 +18,7 @@ from nmt.data.bitext import Bitext
 from nmt.decoding import provenance, shortlist
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_translations
+from nmt.evaluation.translations import read_records
 from nmt.store import trained_model
 from nmt.training import checkpoint
 from nmt.training.data import TrainingData
@@ -45,7 +45,7 @@ def read_shortlist(folder: Path) -> None:
 
 
 def read_decoded(folder: Path) -> None:
-    list(read_translations(folder / "out.jsonl"))
+    list(read_records(folder / "out.jsonl"))
 
 
 def read_state(folder: Path) -> None:

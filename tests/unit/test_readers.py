@@ -21,7 +21,7 @@ from nmt.data.vocabulary import Vocabulary, read_word_counts
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
-from nmt.evaluation.translations import read_alignments, read_translations
+from nmt.evaluation.translations import read_records
 from nmt.io.files import LARGEST_SMALL, read_json, read_small, sha256
 from nmt.io.npy import map_array
 from nmt.io.text_files import open_lines, read_lines
@@ -77,11 +77,11 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     ),
     "counts": (lambda path: read_word_counts([path]), ["a\n", "a\tb\n"]),
     "translations": (
-        lambda path: list(read_translations(path)),
+        lambda path: list(read_records(path)),
         ["{", "[]", ROW[:-5] + "}", ROW.replace("0", '"0"') + "}", ROW.replace("0", "-1") + "}"],
     ),
     "alignments": (
-        lambda path: list(read_alignments(path)),
+        lambda path: list(read_records(path)),
         [
             f'{ROW.replace("text", "target")}, "alignment": {matrix}}}'
             for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")
@@ -89,7 +89,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     ),
     "panels": (read_panels, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
     "gold": (
-        lambda path: read_gold([path], 1),
+        lambda path: read_gold(path, 1),
         ["x\n", "0-0\n0-0\n", "1 0 1 S\n", "1 1 1 S\n3 1 1 S\n", "1 1 1 S\n1 1\n", "1 0-0\n1 0-0\n"],
     ),
     "history": (lambda path: list(records(path)), ["{", "[]"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pandas as pd
 
@@ -96,7 +96,10 @@ def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence
     for name in table.sets:
         texts, start = sets[name], len(joined.references)
         for model in models:
-            shifted = (replace(record, line=start + record.line) for record in texts.translations[model])
+            shifted = (
+                record.model_copy(update={"line": start + record.line})
+                for record in texts.translations[model]
+            )
             joined.translations[model] += shifted
         for system, lines in texts.given.items():
             joined.given.setdefault(system, {}).update(enumerate(map(words, lines), start))

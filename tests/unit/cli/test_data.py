@@ -36,13 +36,8 @@ def test_from_text_to_bitext(tmp_path: Path) -> None:
 
 
 def test_every_shard_has_its_files() -> None:
-    found = shard_files((("b", 2), ("a", 1)), "t/{shard}.en", "t/{shard}.fr")
-    assert found == [
-        ("b", [Path("t/b/0.en"), Path("t/b/0.fr")]),
-        ("b", [Path("t/b/1.en"), Path("t/b/1.fr")]),
-        ("a", [Path("t/a/0.en"), Path("t/a/0.fr")]),
-    ]
-
-
-def test_without_corpora_patterns_are_files() -> None:
-    assert shard_files((), "a {shard}", "b") == [("", [Path("a {shard}"), Path("b")])]
+    assert shard_files((("b", 2), ("a", 1)), "t/{shard}.en", "t/{shard}.fr") == {
+        "b": [[Path("t/b/0.en"), Path("t/b/0.fr")], [Path("t/b/1.en"), Path("t/b/1.fr")]],
+        "a": [[Path("t/a/0.en"), Path("t/a/0.fr")]],
+    }
+    assert shard_files((), "a {shard}", "b") == {"": [[Path("a {shard}"), Path("b")]]}

@@ -39,7 +39,7 @@ def aligned(folder: Path, gold: str) -> dict[str, Any]:
     }
     (folder / "alignments.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "gold.align").write_text(gold)
-    return alignment_error_rate("m", folder / "alignments.jsonl", [folder / "gold.align"])
+    return alignment_error_rate("m", folder / "alignments.jsonl", folder / "gold.align")
 
 
 def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
 
 
 def links(path: Path) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    found = read_gold([path], 3)
+    found = read_gold(path, 3)
     return {line: (gold.sure, gold.possible) for line, gold in found.items() if gold.possible}
 
 

@@ -20,7 +20,7 @@ SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
 
 def record(line: int, words: int) -> Record:
     weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
-    return Record(line, [f"s{line}"] * words, ["m"] * words, weights)
+    return Record(line=line, source=[f"s{line}"] * words, target=["m"] * words, alignment=weights)
 
 
 def only_axes(figure: Figure) -> Axes:
@@ -30,7 +30,7 @@ def only_axes(figure: Figure) -> Axes:
 
 def test_figure3_shows_words_as_people_write_them() -> None:
     weights = np.full((3, 4), 0.25).tolist()
-    one = Record(0, ["&quot;", "It", "costs$"], ["œuvre", "l&apos;"], weights)
+    one = Record(line=0, source="&quot; It costs$", target="œuvre l&apos;", alignment=weights)
     axes = only_axes(figure3([one]))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ['"', "It", "costs$", "<end>"]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["œuvre", "l'", "<end>"]
@@ -41,7 +41,7 @@ def test_figure3_shows_words_as_people_write_them() -> None:
 
 def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    figure = figure3([Record(0, ["a", "b", "c"], ["d", "e"], weights)])
+    figure = figure3([Record(line=0, source="a b c", target="d e", alignment=weights)])
     save(figure, tmp_path / "f.pdf", tmp_path / "f.png")
     picture = imread(tmp_path / "f.png")[:, :, :3]
     height, width = picture.shape[:2]

@@ -23,7 +23,7 @@ MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
 
 
 def record(line: int, source: str) -> Record:
-    return Record(line, source.split(), [], None)
+    return Record(line=line, source=source, target=[])
 
 
 def test_own_sentences_are_found_however_they_were_tokenized() -> None:
@@ -51,7 +51,7 @@ def made(tmp_path: Path) -> Path:
     sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
     translations = {
         model: [
-            Record(line, source.split(), f"l ’ homme {model.upper()} [UNK] . {line} &#124; *".split(), None)
+            Record(line=line, source=source, target=f"l ’ homme {model.upper()} [UNK] . {line} &#124; *")
             for line, source in enumerate(sources)
         ]
         for model in MODELS
@@ -87,7 +87,7 @@ def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tm
     sets = {}
     for set_, prefix, lengths in (("test", "", (3, 12, 31, 40, 9)), ("dev", "dev-", (8, 33))):
         records = [
-            Record(line, ["mot"] * length, [f"{prefix}m{line}"], None)
+            Record(line=line, source=["mot"] * length, target=[f"{prefix}m{line}"])
             for line, length in enumerate(lengths)
             if length != 40
         ]
