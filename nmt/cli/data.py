@@ -97,7 +97,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     The command links to the programs on the PATH. If they are not there, it builds them from the source archive of the
     Python package kenlm, which pip downloads. A build needs cmake, a C++ compiler and Boost.
     """
-    from nmt.selection.kenlm_build import provide
+    from nmt.selection.language_models import provide
 
     click.echo(f"{output}: lmplz, build_binary and query from {provide(output, jobs)}", err=True)
 

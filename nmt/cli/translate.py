@@ -116,7 +116,7 @@ def translate(
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of the family {family}"
             )
-        tell_of_tokens(model, options.tokenized)
+        announce_tokens(model, options.tokenized)
         translator = model.translator(options, n_best or 1, as_json or bool(alignment or plot))
         from nmt.io.text_files import open_lines
 
@@ -172,7 +172,7 @@ def score(
         from nmt.decoding.translator import text_processors
         from nmt.io.text_files import open_lines, paired_groups
 
-        tell_of_tokens(model, tokenized)
+        announce_tokens(model, tokenized)
         cut = [side.tokens for side in text_processors(model.text, tokenized)]
         number = 0
         with (
@@ -192,7 +192,7 @@ def score(
             warn_of_replaced(targets)
 
 
-def tell_of_tokens(model: Model, tokenized: bool) -> None:
+def announce_tokens(model: Model, tokenized: bool) -> None:
     """Say that a model reads tokens where nobody asked for it."""
     if model.text.tokenized and not tokenized:
         click.echo(

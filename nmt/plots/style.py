@@ -48,7 +48,7 @@ _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Use the settings of all figures, and none of the user's; letters that no font has are told in one line."""
+    """Use the settings of all figures, and none of the user's; letters that no font has are named in one line."""
     with (
         style.context(["default", _STYLE | {"font.family": _families()}]),
         warnings.catch_warnings(record=True) as caught,
@@ -60,17 +60,17 @@ def drawing() -> Iterator[None]:
         if not _missing(one):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     if letters := " ".join(filter(None, missing)):
-        _tell_missing(letters)
+        _name_missing(letters)
 
 
 def _missing(warning: warnings.WarningMessage) -> str:
-    """The letter that no font has, if a warning says so."""
+    """Return the letter that no font has, if a warning says so."""
     match = re.match(r"Glyph (\d+) .* missing from font", str(warning.message))
     return chr(int(match[1])) if match else ""
 
 
 @cache
-def _tell_missing(letters: str) -> None:
+def _name_missing(letters: str) -> None:
     print(
         f"figures: no installed font has {letters}: boxes stand in their place (docs/faq.md names fonts)",
         file=sys.stderr,

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from nmt.cli import DESCRIPTIONS, available, commands, subcommand, subcommands
 from nmt.errors import UserError
-from tests.running import ROOT
+from tests.running import ROOT, nmt
 
 
 def shown(*words: str) -> str:
@@ -43,6 +43,13 @@ def test_a_notebook_s_backend_for_figures_is_not_that_of_a_command() -> None:
     environment = {**os.environ, "MPLBACKEND": "module://nowhere.backend_inline"}
     found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True)
     assert found.returncode == 0, found.stderr.decode()
+
+
+def test_modules_in_the_working_folder_are_not_python_s(tmp_path: Path) -> None:
+    for name in ("random", "json", "torch"):
+        (tmp_path / f"{name}.py").write_text("1 / 0\n", encoding="utf-8")
+    assert nmt("shortlist", "--help", cwd=tmp_path).returncode == 0
+    assert nmt("translate", "--model", "none", cwd=tmp_path).returncode == 2
 
 
 ORACLE = "test-set oracle --source source --lists lists --reference reference --output "
