@@ -1,21 +1,31 @@
-"""A contest: contenders, each a process, take turns, so that a busy moment of the machine slows all of them."""
+"""A contest: contenders, each a process, take turns, so that a busy moment of the machine slows all of them.
+
+Below it is what all benchmarks share: options, the machine in words, and results with a line per measurement.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from benchmarks.environment import peer_of
-from benchmarks.findings import ROOT
 
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent
+RESULTS = FOLDER / "results"
 OURS = "rnnsearch"
 """The contender to which the others are compared."""
 
@@ -56,12 +66,33 @@ class Remote:
 
     def close(self) -> None:
         """End the process."""
-        assert self.process.stdin is not None and self.process.stdout is not None
         self.process.kill()
         self.process.wait()
-        self.process.stdout.close()
-        with suppress(BrokenPipeError):  # the process ended before it read everything
-            self.process.stdin.close()
+        for stream in (self.process.stdout, self.process.stdin):
+            if stream is not None:
+                with suppress(BrokenPipeError):  # the process ended before it read everything
+                    stream.close()
+
+
+class Program(Remote):
+    """A contender that is a program of its own, with its files in a folder."""
+
+    def __init__(self, name: str, python: str, threads: int) -> None:
+        self.name, self.python, self.threads = name, Path(python).absolute(), threads
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{name}."))
+
+    def start(self, command: Sequence[object], environment: dict[str, str], **streams: Any) -> None:
+        """Start the program in its folder."""
+        words = [str(word) for word in command]
+        self.process = subprocess.Popen(
+            words, cwd=self.folder, env=os.environ | environment, text=True, **streams
+        )
+
+    def close(self) -> None:
+        """End the process, if there is one, and remove its files."""
+        if hasattr(self, "process"):
+            super().close()
+        shutil.rmtree(self.folder)
 
 
 class Contest:
@@ -119,3 +150,58 @@ def report(found: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size:
 def say(line: str) -> None:
     """Print a line about the contest's progress on standard error, since standard output has the table."""
     print(line, file=sys.stderr, flush=True)
+
+
+def make_parser(module: str, description: str | None, whole: Mapping[str, int]) -> argparse.ArgumentParser:
+    """Return a parser for the options of `python -m MODULE`, those with whole numbers and their defaults in `whole`."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {module}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name, value in whole.items():
+        parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
+    parser.add_argument("--busy", action="store_true", help="beside another process on each core")
+    parser.add_argument("--output", type=Path, help="file to which the measurements are added")
+    parser.add_argument(
+        "--environments",
+        type=Path,
+        default=FOLDER,
+        help="where the peers' environments are made (%(default)s)",
+    )
+    parser.add_argument("--pip-options", default="", help="for making them, as one argument")
+    return parser
+
+
+def append(path: Path, measurements: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+    """Add a line of JSON for each measurement, with the facts that all of them share."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps({**one, **about}) + "\n" for one in measurements)
+
+
+def machine(is_busy: bool) -> dict[str, Any]:
+    """Return the machine in words, its load, and the versions of the code and of torch."""
+    # not above: contenders would inherit what nmt sets for torch's threads
+    from nmt.io.system import code, processor, release_name
+
+    return {
+        "busy": is_busy,
+        "processor": processor(),
+        "torch": version("torch"),
+        "code": release_name(code()),
+        "load_before": round(os.getloadavg()[0], 2),
+    }
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Keep cores busy inside a `with` block: so many loops, which also end if this process is killed."""
+    loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
+    others = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()

@@ -21,9 +21,19 @@ from typing import Any
 import numpy as np
 
 from benchmarks import environment
-from benchmarks.contest import OURS, Contest, Remote, report, say
+from benchmarks.contest import (
+    OURS,
+    RESULTS,
+    Contest,
+    Remote,
+    append,
+    busy,
+    machine,
+    make_parser,
+    report,
+    say,
+)
 from benchmarks.environment import peer_of
-from benchmarks.findings import RESULTS, append, busy, machine, make_parser
 from benchmarks.marian_contender import Marian
 from benchmarks.task import SIZES, Sizes
 from nmt.backend.products import supported

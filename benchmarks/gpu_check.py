@@ -25,7 +25,7 @@ import torch
 import torch._dynamo
 from torch import Tensor
 
-from benchmarks.findings import FOLDER, RESULTS, append, machine
+from benchmarks.contest import FOLDER, RESULTS, append, machine
 from benchmarks.project import SUTSKEVERS, settings
 from benchmarks.task import Sizes, draw
 from nmt.backend.compiled import will_fuse

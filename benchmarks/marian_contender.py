@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import memory
-from benchmarks.contest import Failed, Remote
-from benchmarks.findings import ROOT
+from benchmarks.contest import ROOT, Failed, Program, Remote
 from benchmarks.sockeye_contender import write_text
 from benchmarks.task import Sizes, draw_sentences
+from benchmarks.worker import peak
 
 BATCH = 16
 """The sentences that Marian gives to a thread at once. Small batches divide ours more evenly, and need less padding."""
@@ -23,12 +20,11 @@ WORKSPACE = 1000
 """The megabytes that Marian takes at its start."""
 
 
-class Marian(Remote):
+class Marian(Program):
     """Answers the requests of a search that `benchmarks.worker` answers for others."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
-        self.name, self.python, self.threads = name, Path(python).absolute(), threads
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{name}."))
+        super().__init__(name, python, threads)
         self.beam = 0
         self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LD_PRELOAD": self._intel()}
 
@@ -38,7 +34,7 @@ class Marian(Remote):
             self.vocabulary = request["sizes"]["vocabulary"]
             return self._draw(Sizes(**request["sizes"]))
         if request["do"] == "memory":
-            return {"peak_bytes": memory.peak(self.process.pid)}
+            return {"peak_bytes": peak(self.process.pid)}
         if request["beam"] != self.beam:
             self._start(request["beam"])
         sentences = draw_sentences(request["lengths"], self.vocabulary, request["number"])
@@ -47,12 +43,6 @@ class Marian(Remote):
             written > len(words) for written, words in zip(reply["written"], sentences, strict=True)
         ), "it did not search as far as it should"
         return {"seconds": reply["seconds"]}
-
-    def close(self) -> None:
-        """End the process and remove its files."""
-        if self.beam:
-            super().close()
-        shutil.rmtree(self.folder)
 
     def _intel(self) -> str:
         """Return a library with which MKL takes its fast kernels on any processor, the best case of this peer."""
@@ -89,7 +79,7 @@ class Marian(Remote):
 
     def _start(self, beam: int) -> None:
         if self.beam:
-            super().close()
+            Remote.close(self)
         self.beam = beam
         command = [
             self.python, ROOT / "benchmarks" / "marian_worker.py", "-m", "model.npz",
@@ -98,10 +88,7 @@ class Marian(Remote):
             "--cpu-threads", self.threads, "-w", WORKSPACE, "--data-threads", 1, "--quiet",
             "--gemm-type", "packed8", "--optimize",
         ]  # fmt: skip
-        self.process = subprocess.Popen(
-            [str(word) for word in command], cwd=self.folder, env=os.environ | self.environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        self.start(command, self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def marian_model(python: Path, sizes: Sizes) -> list[object]:

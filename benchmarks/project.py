@@ -9,7 +9,7 @@ import torch
 import yaml
 from torch import Tensor
 
-from benchmarks.findings import ROOT
+from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, Words
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable

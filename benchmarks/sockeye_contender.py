@@ -11,19 +11,16 @@ import json
 import os
 import queue
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import memory
-from benchmarks.contest import Failed, Remote
-from benchmarks.findings import ROOT
+from benchmarks.contest import ROOT, Failed, Program
 from benchmarks.task import SPECIALS, Sizes, draw
+from benchmarks.worker import peak, state
 
 UPDATE = re.compile(r"Up\. (\d+) ")
 WARM_UP = 2
@@ -32,12 +29,11 @@ BATCHES = 40
 """The number of different batches."""
 
 
-class Sockeye(Remote):
+class Sockeye(Program):
     """Trains its RNN: bidirectional GRU with n/2 units per direction, GRU with input feeding, MLP attention, n to V."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
-        self.name, self.python, self.threads = name, Path(python).absolute(), threads
-        self.folder = Path(tempfile.mkdtemp(prefix=f"{name}."))
+        super().__init__(name, python, threads)
         self.updates = queue.Queue[bool]()
         self.last: list[str] = []
 
@@ -60,7 +56,7 @@ class Sockeye(Remote):
         if request["do"] == "train":
             return self._start(Sizes(**request["sizes"]))
         if request["do"] == "memory":
-            return {"peak_bytes": memory.peak(self.process.pid)}
+            return {"peak_bytes": peak(self.process.pid)}
         begin = time.perf_counter()
         os.kill(self.process.pid, signal.SIGCONT)
         self._wait(1)
@@ -68,20 +64,11 @@ class Sockeye(Remote):
         seconds = time.perf_counter() - begin
         return {"seconds": seconds / (1 + self._finished())}
 
-    def close(self) -> None:
-        """End the process and remove its files."""
-        if hasattr(self, "process"):
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.folder)
-
     def _start(self, sizes: Sizes) -> dict[str, Any]:
         write_text(self.folder, sizes)
-        self.process = subprocess.Popen(
-            [str(word) for word in self.command(sizes)], cwd=self.folder,
-            env=os.environ | {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads)},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        none, threads = subprocess.DEVNULL, str(self.threads)
+        environment = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
+        self.start(self.command(sizes), environment, stdin=none, stdout=none, stderr=subprocess.PIPE)
         threading.Thread(target=self._listen, daemon=True).start()
         self._wait(WARM_UP)
         self._stop()
@@ -112,8 +99,8 @@ class Sockeye(Remote):
 
     def _stop(self) -> None:
         os.kill(self.process.pid, signal.SIGSTOP)
-        while (state := memory.state(self.process.pid)) not in "Tt":
-            if state in "ZX":
+        while (letter := state(self.process.pid)) not in "Tt":
+            if letter in "ZX":
                 raise Failed(f"{self.name}: its process ended: {' '.join(self.last)[-300:]}")
             time.sleep(0.0005)
 

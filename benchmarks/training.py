@@ -14,8 +14,18 @@ import sys
 from dataclasses import asdict
 
 from benchmarks import environment
-from benchmarks.contest import OURS, Contest, Remote, report, say
-from benchmarks.findings import RESULTS, append, busy, machine, make_parser
+from benchmarks.contest import (
+    OURS,
+    RESULTS,
+    Contest,
+    Remote,
+    append,
+    busy,
+    machine,
+    make_parser,
+    report,
+    say,
+)
 from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import SIZES, Sizes
 
