@@ -12,8 +12,6 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import click
 import torch
@@ -70,17 +68,6 @@ def _refuse_unusable() -> None:
             f"{torch.cuda.get_device_name()}: torch {torch.__version__} cannot compute on it: {_first(error)}; "
             f"docs/cluster.md#gpus says which build fits, or use another GPU"
         ) from None
-
-
-@contextmanager
-def memory_errors(work: str, remedy: str = _REMEDY) -> Iterator[None]:
-    """Turn an out-of-memory error into a `RecurringError` in one line: the work that failed, and a remedy."""
-    try:
-        yield
-    except RuntimeError as error:
-        if (line := out_of_memory(error, work, remedy)) is None:
-            raise
-        raise line from None
 
 
 def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:

@@ -70,7 +70,6 @@ def train(
     --max-seconds, time limit of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings)
-    from nmt.backend.device import memory_errors
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
     from nmt.training.checkpoint import export
@@ -82,12 +81,7 @@ def train(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
-    work = f"training of {run.model} with training.batch_size {run.training.batch_size}"
-    with (
-        stopping_in_good_order(run),
-        locks.hold(state, if_locked, deadline) as holding,
-        memory_errors(work),
-    ):
+    with stopping_in_good_order(run), locks.hold(state, if_locked, deadline) as holding:
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)
         trainer.resume(continue_from)

@@ -71,12 +71,18 @@ class Bitext:
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
         return cls(folder, read(Meta, folder / "meta.json", "make the bitext again"))
 
-    def refuse_altered(self) -> None:
-        """Raise a UserError if the arrays were altered after binarization.
+    def check(self, source: Vocabulary, target: Vocabulary) -> None:
+        """Raise a UserError if the ids are those of other vocabularies, or were altered after binarization.
 
         This reads the whole arrays, at the rate of SHA-256: 1.8 GB/s on a CPU with instructions for it, which is three
         seconds for 41 million pairs of 60 words.
         """
+        for side, vocabulary in (("source", source), ("target", target)):
+            if getattr(self.meta, f"{side}_vocabulary_sha256") != vocabulary.sha256:
+                raise UserError(
+                    f"{self.folder}: its {side} ids were made with another vocabulary; binarize the text again, or "
+                    "name the folder that belongs to the vocabulary"
+                )
         if fingerprint(self.folder) != self.meta.sha256:
             raise UserError(
                 f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "

@@ -119,7 +119,7 @@ def translate(
             break
         size = max(1, len(encoded) * decoding.beam // width)
         for rows in np.split(again, range(size, len(again), size)):
-            places = torch.from_numpy(rows).to(encoded.device)
+            places = torch.from_numpy(rows).to(encoded.first.device)
             subset, own = encoded.select(places), candidates.select(places) if candidates else None
             wider = search(model, subset, limits.select(rows), decoding, width, forbidden, own)
             for row, n_best in zip(rows, wider, strict=True):
@@ -162,7 +162,7 @@ def search(
     sentences are left.
     """
     steps, beams = model.steps(encoded, candidates), Beams(encoded, limits, decoding, width, candidates)
-    looks_always = looks_at_each_step(encoded.device)
+    looks_always = looks_at_each_step(encoded.first.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
         chosen = step(number, steps, beams, alive, forbid_unknown)
@@ -215,12 +215,12 @@ class Beams:
         width: int,
         candidates: Candidates | None = None,
     ) -> None:
-        device, sentences = encoded.device, len(encoded)
+        device, sentences = encoded.first.device, len(encoded)
         self.decoding, self.width = decoding, width
         self.ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
         self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
-        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.dtype)
+        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.first.dtype)
         self.finished = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
         self.room = torch.full((sentences, 1), width, device=device)
         self.places = torch.arange(width, device=device)

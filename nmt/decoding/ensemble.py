@@ -22,23 +22,15 @@ from nmt.settings.decoding import Average
 
 
 @dataclass(frozen=True)
-class EncodedByAll:
+class EncodedByAll(Encoded):
     """The sentences as encoded by each model."""
 
     parts: list[Encoded]
 
-    def __len__(self) -> int:
-        return len(self.parts[0])
-
     @property
-    def device(self) -> torch.device:
-        """The device that holds the encoded sentences."""
-        return self.parts[0].device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The number type of the annotations."""
-        return self.parts[0].dtype
+    def first(self) -> Tensor:
+        """See `Encoded.first`."""
+        return self.parts[0].first
 
     def select(self, rows: Tensor) -> EncodedByAll:
         """Return the sentences at `rows`."""

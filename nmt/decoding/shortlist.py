@@ -43,8 +43,7 @@ class Shortlist:
 
 def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs: int, output: Path) -> None:
     """Write the shortlist for a model's vocabularies, from the model's training text."""
-    refuse_other_vocabularies(model, bitext)
-    bitext.refuse_altered()
+    bitext.check(model.source, model.target)
     words = likely_words(bitext, len(model.source), len(model.target), likely, pairs)
     save_tensors(
         output,
@@ -60,16 +59,6 @@ def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
     words = len(models[0].target)
     return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(metadata["frequent"]), words)), words)
-
-
-def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:
-    """Raise a UserError for a bitext that was made with other vocabularies than the model's."""
-    for side, vocabulary in (("source", model.source), ("target", model.target)):
-        if getattr(bitext.meta, f"{side}_vocabulary_sha256") != vocabulary.sha256:
-            raise UserError(
-                f"{bitext.folder}: made with another {side} vocabulary than the model's; "
-                f"name the bitext that the model was trained on"
-            )
 
 
 def _vocabularies(model: TrainedModel) -> str:

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, cast
 
@@ -184,30 +184,16 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
 def read_pairs(
     source: str | Path, target: str | Path, progress: Progress | None = None, errors: str = "strict"
 ) -> Iterator[tuple[str, str]]:
-    """Yield the lines of both sides together. A `UserError` names files and counts if one side ends first."""
-    sources, targets = read_lines(source, progress, errors), read_lines(target, progress, errors)
-    pairs = 0
-    for source_line in sources:
-        target_line = next(targets, None)
-        if target_line is None:
-            raise uneven(source, pairs + 1 + _count(sources), target, pairs)
+    """Yield the lines of both sides together. A `UserError` names files and lines if one side ends first."""
+    both = zip_longest(read_lines(source, progress, errors), read_lines(target, progress, errors))
+    for pairs, (source_line, target_line) in enumerate(both):
+        if source_line is None or target_line is None:
+            raise _uneven(source, target, pairs) if target_line is None else _uneven(target, source, pairs)
         yield source_line, target_line
-        pairs += 1
-    rest = _count(targets)
-    if rest:
-        raise uneven(source, pairs, target, pairs + rest)
 
 
-def _count(lines: Iterator[str]) -> int:
-    return sum(1 for _ in lines)
-
-
-def uneven(source: str | Path, sources: int, target: str | Path, targets: int) -> UserError:
-    """Return the error for two sides with different numbers of lines."""
-    return UserError(
-        f"{source} has {sources} lines but {target} has {targets} lines: both sides need equally many; "
-        "make both files again"
-    )
+def _uneven(longer: str | Path, shorter: str | Path, pairs: int) -> UserError:
+    return UserError(f"{shorter} ends after {pairs} lines, {longer} does not: both sides need equally many")
 
 
 def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
@@ -217,14 +203,10 @@ def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Itera
         others = targets.take(len(group))
         pairs += len(others)
         if len(others) < len(group):
-            raise UserError(
-                f"{targets.name} ends after {pairs} lines, {sources.name} does not: give equally many"
-            )
+            raise _uneven(sources.name, targets.name, pairs)
         yield list(zip(group, others, strict=True))
     if targets.take(1):
-        raise UserError(
-            f"{sources.name} ends after {pairs} lines, {targets.name} does not: give equally many"
-        )
+        raise _uneven(targets.name, sources.name, pairs)
 
 
 class LineWriter:
@@ -287,6 +269,7 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
+
 _LARGEST_SGML = 1 << 26
 """Limit for the bytes of an SGML file, which is held in memory. Test sets have a megabyte."""
 _LONGEST_PROLOG = 1 << 12

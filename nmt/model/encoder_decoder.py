@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import torch
 from torch import Generator, Tensor, nn
@@ -28,21 +29,22 @@ Inputs = tuple[Tensor, ...]
 """Inputs of the output layer at each position: state, previous word and context, or others, depending on the family."""
 
 
-class Encoded(Protocol):
-    """B source sentences as encoded by one or several models."""
-
-    def __len__(self) -> int: ...
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds the encoded sentences."""
+@dataclass(frozen=True)
+class Encoded:
+    """B source sentences as encoded by a model. The fields of a subclass are tensors (B, ...); the last may be None."""
 
     @property
-    def dtype(self) -> torch.dtype:
-        """The number type of the log-probabilities in a search."""
+    def first(self) -> Tensor:
+        """The first field."""
+        tensor: Tensor = next(iter(vars(self).values()))
+        return tensor
 
-    def select(self, rows: Tensor) -> Encoded:
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def select(self, rows: Tensor) -> Self:
         """Return the sentences at `rows`."""
+        return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
 
 
 class DecoderState(Protocol):

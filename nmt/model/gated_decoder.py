@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from nmt.backend.products import Module
 from nmt.model.encoder_decoder import (
     DecoderState,
+    Encoded,
     EncoderDecoder,
     Initializer,
     Inputs,
@@ -34,7 +35,7 @@ ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
 
 
 @dataclass(frozen=True)
-class Annotations:
+class Annotations(Encoded):
     """Encoded source sentences for a gated decoder.
 
     annotations: h_j, (B, S, C); (B, 1, C) if there is only one vector per sentence.
@@ -47,24 +48,6 @@ class Annotations:
     padding: Tensor
     summary: Tensor
     keys: Tensor | None = None
-
-    def __len__(self) -> int:
-        return len(self.annotations)
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds the annotations."""
-        return self.annotations.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The number type of the annotations."""
-        return self.annotations.dtype
-
-    def select(self, rows: Tensor) -> Annotations:
-        """Return the sentences at `rows`."""
-        keys = None if self.keys is None else self.keys[rows]
-        return Annotations(self.annotations[rows], self.padding[rows], self.summary[rows], keys)
 
     @classmethod
     def single(cls, vector: Tensor) -> Annotations:
@@ -85,11 +68,7 @@ class GatedDecoder(Module):
     A subclass defines the context.
     """
 
-    def __init__(
-        self,
-        architecture: GatedDecoderArchitecture,
-        context: int,
-    ) -> None:
+    def __init__(self, architecture: GatedDecoderArchitecture, context: int) -> None:
         """Take the sizes: `context` is that of c_i."""
         super().__init__()
         hidden = architecture.hidden_units

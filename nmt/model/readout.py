@@ -135,13 +135,7 @@ class SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        backend: Backend,
-        features: Tensor,
-        W: Tensor,
-        b: Tensor,
-        words: Tensor,
-        mask: Tensor | None,
+        ctx: Any, backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
     ) -> Tensor:
         """Compute the scalar cost from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
         grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)

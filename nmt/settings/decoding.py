@@ -10,22 +10,14 @@ from nmt.io.system import processors
 from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
-MinLength = Literal["half", "none"]
-"""When a translation may end: after half the source's length, or at any time."""
-
-
 Unfinished = Literal["widen", "retry", "best"]
-"""What is done after a search in which no translation ends. `widen`: search again with wider beams. `retry`: as in the
-authors' code, first search again with the unknown word allowed. `best`: take the best unfinished translation."""
-
-
 Unknown = Literal["allowed", "excluded"]
-"""Whether translations of all sentences may contain the unknown word. Translations of the column "No UNK" may only
-contain it if `unfinished` is `retry`."""
-
-
 Device = Literal["auto", "cpu", "cuda"]
-"""`auto` is the GPU if there is one."""
+Average = Literal["probability", "log_probability"]
+"""The quantity that an ensemble averages, word by word."""
+UnknownWords = Literal["keep", "forbid", "copy"]
+SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
+"""The number type of the factors in the matrix products of a search."""
 
 
 class Decoding(WithoutDefaults):
@@ -52,7 +44,7 @@ class Decoding(WithoutDefaults):
     """Beam size. Every finished translation takes one place of the beam."""
     normalize_by_length: bool
     """Rank finished translations by log-probability divided by length."""
-    min_length: MinLength
+    min_length: Literal["half", "none"]
     """Shortest translation. half: it cannot end before half the source's length. none: it can end at any time."""
     unknown: Unknown
     """Column "All" of Table 1. allowed: the model can write [UNK], as the note to the table says. excluded: it cannot,
@@ -60,19 +52,6 @@ class Decoding(WithoutDefaults):
     n_best: Width
     """Number of translations that are kept for each sentence. With fewer than `beam`, a search ends as soon as they are
     certain."""
-
-
-Average = Literal["probability", "log_probability"]
-"""The quantity that an ensemble averages, word by word."""
-
-
-UnknownWords = Literal["keep", "forbid", "copy"]
-"""What is done about words that the model cannot write. [UNK] is kept, forbidden, or replaced by the source word with
-most attention."""
-
-
-SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
-"""The number type of the factors in the matrix products of a search."""
 
 
 class ComputeOptions(Settings):

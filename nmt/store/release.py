@@ -116,17 +116,12 @@ def _extract(archive: Path, place: Path) -> Path:
         archive.open("rb") as raw,
         tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
     ):
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for entry in tar:
-            path = place / entry.name
-            if not _is_plain(entry) or path.exists():
-                raise UserError(
-                    f"{archive}: holds {entry.name!r}, expected plain files in one folder, each once"
-                )
-            content = tar.extractfile(entry)
-            assert content is not None  # of a plain file
-            path.parent.mkdir(exist_ok=True)
-            with disk_full(place.parent), content, path.open("xb") as file:
-                shutil.copyfileobj(content, file)
+            if not _is_plain(entry):
+                raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
+            with disk_full(place.parent):
+                tar.extract(entry, place, set_attrs=False)
     folders = list(place.iterdir())
     if len(folders) != 1:
         raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from nmt.backend.device import choose_device, keep_freed_memory, make_determinis
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families import build
 from nmt.settings.base import read
@@ -80,19 +80,14 @@ def load_all(
 
 def refuse_unlike(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
-    first = models[0]
-    for other in models[1:]:
-        for side in SIDES:
-            if getattr(first, side).sha256 != getattr(other, side).sha256:
-                raise UserError(
-                    f"{first.run.label} and {other.run.label} have different {side} vocabularies; "
-                    f"an ensemble needs models that were trained on the same prepared text"
-                )
-        if first.run.architecture.source_end != other.run.architecture.source_end:
-            raise UserError(
-                f"{first.run.label} and {other.run.label} differ in architecture.source_end; "
-                f"an ensemble needs models that read the source in the same way"
-            )
+    kinds = {
+        (model.source.sha256, model.target.sha256, model.run.architecture.source_end) for model in models
+    }
+    if len(kinds) > 1:
+        raise UserError(
+            f"{', '.join(model.run.label for model in models)} differ in vocabularies or architecture.source_end; "
+            f"an ensemble needs models that were trained on the same prepared text and read it alike"
+        )
 
 
 def load(
@@ -116,7 +111,11 @@ def load(
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     weights = load_tensors(folder / WEIGHTS)
     refuse_other_vocabularies(folder, (source, target))
-    refuse_other_than_numbers(folder / WEIGHTS, weights)
+    for name, weight in weights.items():
+        if weight.dtype not in _KINDS or not weight.isfinite().all():
+            raise UserError(
+                f"{folder / WEIGHTS}: {name} holds other than finite weights; train or fetch it again"
+            )
     try:
         with torch.device("meta"):  # no memory yet, since unknown settings may have any size
             network = build(run.family, run.architecture, len(source), len(target))
@@ -135,28 +134,11 @@ def load(
 
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError unless the vocabularies beside the weights are those of the training."""
-    try:
-        made_with = dict(json.loads(load_metadata(folder / WEIGHTS).get("vocabularies", "{}")))
-    except (ValueError, TypeError, RecursionError):
-        raise UserError(f"{folder / WEIGHTS}: says of no vocabularies which it was trained with") from None
+    path = folder / WEIGHTS
+    with naming(path, "make or fetch it again"):
+        made_with = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
-        expected = made_with.get(side, vocabulary.sha256)
-        if expected != vocabulary.sha256:
+        if made_with.get(side, vocabulary.sha256) != vocabulary.sha256:
             raise UserError(
-                f"{folder / WEIGHTS}: trained with another {side} vocabulary (sha256 {str(expected)[:12]}...) than "
-                f"{side}.tsv beside it ({vocabulary.sha256[:12]}...); put the right one there"
-            )
-
-
-def refuse_other_than_numbers(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    """Raise a UserError unless all weights are finite."""
-    for name, weight in weights.items():
-        if weight.dtype not in _KINDS:
-            raise UserError(
-                f"{path}: {name} is {weight.dtype}, expected torch.float32; train or fetch the model again"
-            )
-        if not weight.isfinite().all():
-            raise UserError(
-                f"{path}: {name} holds NaN or infinity, expected finite weights; the training went astray: "
-                f"train the model again"
+                f"{path}: trained with another {side} vocabulary than {side}.tsv beside it; put the right one there"
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import queue
-import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +30,7 @@ class TrainingData:
         source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
         bitexts = Bitext.open(train), Bitext.open(dev)
         for bitext in bitexts:
-            bitext.refuse_altered()
-            check(bitext, "source", source, source_vocabulary)
-            check(bitext, "target", target, target_vocabulary)
+            bitext.check(source, target)
             if not len(bitext):
                 raise UserError(
                     f"{bitext.folder}: holds no sentence pair; check the corpora it was made from"
@@ -40,20 +38,7 @@ class TrainingData:
         return cls(*bitexts, (len(source), len(target)))
 
 
-def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None:
-    """Raise a UserError for a bitext that was made with other vocabularies."""
-    made_with: str = getattr(bitext.meta, f"{side}_vocabulary_sha256")
-    if made_with != vocabulary.sha256:
-        raise UserError(
-            f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) "
-            f"than {path} ({vocabulary.sha256[:12]}...); binarize the text again"
-        )
-
-
-Fingerprint = Flat
-
-
-def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
+def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Flat:
     """Return everything that determines the weights, with flat dotted keys: no run resumes where any of it differs."""
     data = {
         "train": train.meta.sha256,
@@ -64,44 +49,22 @@ def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     return flatten({"settings": run.fingerprint_fields(), "data": data})
 
 
-AHEAD = 16
-
-
-def ahead(
-    batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = AHEAD
-) -> Generator[Batch]:
+def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = 16) -> Generator[Batch]:
     """Yield the same batches in the same order, with up to `depth` of them prepared in advance by a thread.
 
     So a GPU never waits for reading, sorting and padding.
     An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
     """
-    made: queue.Queue[Batch | BaseException | None] = queue.Queue(depth)
-    ended = threading.Event()
+    pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
-    def hand_over(item: Batch | BaseException | None) -> None:
-        while not ended.is_set():
-            try:
-                return made.put(item, timeout=0.1)
-            except queue.Full:
-                continue
+    def make() -> Batch | None:
+        batch = next(batches, None)
+        return None if batch is None else prepare(batch)
 
-    def work() -> None:
-        try:
-            for batch in batches:
-                hand_over(prepare(batch))
-                if ended.is_set():
-                    return
-            hand_over(None)
-        except BaseException as error:  # raised again where the batch is waited for
-            hand_over(error)
-
-    thread = threading.Thread(target=work, name="batches", daemon=True)
-    thread.start()
+    made = deque(pool.submit(make) for _ in range(depth))
     try:
-        while (item := made.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
+        while (batch := made.popleft().result()) is not None:
+            made.append(pool.submit(make))
+            yield batch
     finally:
-        ended.set()
-        thread.join()
+        pool.shutdown(cancel_futures=True)

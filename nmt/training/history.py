@@ -45,34 +45,27 @@ class History:
             file.flush()
             os.fsync(file.fileno())
 
-    def records(self) -> list[Record]:
-        """Return all lines, oldest first; none if there is no file."""
-        return list(records(self.path)) if self.path.exists() else []
 
+def records(path: Path, finished: bool = True) -> Iterator[Record]:
+    """Yield the lines of a history, oldest first. A `UserError` names the first damaged line.
 
-def records(path: Path) -> Iterator[Record]:
-    """Yield all lines of a finished history, oldest first. A `UserError` names the first damaged line."""
+    If the history is not `finished`, damaged and incomplete lines are left out, and there may be no file.
+    """
+    if not finished and not path.exists():
+        return
     require_regular_file(path)
     with naming(path, "make the file again"):
         lines = path.read_bytes().splitlines()
     for number, line in enumerate(lines, start=1):
-        record = _record(line)
-        if record is None:
+        try:
+            record = json.loads(line)
+            record["update"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            if not finished:
+                continue
             expected = "expected a JSON object with the key 'update'"
-            raise UserError(f"{path}, line {number}: {expected}; make the file again")
+            raise UserError(f"{path}, line {number}: {expected}; make the file again") from None
         yield record
-
-
-def _record(line: bytes) -> Record | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and "update" in value else None
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 # --- for TensorBoard ------------------------------------------------------------------------------------------------
@@ -136,14 +129,11 @@ def reached(path: Path, dev_score: str = "nll") -> Reached:
     """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
     found = Reached()
     window: deque[Record] = deque(maxlen=WINDOWS + 1)
-    for text in path.read_bytes().splitlines() if path.is_file() else []:
-        line = _record(text)
-        if line is None or not (_number(line["update"]) and _number(line.get("seconds"))):
-            continue
+    for line in records(path, finished=False):
         if "train_nll" in line:
             window.append(line)
             found = replace(found, update=line["update"], epoch=line.get("epoch"), seconds=line["seconds"])
-        elif _number(line.get("dev_nll")):
+        elif line.get("dev_nll") is not None:
             score = DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
             better = found.best is None or score.quality(dev_score) > found.best.quality(dev_score)
             found = replace(found, dev=score, best=score if better else found.best)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -22,7 +23,7 @@ from nmt.backend.device import (
     give_back_freed_memory,
     keep_freed_memory,
     make_deterministic,
-    memory_errors,
+    out_of_memory,
 )
 from nmt.backend.products import Backend, choose_products, refuse_unable
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
@@ -30,16 +31,16 @@ from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError
 from nmt.io.progress import Progress
 from nmt.model import families
-from nmt.settings.base import differences
+from nmt.settings.base import Flat, differences
 from nmt.settings.training import ModelRun
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.data import Fingerprint, ahead, fingerprint
+from nmt.training.data import ahead, fingerprint
 from nmt.training.history import FOLDER, Board, History
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
 from nmt.training.update import Updater
-from nmt.training.validation import development_rows, greedy_bleu, mean_nll
+from nmt.training.validation import greedy_bleu, mean_nll
 
 COMPILED = "compiled"
 """Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
@@ -100,7 +101,7 @@ class Trainer:
         order_seed = run.seed if self.settings.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         self.last_update, self.last_because = self._end()
-        self.fingerprint: Fingerprint = fingerprint(run, train, dev)
+        self.fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
@@ -141,7 +142,7 @@ class Trainer:
         self.counters = replace(self.counters, best_score=None, validations_without_gain=0)
         self._validate()
 
-    def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
+    def _refuse_other(self, was: Flat, where: str, ignore: frozenset[str]) -> None:
         changed = differences(was, self.fingerprint, ignore)
         if changed:
             raise RecurringError(
@@ -201,8 +202,10 @@ class Trainer:
         """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
         longest = self.pairs.longest
         work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
-        with memory_errors(work, LESS_MEMORY):
+        try:
             self.updater.preallocate(longest)
+        except RuntimeError as error:
+            raise out_of_memory(error, work, LESS_MEMORY) or error from None
 
     def _finished(self) -> str | None:
         patience = self.settings.patience
@@ -341,30 +344,25 @@ class Trainer:
 
     def dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
-        return self._nll(self.dev, self._dev_rows())
+        return mean_nll(self.model, self.dev, self.dev_rows(), self.settings.batch_size)
 
     def dev_bleu(self) -> float:
         """Return the BLEU of greedy translations of the same pairs as in `dev_nll`."""
-        source_end = self.run_settings.architecture.source_end
-        return greedy_bleu(self.model, self.dev, self._dev_rows(), self.settings.batch_size, source_end)
+        return greedy_bleu(self.model, self.dev, self.dev_rows(), self.settings.batch_size)
 
-    def _dev_rows(self) -> Indices:
-        limit = None if self.settings.dev_sentences == "all" else self.run_settings.max_words
-        return development_rows(self.dev, limit)
+    def dev_rows(self) -> Indices:
+        """Return the pairs of the development set that count. A UserError says if there is none."""
+        if self.settings.dev_sentences == "all":
+            return np.arange(len(self.dev))
+        return PairsWithinLimit(self.dev, self.run_settings.max_words).rows
 
     def train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""
         run = self.run_settings
         generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
-        ranks = (
-            torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
-        )
-        return self._nll(self.train, self.pairs.rows[ranks.numpy()])
-
-    def _nll(self, bitext: Bitext, rows: Any) -> float:
-        return mean_nll(
-            self.model, bitext, rows, self.settings.batch_size, self.run_settings.architecture.source_end
-        )
+        ranks = torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample]
+        rows = self.pairs.rows[ranks.sort().values.numpy()]
+        return mean_nll(self.model, self.train, rows, self.settings.batch_size)
 
     def epochs(self) -> float:
         """Return the number of epochs, which are passes over the pairs within the length limit."""

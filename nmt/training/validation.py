@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
+from nmt.data.batches import Batch, Indices, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
@@ -29,16 +29,6 @@ GREEDY = Decoding(
 """Settings of the search in a validation: the authors' rules with beam size 1. The caller sets batches and device."""
 
 
-def development_rows(bitext: Bitext, limit: int | None) -> Indices:
-    """Return the pairs whose NLL counts: all, or those with at most `limit` words per side.
-
-    Raises a UserError if there is none.
-    """
-    if limit is None:
-        return np.arange(len(bitext))
-    return PairsWithinLimit(bitext, limit).rows
-
-
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
     inputs, _ = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
@@ -48,38 +38,31 @@ def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
 
 
 @torch.no_grad()
-def mean_nll(
-    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
-) -> float:
+def mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
     """Return the mean NLL per sentence, in nats, over the pairs at `rows`."""
     device = next(model.parameters()).device
     total = torch.zeros((), dtype=torch.float64, device=device)
-    for batch in evaluation_batches(bitext, rows, batch_size, source_end):
+    for batch in evaluation_batches(bitext, rows, batch_size, model.architecture.source_end):
         total += sentence_nll(model, batch.to(device)).sum()
     return float(total) / len(rows)
 
 
 @torch.no_grad()
-def greedy_bleu(
-    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
-) -> float:
+def greedy_bleu(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
     """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`. Unknown words are never correct."""
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 
     device = next(model.parameters()).device
-    hypotheses, references = [], []
+    hypotheses, references = list[str](), list[str]()
     ordered = sort_by_length(bitext, rows)
     for start in range(0, len(ordered), batch_size):
         group = ordered[start : start + batch_size]
-        batch = make_batch(bitext, group, source_end).to(device)
+        batch = make_batch(bitext, group, model.architecture.source_end).to(device)
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_mask)
         found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
         hypotheses += [" ".join(map(str, best[0].words)) for best in found]
-        references += [" ".join(map(reference_word, bitext.target(row).tolist())) for row in group]
+        # no translation contains a "?"
+        words = (["?" if word == UNKNOWN else str(word) for word in bitext.target(row)] for row in group)
+        references += map(" ".join, words)
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)
-
-
-def reference_word(word: int) -> str:
-    """Return the id of a reference word as text; for the unknown word, a text that no translation contains."""
-    return "?" if word == UNKNOWN else str(word)

@@ -21,7 +21,7 @@ from torch.nn.functional import pad
 from nmt.backend.products import Module
 from nmt.data.vocabulary import END
 from nmt.model import reference
-from nmt.model.encoder_decoder import EncoderDecoder, Initializer, Inputs, uniform
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Initializer, Inputs, uniform
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
@@ -119,32 +119,11 @@ class Layers(nn.ModuleList):
 
 
 @dataclass(frozen=True)
-class SentenceVector:
-    """The last state of every layer, h and c (L, B, N) each."""
+class SentenceVector(Encoded):
+    """The last state of every layer, h and c (B, L, N) each."""
 
     h: Tensor
     c: Tensor
-
-    def __len__(self) -> int:
-        return self.h.shape[1]
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds the states."""
-        return self.h.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The number type of the states."""
-        return self.h.dtype
-
-    def select(self, rows: Tensor) -> SentenceVector:
-        """Return the sentences at `rows`."""
-        return SentenceVector(self.h[:, rows], self.c[:, rows])
-
-    def flat(self) -> Tensor:
-        """Return all numbers that represent a sentence, (B, 2LN)."""
-        return torch.cat([*self.h, *self.c], dim=1)
 
 
 class SoftmaxLayer(OutputLayer):
@@ -184,7 +163,7 @@ class DeepLSTM(EncoderDecoder):
         x = self.source_embedding(source.gather(0, order)) * present.unsqueeze(2)
         nothing = x.new_zeros(source.shape[1], self.architecture.hidden_units)
         _, last = self.encoder.scan(x, [(nothing, nothing)] * self.architecture.layers, present)
-        return SentenceVector(*(torch.stack(parts) for parts in zip(*last, strict=True)))
+        return SentenceVector(*(torch.stack(parts, dim=1) for parts in zip(*last, strict=True)))
 
     def reading_order(self, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Return the position of the word read at each step, and whether it is a word, (S, B) each.
@@ -201,14 +180,14 @@ class DeepLSTM(EncoderDecoder):
 
     def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
         """See `EncoderDecoder.sentence_vectors`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
-        return encoded.flat()
+        return torch.cat([encoded.h, encoded.c], dim=1).flatten(1)
 
     def unroll(
         self, encoded: SentenceVector, target: Tensor, steps: int
     ) -> Iterator[tuple[Inputs, Tensor | None]]:
         """See `EncoderDecoder.unroll`: h of the top layer (t, B, N)."""
         embedded = torch.cat([self.before_first(target.shape[1]), self.target_embedding(target[:-1])])
-        states = list(zip(encoded.h, encoded.c, strict=True))
+        states = list(zip(encoded.h.unbind(1), encoded.c.unbind(1), strict=True))
         for first in range(0, len(target), steps):
             x = embedded[first : first + steps]
             x, states = self.decoder.scan(x, states, x.new_ones(x.shape[:2]))
@@ -236,7 +215,7 @@ class DeepLSTMState:
         self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
     ) -> None:
         self.model = model
-        self.h, self.c = encoded.h.unsqueeze(2), encoded.c.unsqueeze(2)
+        self.h, self.c = (part.transpose(0, 1).unsqueeze(2) for part in (encoded.h, encoded.c))
         self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
         self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 

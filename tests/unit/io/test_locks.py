@@ -72,18 +72,6 @@ def test_an_unreadable_lock_is_a_leftover_of_a_power_cut(tmp_path: Path, content
         assert not holding.lost()
 
 
-def test_any_folder_is_held_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def link(*_: object) -> None:
-        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-
-    monkeypatch.setattr(os, "link", link)
-    folder = tmp_path / "a|b"
-    with locks.hold(folder, "refuse"):
-        _, said = start(folder, "pass").communicate()
-        assert f"process {os.getpid()} on" in said
-    assert locks.observe(folder) is None
-
-
 def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
     with start(tmp_path, "print('held', flush=True); time.sleep(60)") as first:
         try:

@@ -1,17 +1,38 @@
+"""Lines of text of every format, from files and pipes, whatever bytes they hold and however these come."""
+
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nmt.io.progress import Progress
-from nmt.io.text_files import line_writer, read_lines, read_pairs
+from nmt.io.text_files import (
+    LineStream,
+    decompressed,
+    line_writer,
+    open_lines,
+    opened_text,
+    paired_groups,
+    read_lines,
+    read_pairs,
+    zstd,
+)
 from tests.bitexts import write_text
 from tests.messages import refused
+from tests.running import ROOT
 
 SUFFIXES = ["", ".gz", ".zst"]
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
@@ -72,7 +93,7 @@ def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> No
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
-def test_uneven_sides_name_both_files_and_counts(tmp_path: Path, sources: int, targets: int) -> None:
+def test_uneven_sides_are_refused(tmp_path: Path, sources: int, targets: int) -> None:
     source = write_text(tmp_path / "s", ["x"] * sources)
     target = write_text(tmp_path / "t", ["x"] * targets)
     with refused():
@@ -95,3 +116,162 @@ def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
         list(read_lines(path, progress))
     assert progress.count == path.stat().st_size
     assert "(100%) bytes" in log.getvalue().splitlines()[-1]
+
+
+# --- formats ----------------------------------------------------------------------------------------------------------
+
+SGML = (
+    b'<?xml version="1.0"?>\n<!DOCTYPE mteval>\n<refset setid="x"><doc docid="1">\n<hl>\n'
+    b'<seg id="1"> A &amp; B &lt;c&gt; &#8217;x &copy </seg>\n</hl>\n'
+    b'<p><SEG id="2">two\nlines</SEG> <seg id="3">&quot;l&apos;a&quot;\xe2\x80\xa8b</seg>\n</p></doc></refset>\n'
+)
+SENTENCES = ["A & B <c> ’x &copy", "two lines", '"l\'a"\u2028b']
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "plain": bytes,
+    "gzip": gzip.compress,
+    "bzip2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": zstd.compress,
+}
+
+
+class Dripping(io.BytesIO):
+    """A stream that gives some bytes at a time, as a pipe may."""
+
+    size = 1
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(min(self.size, self.size if size is None or size < 0 else size))
+
+
+@pytest.mark.parametrize("pack", PACK)
+@pytest.mark.parametrize("name", ["text", "text.gz", "text.sgm"])
+def test_the_first_bytes_say_what_a_file_is(tmp_path: Path, pack: str, name: str) -> None:
+    path = tmp_path / name
+    for content, expected in ((SGML, SENTENCES), (b"un\ndeux\n", ["un", "deux"])):
+        path.write_bytes(PACK[pack](content))
+        assert [*read_lines(path)] == expected
+        with open_lines(path) as lines:
+            assert lines.take(9) == expected
+
+
+@given(
+    pack=st.sampled_from(sorted(PACK)),
+    text=st.sampled_from(
+        [SGML, b"BZ", b"(\xb5", b"<", b"<srcse", b"\xef\xbb\xbf<doc\n", b"<!-- a", b"", b"\n"]
+    ),
+    size=st.integers(1, 30),
+)
+def test_it_does_not_matter_how_the_bytes_come(pack: str, text: bytes, size: int) -> None:
+    stream = Dripping(PACK[pack](text))
+    stream.size = size
+    expected = "".join(f"{line}\n" for line in SENTENCES).encode() if text == SGML else text
+    assert io.BufferedReader(cast(io.RawIOBase, opened_text(stream, "a").stream)).read() == expected
+
+
+def test_what_is_typed_is_answered_at_once() -> None:
+    """No line waits for the next one to tell that it is no SGML."""
+    for line in (b"<\n", b"<b>a</b>\n", b"BZ\n", b"\n", b"<doc\n"):
+        reading, writing = os.pipe()
+        os.write(writing, line)
+        closing = threading.Timer(5, os.close, [writing])
+        closing.start()
+        with os.fdopen(reading, "rb", 0) as file:
+            assert opened_text(file, "a").stream.read(99) == line
+        assert closing.is_alive()
+        closing.cancel()
+        os.close(writing)
+
+
+def test_standard_input_is_any_of_them_too() -> None:
+    program = (
+        "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
+        "with open_lines(Path('-')) as lines: print(lines.take(9))"
+    )
+    for text in (SGML, gzip.compress(SGML)):
+        found = subprocess.run(
+            [sys.executable, "-c", program], input=text, capture_output=True, cwd=ROOT, check=True
+        )
+        assert found.stdout.decode().strip() == str(SENTENCES)
+
+
+@pytest.mark.parametrize(
+    "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
+)
+def test_what_only_begins_like_sgml_is_text(text: bytes) -> None:
+    assert opened_text(io.BytesIO(text), "a").is_plain
+
+
+def test_streams_follow_one_another() -> None:
+    for pack in (gzip.compress, lzma.compress, bz2.compress, zstd.compress):
+        assert decompressed(io.BytesIO(pack(b"a\n") + pack(b"") + pack(b"b\n"))).read() == b"a\nb\n"
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+def stream(parts: list[bytes]) -> LineStream:
+    rest = iter([*parts, b""])
+    return LineStream("test", lambda: next(rest), None)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=12), max_size=12), st.integers(1, 5))
+def test_lines_do_not_depend_on_how_the_bytes_come(parts: list[bytes], size: int) -> None:
+    whole = b"".join(parts)
+    expected = whole.split(b"\n")
+    if not expected[-1]:
+        expected.pop()
+    groups = list(stream(parts).groups(size))
+    assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
+    assert [line for group in groups for line in group] == [
+        (line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line).decode("utf-8", "replace")
+        for number, line in enumerate(line.removesuffix(b"\r") for line in expected)
+    ]
+
+
+def test_only_line_feeds_end_lines_and_bad_bytes_are_counted() -> None:
+    lines = stream(["a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end"])
+    assert list(lines.groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
+    assert (lines.replaced, lines.first_replaced) == (2, 2)
+
+
+def test_a_group_ends_where_the_input_pauses() -> None:
+    reading, writing = os.pipe()
+    lines = LineStream("pipe", lambda: os.read(reading, 100), reading)
+    groups = lines.groups(100)
+    os.write(writing, b"one\ntwo\nthr")
+    assert next(groups) == ["one", "two"]
+    threading.Timer(0.2, lambda: (os.write(writing, b"ee\n"), os.close(writing))).start()
+    assert list(groups) == [["three"]]
+    os.close(reading)
+
+
+def test_a_group_of_long_lines_is_short() -> None:
+    groups = list(stream([b"x" * 200_000 + b"\n"] * 5).groups(100))
+    assert [len(group) for group in groups] == [2, 2, 1]
+
+
+def test_a_line_without_an_end_is_refused() -> None:
+    parts = (b"x" * (1 << 20) for _ in range(1 << 20))
+    with refused():
+        list(LineStream("endless", lambda: next(parts)).groups(1))
+
+
+def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
+    for name in ("text", "text.gz"):
+        # compressed, more than gzip reads at once
+        write_text(tmp_path / name, (f"line {number}" for number in range(400_000)))
+        with open_lines(tmp_path / name) as lines:
+            assert lines.size == (tmp_path / name).stat().st_size
+            done = [lines.bytes_done for _ in lines.groups(1000)]
+        assert done == sorted(done) and done[0] < done[-1] == lines.size
+    assert stream([b"a"]).size is None
+
+
+def test_sides_stay_in_step() -> None:
+    pairs = list(paired_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
+    assert pairs == [[("a", "A"), ("b", "B")], [("c", "C")]]
+    with refused():
+        list(paired_groups(stream([b"a\nb\n"]), stream([b"A\n"]), 2))
+    with refused():
+        list(paired_groups(stream([b"a\n"]), stream([b"A\nB\n"]), 2))

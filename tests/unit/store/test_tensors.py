@@ -18,3 +18,13 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert load(os.read(reader, 1 << 16))["a"].tolist() == [1, 1]
     os.close(reader)
+
+
+def test_others_may_read_a_model(tmp_path: Path) -> None:
+    """As far as the user's umask lets them: a cluster's files are shared."""
+    before = os.umask(0o027)
+    try:
+        save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x.safetensors").stat().st_mode & 0o777 == 0o640

@@ -17,8 +17,9 @@ from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.beam_search import translate
 from nmt.training.checkpoint import summarize
+from nmt.training.history import records
 from nmt.training.trainer import Trainer
-from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll, sentence_nll
+from nmt.training.validation import GREEDY, greedy_bleu, mean_nll, sentence_nll
 from tests.bitexts import write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
@@ -48,16 +49,13 @@ def within(text: Bitext) -> list[int]:
     return [row for row in range(len(text)) if max(len(text.source(row)), len(text.target(row))) <= LIMIT]
 
 
-def test_all_pairs_or_those_with_both_sides_within_the_limit(text: Bitext) -> None:
-    assert development_rows(text, None).tolist() == list(range(60))
-    assert development_rows(text, LIMIT).tolist() == within(text)
-    assert 5 < len(within(text)) < 55
-
-
 def test_a_limit_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
-    long = write_bitext(tmp_path, [([2] * 9, [3])])
+    long = write_bitext(tmp_path, [([2] * 13, [3])])
+    run = model_run(dev_sentences="within_limit")
     with refused():
-        development_rows(long, 8)
+        Trainer(
+            run, write_bitext(tmp_path / "train", [([2], [3])]), long, (32, 32), tmp_path / "state"
+        ).dev_rows()
 
 
 @pytest.mark.parametrize("sentences", ["all", "within_limit"])
@@ -67,8 +65,8 @@ def test_the_settings_say_which_sentences_are_watched_and_reported(
     made = trainer(text, tmp_path, updates=7, dev_sentences=sentences)
     made.run()
     rows = np.array(range(60) if sentences == "all" else within(text))
-    expected = mean_nll(made.model, text, rows, 4, source_end=True)
-    (validated,) = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    expected = mean_nll(made.model, text, rows, 4)
+    (validated,) = [line["dev_nll"] for line in list(records(made.history.path)) if "dev_nll" in line]
     assert validated == pytest.approx(expected, rel=1e-12)
     assert summarize(made, "updates")["dev_nll"] == pytest.approx(expected, rel=1e-12)
 
@@ -79,7 +77,7 @@ def test_the_settings_say_which_weights_are_kept(text: Bitext, tmp_path: Path, k
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     made = trainer(text, tmp_path, **wild, keep=keep)
     made.run()
-    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    validations = [line["dev_nll"] for line in list(records(made.history.path)) if "dev_nll" in line]
     assert min(validations) < validations[-1], "the step size was meant to be too large"
     made.load_chosen_weights()
     chosen = min(validations) if keep == "best" else validations[-1]
@@ -110,7 +108,7 @@ def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> No
     def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
         (tmp_path / name).mkdir(exist_ok=True)
         made_text = write_bitext(tmp_path / name, pairs)
-        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, source_end=True)
+        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size)
 
     assert bleu("own", own, 7) == pytest.approx(100)
     wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
@@ -124,7 +122,7 @@ def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
         made.model.readout.b_o[UNKNOWN] += 50.0
     unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
     assert unknown.target(0).tolist() == [UNKNOWN] * 6
-    assert greedy_bleu(made.model, unknown, np.arange(1), 1, source_end=True) == 0
+    assert greedy_bleu(made.model, unknown, np.arange(1), 1) == 0
 
 
 def test_the_settings_say_which_score_chooses_and_stops(
@@ -148,12 +146,12 @@ def test_the_nll_is_a_mean_over_sentences(text: Bitext, tmp_path: Path) -> None:
             float(sentence_nll(made.model, make_batch(text, rows[row : row + 1], source_end=True)).sum())
             for row in rows
         ]
-    assert mean_nll(made.model, text, rows, 7, source_end=True) == pytest.approx(sum(alone) / 60, rel=1e-6)
+    assert mean_nll(made.model, text, rows, 7) == pytest.approx(sum(alone) / 60, rel=1e-6)
 
 
 def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: Path) -> None:
     made = trainer(text, tmp_path, updates=1, train_sample=1000)
-    expected = mean_nll(made.model, text, np.array(within(text)), 4, source_end=True)
+    expected = mean_nll(made.model, text, np.array(within(text)), 4)
     assert made.train_nll() == pytest.approx(expected, rel=1e-12)
 
 
@@ -175,5 +173,26 @@ def test_logits_exist_a_chunk_at_a_time(
             return found
 
     with Watch():
-        mean_nll(made.model, text, np.arange(60), 4, True)
+        mean_nll(made.model, text, np.arange(60), 4)
     assert largest == 7
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    """Pairs of very different lengths, so that another sample has another NLL."""
+    pairs = [([2 + i % 29] * (1 + i % 11), [2 + i % 29] * (1 + i % 11)) for i in range(120)]
+    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
+
+
+def sampled(uneven: Bitext, folder: Path, seed: int, sample_seed: int | None) -> float:
+    """Of the start values of seed 5, on the sample that a run with these seeds draws."""
+    runs = [model_run().model_copy(update={"seed": s, "sample_seed": sample_seed}) for s in (5, seed)]
+    same_weights, made = (Trainer(run, uneven, uneven, (32, 32), folder) for run in runs)
+    made.model.load_state_dict(same_weights.model.state_dict())
+    return made.train_nll()
+
+
+def test_the_sample_follows_the_seed_of_the_data(uneven: Bitext, tmp_path: Path) -> None:
+    assert sampled(uneven, tmp_path, 6, sample_seed=1) == sampled(uneven, tmp_path, 7, sample_seed=1)
+    assert sampled(uneven, tmp_path, 6, sample_seed=1) != sampled(uneven, tmp_path, 6, sample_seed=2)
+    assert sampled(uneven, tmp_path, 6, sample_seed=None) == sampled(uneven, tmp_path, 7, sample_seed=6)

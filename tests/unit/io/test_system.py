@@ -1,4 +1,4 @@
-"""What records say of code and packages."""
+"""What records say of code and packages; programs that are called come to an end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io import system as environment
+from nmt.cli import in_one_line
+from nmt.errors import UserError
+from nmt.io import system
 
 
 def git(folder: Path, *words: str) -> str:
@@ -21,18 +23,18 @@ def git(folder: Path, *words: str) -> str:
 
 
 def test_code_is_told_by_its_commit_and_whether_files_differ_from_it(tmp_path: Path) -> None:
-    assert environment.code(tmp_path)["commit"] is None and environment.code(tmp_path)["dirty"] is None
+    assert system.code(tmp_path)["commit"] is None and system.code(tmp_path)["dirty"] is None
     git(tmp_path, "init", "-q")
-    assert environment.code(tmp_path)["commit"] is None
+    assert system.code(tmp_path)["commit"] is None
     (tmp_path / "a").write_text("1", encoding="utf-8")
     git(tmp_path, "add", "a")
     git(tmp_path, "commit", "-q", "-m", "one")
-    code = environment.code(tmp_path)
+    code = system.code(tmp_path)
     assert code["commit"] == git(tmp_path, "rev-parse", "HEAD") and code["dirty"] is False
     (tmp_path / "untracked").write_text("1", encoding="utf-8")
-    assert environment.code(tmp_path)["dirty"] is False
+    assert system.code(tmp_path)["dirty"] is False
     (tmp_path / "a").write_text("2", encoding="utf-8")
-    assert environment.code(tmp_path)["dirty"] is True
+    assert system.code(tmp_path)["dirty"] is True
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
@@ -42,10 +44,24 @@ def test_the_commit_of_a_checkout_that_belongs_to_somebody_else_is_told(tmp_path
     commit = git(tmp_path, "rev-parse", "HEAD")
     for path in (tmp_path, *tmp_path.rglob("*")):
         os.chown(path, 12345, 12345)
-    assert environment.code(tmp_path)["commit"] == commit
+    assert system.code(tmp_path)["commit"] == commit
 
 
 def test_no_user_or_host_is_told() -> None:
-    told = json.dumps(environment.origin())
+    told = json.dumps(system.origin())
     assert str(Path.home()) not in told
     assert platform.node() not in told
+
+
+def test_a_program_that_hangs_is_ended_and_named() -> None:
+    with pytest.raises(UserError, match="cmake hangs: no end after"):
+        system.run(["sleep", "60"], "cmake hangs", limit=0.1)
+
+
+def test_a_program_that_is_written_to_is_ended_too() -> None:
+    with subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE) as process, system.limited(process, 0.1):
+        assert process.wait(30)
+
+
+def test_a_limit_that_was_reached_is_one_line() -> None:
+    assert "timed out" in (in_one_line(subprocess.TimeoutExpired(["sleep", "60"], 3)) or "")

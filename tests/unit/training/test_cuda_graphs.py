@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.backend.cuda_graphs import GraphedUpdates
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
 from nmt.training.data import ahead
 from nmt.training.trainer import Trainer
+from nmt.training.update import GraphedUpdates
 from tests.bitexts import write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
@@ -62,7 +62,7 @@ class StandIn:
         for name, value in of_cuda.items():
             patch.setattr(torch.cuda, name, value)
         patch.setattr(Batch, "pinned", lambda batch: self.pin(batch))
-        patch.setattr(trainer, "ahead", partial(ahead, depth=0))  # so that the thread never has enough
+        patch.setattr(trainer, "ahead", partial(ahead, depth=10_000))  # so that the thread never has enough
 
     def pin(self, batch: Batch) -> Batch:
         time.sleep(0.005)
