@@ -42,11 +42,6 @@ def members(corpus: Corpus) -> str:
     return known([*values, ("pairs", corpus.pairs)])
 
 
-def shards(config: Config, corpora: Iterable[str]) -> str:
-    """Return `--corpus NAME SHARDS` for each corpus."""
-    return " ".join(option("corpus", corpus, config.corpora[corpus].shards) for corpus in corpora)
-
-
 # --- models, results --------------------------------------------------------------------------------------------------
 
 

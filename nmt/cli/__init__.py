@@ -40,7 +40,6 @@ COMMANDS: Commands = {
         "data vocabulary": "nmt.cli.data:vocabulary",
         "data binarize": "nmt.cli.data:binarize",
         "selection kenlm": "nmt.cli.data:kenlm_programs",
-        "selection train-lm": "nmt.cli.data:lm_train",
         "test-set decode": "nmt.cli.test_set:decode",
         "test-set align": "nmt.cli.test_set:align",
         "test-set perplexity": "nmt.cli.test_set:perplexity",

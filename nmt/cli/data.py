@@ -1,4 +1,4 @@
-"""Subcommands that prepare text: data tokenize, vocabulary and binarize, selection kenlm and train-lm."""
+"""Subcommands that prepare text: data tokenize, vocabulary and binarize, selection kenlm."""
 
 from __future__ import annotations
 
@@ -8,12 +8,8 @@ import click
 
 from nmt.cli.options import (
     PATH,
-    Shards,
-    corpora_option,
     parse_settings,
-    pattern_option,
     settings_option,
-    shard_files,
     vocabularies,
 )
 from nmt.settings.text import LARGEST_VOCABULARY, Tokenization
@@ -52,16 +48,14 @@ def vocabulary(
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
-@corpora_option
-@pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
+@click.option("--text", required=True, nargs=2, type=PATH, metavar="SOURCE TARGET", help="Both token files.")
 @vocabularies
 @click.option(
     "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
 )
 @click.option("--output", required=True, type=PATH, help="Folder for the bitext.")
 def binarize(
-    corpora: Shards,
-    patterns: tuple[str, str],
+    text: tuple[Path, Path],
     source_vocabulary: Path,
     target_vocabulary: Path,
     shuffle_seed: int | None,
@@ -69,21 +63,14 @@ def binarize(
 ) -> None:
     """Turn token files into one memory-mapped bitext of word ids.
 
-    Pairs with an empty side are left out. The number of shards does not change the bitext.
+    Pairs with an empty side are left out.
     """
     from nmt.data import bitext
     from nmt.data.vocabulary import Vocabulary
 
-    files = shard_files(corpora, *patterns)
-    text = {corpus: [(source, target) for source, target in shards] for corpus, shards in files.items()}
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize(text, *words, output, shuffle_seed)
+    made = bitext.binarize({"": [text]}, *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
-
-
-programs_option = click.option(
-    "--programs", type=PATH, help="Folder of KenLM's programs [default: those on the PATH]."
-)
 
 
 @click.command()
@@ -100,66 +87,3 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     from nmt.selection.language_models import provide
 
     click.echo(f"{output}: lmplz, build_binary and query from {provide(output, jobs)}", err=True)
-
-
-@click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
-@click.option(
-    "--order",
-    required=True,
-    type=click.IntRange(2, 6),
-    help="Order of the model: words in the longest n-gram.",
-)
-@click.option(
-    "--discount-fallback", is_flag=True, help="Use fixed discounts if the text is too small to estimate them."
-)
-@click.option(
-    "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help="Memory limit in MB."
-)
-@programs_option
-@corpora_option
-@pattern_option("--text", "TEXT", "The token file of each shard of the text.")
-@click.option("--also", multiple=True, type=PATH, help="Further token file, read after the text. Repeat it.")
-@click.option(
-    "--also-words",
-    type=click.IntRange(min=1),
-    help="Maximum number of words from all files of --also [default: all].",
-)
-@click.option(
-    "--words-of",
-    multiple=True,
-    type=PATH,
-    help="Restrict the vocabulary to the words of this token file. Repeat it [default: all words of the text].",
-)
-@click.option(
-    "--words-least",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Minimum count of a word in the files of --words-of.",
-)
-@click.option("--output", required=True, type=PATH, help="File for the model in KenLM's binary format.")
-def lm_train(
-    order: int,
-    discount_fallback: bool,
-    memory_mb: int,
-    programs: Path | None,
-    corpora: Shards,
-    patterns: str,
-    also: tuple[Path, ...],
-    also_words: int | None,
-    words_of: tuple[Path, ...],
-    words_least: int,
-    output: Path,
-) -> None:
-    """Train a language model on token files: modified Kneser-Ney smoothing, no cut-offs.
-
-    Models can be compared if they have the same vocabulary: give them the same --words-of and --words-least. The
-    command needs KenLM's programs lmplz and build_binary; see `nmt selection kenlm`.
-    """
-    from nmt.selection import language_models
-
-    text = {corpus: [file for (file,) in shards] for corpus, shards in shard_files(corpora, patterns).items()}
-    words = language_models.words_of(words_of, words_least) if words_of else None
-    language_models.train(
-        text, order, output, discount_fallback, memory_mb, programs, words, also, also_words
-    )

@@ -29,44 +29,6 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 EXISTING = click.Path(exists=True, path_type=Path)
 
-Shards = tuple[tuple[str, int], ...]
-"""Corpora with the number of shards that each is cut into."""
-
-
-def corpora_option(command: Command) -> Command:
-    """Add the option `--corpus NAME SHARDS`, which may be repeated. Patterns of files have {shard} for its shards."""
-    return click.option(
-        "--corpus",
-        "corpora",
-        multiple=True,
-        type=(str, click.IntRange(min=1)),
-        metavar="NAME SHARDS",
-        help="A corpus and its number of shards. Repeat it, in the order of the config. In patterns, {shard} stands"
-        " for NAME/0, NAME/1 and so on. Without this option, patterns are file names.",
-    )(command)
-
-
-def pattern_option(name: str, files: str, help_text: str) -> Callable[[Command], Command]:
-    """Return an option with one pattern for each of the files of a shard."""
-    return click.option(
-        name, "patterns", required=True, nargs=len(files.split()), metavar=files, help=help_text
-    )
-
-
-def shard_files(corpora: Shards, *patterns: str) -> dict[str, list[list[Path]]]:
-    """Return the files of each corpus' shards, in order. Without corpora, the patterns are the files of one shard."""
-    several = sum(number for _, number in corpora) > 1
-    for pattern in patterns:
-        if several and "{shard}" not in pattern:
-            raise UserError(f"{pattern}: expected a pattern with {{shard}}, since there are several shards")
-    return {
-        corpus: [
-            [Path(pattern.replace("{shard}", f"{corpus}/{shard}")) for pattern in patterns]
-            for shard in range(number)
-        ]
-        for corpus, number in corpora
-    } or {"": [[Path(pattern) for pattern in patterns]]}
-
 
 def file_option(
     name: str, help_text: str, metavar: str = "FILE", **extra: Any

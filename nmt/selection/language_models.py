@@ -105,7 +105,7 @@ def words_of(paths: Sequence[Path], least: int) -> list[str]:
     words = sorted(word for word, number in counts.items() if number >= least)
     if not words:
         raise UserError(
-            f"nmt selection train-lm: {len(counts)} words, none of which occurs {least} times, in"
+            f"{len(counts)} words, none of which occurs {least} times, in"
             f" {', '.join(map(str, paths))};"
             " lower `selection.lm_vocabulary_least`"
         )

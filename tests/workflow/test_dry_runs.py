@@ -58,13 +58,6 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(p
     assert len(seeds.jobs("score")) == len(seeds.jobs("translate")) / 2 == 10
 
 
-def test_training_text_is_shuffled_with_the_seed_and_development_text_stays_in_order(plans: Plans) -> None:
-    (train,), (dev,) = (
-        plans["paper/seeds"].lines(f"--output data/binary/{part} ") for part in ("train", "dev")
-    )
-    assert " --shuffle-seed 7 " in train and "--shuffle-seed" not in dev
-
-
 def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_anew(plans: Plans) -> None:
     paper, on = plans["paper/seeds"], plans["paper/moses"]
     assert "moses_programs" not in paper.text and "translations/moses" not in paper.text
@@ -98,12 +91,6 @@ def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in() -> No
     assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
-def test_a_command_does_not_grow_with_the_number_of_shards(plans: Plans) -> None:
-    """One argument of a shell, which a job's command is, holds 128 KiB."""
-    many, few = (max(map(len, plans[name].lines("nmt data binarize "))) for name in ("paper", "paper/seeds"))
-    assert 0 < many < few + 50
-
-
 def test_deep_lstms_have_a_vocabulary_of_each_side_and_ensembles_of_their_runs(plans: Plans) -> None:
     plan = plans["sutskever2014"]
     ensembles = [job for job in plan.jobs("translate") if "ensemble-5" in job]
@@ -117,7 +104,6 @@ def test_a_phrase_based_baseline_learns_its_language_from_news_of_its_own_beside
     (job,) = plan.jobs("moses_language_model")
     news = re.findall(r"data/tokens/(news-crawl-\d+)/0\.fr\.zst", job.split("output:")[0])
     assert news == [f"news-crawl-{year}" for year in range(2013, 2006, -1)]
-    assert " --also-words 418000000" in plan.text
     assert not [job for job in plan.jobs("tokenize") if "news-crawl" in job and "language=en" in job]
     assert "news-crawl" not in plan.jobs("vocabulary")[0]
 

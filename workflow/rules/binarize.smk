@@ -1,12 +1,5 @@
 """Vocabularies, and the text as memory-mapped ids."""
 
-# Files of the text that models are trained on and validated with, by {shard} and {language}.
-PARTS = {
-    "train": f"data/{FINAL_STAGE}/{{shard}}.{{language}}.zst",
-    "dev": "data/tokens/{shard}.{language}.zst",
-}
-
-
 if PREPARED:
 
     rule vocabulary:
@@ -36,12 +29,8 @@ if PREPARED:
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
-            source=lambda wildcards: expand(
-                PARTS[wildcards.part], shard=shards(getattr(CONFIG.use, wildcards.part)), language=SOURCE
-            ),
-            target=lambda wildcards: expand(
-                PARTS[wildcards.part], shard=shards(getattr(CONFIG.use, wildcards.part)), language=TARGET
-            ),
+            source=lambda wildcards: text_of(wildcards.part, SOURCE),
+            target=lambda wildcards: text_of(wildcards.part, TARGET),
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
@@ -52,12 +41,6 @@ if PREPARED:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),
         params:
-            corpora=lambda wildcards: options.shards(CONFIG, getattr(CONFIG.use, wildcards.part)),
-            text=lambda wildcards: options.option(
-                "text", *(PARTS[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET))
-            ),
-            shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
-        shell:
-            "nmt data binarize {params.corpora} {params.text} --source-vocabulary {input.source_vocabulary:q}"
-            " --target-vocabulary {input.target_vocabulary:q} {params.shuffle} --output data/binary/{wildcards.part}"
-            " 2>&1 | tee -i {log:q}"
+            seed=lambda wildcards: CONFIG.seed if wildcards.part == "train" else None,
+        script:
+            "../scripts/binarize.py"

@@ -100,7 +100,8 @@ if CONFIG.moses.enabled:
     rule moses_language_model:
         """Train the language model of the target side, and of monolingual text where the settings name some."""
         input:
-            text=f"moses/train.{TARGET}",
+            text=[f"moses/train.{TARGET}"],
+            words=[],
             also=[
                 *CONFIG.moses.lm_text,
                 *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=shards(CONFIG.moses.lm_corpora)),
@@ -114,14 +115,11 @@ if CONFIG.moses.enabled:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
         params:
-            folder=lambda wildcards, input: os.path.dirname(input.programs),
-            also=lambda wildcards, input: options.repeated("also", input.also),
             order=CONFIG.moses.lm_order,
-            words=options.known([("also-words", CONFIG.moses.lm_words)]),
-        shell:
-            "nmt selection train-lm --order {params.order} {params.words} --discount-fallback --memory-mb {resources.mem_mb}"
-            " --programs {params.folder:q} --text {input.text:q} {params.also} --output {output.model:q}"
-            " 2>&1 | tee -i {log:q}"
+            discount_fallback=True,
+            also_words=CONFIG.moses.lm_words,
+        script:
+            "../scripts/language_model.py"
 
     rule moses_tune:
         """Choose the weights that translate the development text best."""
@@ -196,24 +194,16 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         script:
             "../scripts/moses_phrase_pairs.py"
 
-    rule moses_phrase_ids:
-        """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
+    use rule binarize as moses_phrase_ids with:
         input:
-            text=PHRASE_TEXT,
-            vocabularies=[f"{DATA}/vocabulary/{language}.tsv" for language in (SOURCE, TARGET)],
+            source=[PHRASE_TEXT[0]],
+            target=[PHRASE_TEXT[1]],
+            source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
+            target_vocabulary=f"{DATA}/vocabulary/{TARGET}.tsv",
         output:
             [f"moses/phrases/{{part}}/{name}" for name in BITEXT_FILES],
         log:
             "logs/moses/phrase_ids.{part}.log",
-        resources:
-            mem_mb=memory(DATA_MEMORY, 1),
-            runtime=minutes(60, 60),
-        params:
-            shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
-        shell:
-            "nmt data binarize --text {input.text:q} --source-vocabulary {input.vocabularies[0]:q}"
-            " --target-vocabulary {input.vocabularies[1]:q} {params.shuffle} --output moses/phrases/{wildcards.part}"
-            " 2>&1 | tee -i {log:q}"
 
     use rule train as train_on_phrases with:
         input:

@@ -61,6 +61,7 @@ if PREPARED and CONFIG.selection.enabled:
         input:
             text=lambda wildcards: expand(LM_TEXT[wildcards.domain], language=wildcards.language),
             words=LM_WORDS,
+            also=[],
             programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="data/selection/lm/{domain}.{language}.binary",
@@ -73,24 +74,11 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(60, 60),
         params:
             order=CONFIG.selection.order,
-            fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
-            folder=lambda wildcards, input: os.path.dirname(input.programs),
-            corpora=lambda wildcards: options.shards(CONFIG, IN_DOMAIN) if wildcards.domain == "in" else "",
-            text=lambda wildcards: options.option(
-                "text",
-                *[
-                    (
-                        f"data/tokens/{{shard}}.{wildcards.language}.zst"
-                        if wildcards.domain == "in"
-                        else f"data/selection/lm/out.{wildcards.language}.zst"
-                    )
-                ],
-            ),
-            words=lambda wildcards, input: options.repeated("words-of", input.words),
-            least=f"--words-least {CONFIG.selection.lm_vocabulary_least}" if LM_WORDS else "",
-        shell:
-            "nmt selection train-lm --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
-            " --programs {params.folder:q} {params.corpora} {params.text} {params.words} {params.least} --output {output.model:q} 2>&1 | tee -i {log:q}"
+            discount_fallback=CONFIG.selection.discount_fallback,
+            least=CONFIG.selection.lm_vocabulary_least,
+            also_words=None,
+        script:
+            "../scripts/language_model.py"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""

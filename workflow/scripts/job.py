@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,19 @@ def job(snakemake: Any) -> Iterator[None]:
             if line is None:
                 raise
             fail(line)
+
+
+def by_corpus(*sides: Iterable[str]) -> dict[str, list[tuple[Path, ...]]]:
+    """Return the shards of text in files CORPUS/NUMBER.LANGUAGE.zst, each with its sides, by corpus.
+
+    A text in files of another name is the one shard of a corpus without a name.
+    """
+    found: dict[str, list[tuple[Path, ...]]] = {}
+    for files in zip(*sides, strict=True):
+        shard = tuple(map(Path, files))
+        number = shard[0].name.partition(".")[0]
+        found.setdefault(shard[0].parent.name if number.isdigit() else "", []).append(shard)
+    return found
 
 
 @contextmanager

@@ -1,17 +1,16 @@
 """Draw the text of the out-of-domain language models at random from the training text."""
 
-from job import job
+from job import by_corpus, job
 
 with job(snakemake):
     from pathlib import Path
 
     from nmt.selection.language_models import TokenShard, count_nonempty, sample
 
-    text = [*zip(map(Path, snakemake.input.source), map(Path, snakemake.input.target), strict=True)]
-    corpora = [source.parent.name for source, _ in text]
     shards = [
-        TokenShard(corpus, corpora[:number].count(corpus), corpora.count(corpus), *text[number])
-        for number, corpus in enumerate(corpora)
+        TokenShard(corpus, number, len(text), *sides)
+        for corpus, text in by_corpus(snakemake.input.source, snakemake.input.target).items()
+        for number, sides in enumerate(text)
     ]
     size = snakemake.params.pairs or count_nonempty([Path(file) for file in snakemake.input.in_domain])
     outputs = Path(snakemake.output.source), Path(snakemake.output.target)

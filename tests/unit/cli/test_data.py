@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.cli.options import shard_files
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
 from tests.running import nmt
@@ -33,11 +32,3 @@ def test_from_text_to_bitext(tmp_path: Path) -> None:
     vocabularies = "--source-vocabulary en.tsv --target-vocabulary fr.tsv"
     done(tmp_path, f"data binarize --text t.en.zst t.fr.zst {vocabularies} --shuffle-seed 1 --output binary")
     assert len(Bitext.open(tmp_path / "binary")) == 3
-
-
-def test_every_shard_has_its_files() -> None:
-    assert shard_files((("b", 2), ("a", 1)), "t/{shard}.en", "t/{shard}.fr") == {
-        "b": [[Path("t/b/0.en"), Path("t/b/0.fr")], [Path("t/b/1.en"), Path("t/b/1.fr")]],
-        "a": [[Path("t/a/0.en"), Path("t/a/0.fr")]],
-    }
-    assert shard_files((), "a {shard}", "b") == {"": [[Path("a {shard}"), Path("b")]]}

@@ -20,7 +20,6 @@ from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, a
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
 from tests.messages import refused
-from tests.running import nmt
 
 INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
 OUTSIDE = {"<unk>": -2.0, "</s>": -1.0, "a": -1.5, "b": -1.0, "c": -0.5}
@@ -233,12 +232,8 @@ def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
     known = {}
     for most in (None, 2, 3, 4, 99):
         output = tmp_path / f"{most}.binary"
-        options = [f"--text={text}", *(f"--also={file}" for file in more)]
-        options += [f"--also-words={most}"] * (most is not None)
-        done = nmt(
-            "selection", "train-lm", "--order=2", "--discount-fallback", *options, f"--output={output}"
-        )
-        assert done.returncode == 0, done.stderr
+        programs = kenlm.programs()
+        language_models.train({"": [text]}, 2, output, True, 500, programs, also=more, also_words=most)
         known[most] = kenlm.known_words([f"{name}{number}" for name in "mn" for number in (1, 2, 3)], output)
     assert known[2] == {"m1", "m2"} and known[3] == {"m1", "m2", "m3"}
     # a line is whole or not there
