@@ -26,9 +26,6 @@ if PREPARED:
         log:
             "logs/count/sum.log",
         localrule: True
-        resources:
-            mem_mb=2000,
-            runtime=30,
         params:
             languages=(SOURCE, TARGET),
             corpora=[

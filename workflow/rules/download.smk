@@ -10,9 +10,6 @@ rule download:
         "logs/download/{archive}.log",
     retries: 0
     localrule: True
-    resources:
-        mem_mb=1000,
-        runtime=24 * 60,
     params:
         # in this form, so that finished runs download nothing again
         known=lambda wildcards: options.known(

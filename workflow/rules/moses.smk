@@ -17,9 +17,6 @@ rule moses_programs:
         "logs/moses/programs.log",
     localrule: True
     threads: 4
-    resources:
-        mem_mb=8000,
-        runtime=120,
     script:
         "../scripts/moses_programs.py"
 

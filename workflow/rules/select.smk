@@ -25,9 +25,6 @@ rule kenlm_programs:
         "logs/select/kenlm_programs.log",
     localrule: True
     threads: 4
-    resources:
-        mem_mb=4000,
-        runtime=60,
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:

@@ -11,9 +11,6 @@ if "dev" in SETS:
         log:
             "logs/translate/dev_text.{language}.log",
         localrule: True
-        resources:
-            mem_mb=500,
-            runtime=10,
         shell:
             "cat {input.tokens:q} 2> {log:q} > {output.text:q}"
 
@@ -106,9 +103,6 @@ rule score:
     log:
         "logs/score/{dev}{model}.log",
     localrule: True
-    resources:
-        mem_mb=4000,
-        runtime=60,
     params:
         model=lambda wildcards: SYSTEMS[wildcards.model].model,
         seed=lambda wildcards: SYSTEMS[wildcards.model].seed,
@@ -130,9 +124,6 @@ rule score_given:
     wildcard_constraints:
         system=options.any_of(system for given in OTHER_SYSTEMS.values() for system in given),
     localrule: True
-    resources:
-        mem_mb=4000,
-        runtime=60,
     params:
         model="{system}",
         seed=None,
@@ -152,9 +143,6 @@ rule package:
     log:
         "logs/package/{model}.log",
     localrule: True
-    resources:
-        mem_mb=1000,
-        runtime=10,
     params:
         settings=lambda wildcards: job_settings.text_settings(CONFIG),
     shell:
