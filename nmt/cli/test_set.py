@@ -60,14 +60,16 @@ def decode(
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt.backend.device import device_name
-    from nmt.decoding import provenance
     from nmt.decoding.test_set import translate_file
+    from nmt.evaluation.translations import begun, write_provenance
     from nmt.store import trained_model
+    from nmt.store.model_folder import WEIGHTS
 
     models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
-    record = provenance.begun(mode, decoding, model_paths, device_name(models[0].device), average)
+    weights = [folder / WEIGHTS for folder in model_paths]
+    record = begun(mode, decoding, weights, device_name(models[0].device), average)
     done = translate_file(models, source, reference, mode, decoding, output, average)
-    provenance.write(record, output, *done)
+    write_provenance(record, output, *done)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 

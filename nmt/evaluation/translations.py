@@ -1,18 +1,24 @@
-"""Reads the output of decoding: JSON lines of translations and of alignments, one object per sentence."""
+"""Files of translations and of alignments, JSON lines with one object per sentence; and the record of how one was made.
+
+A file of translations has the same bytes whenever and wherever it is made. What differs from run to run is in the
+record beside it: settings, weights, code, packages, machine, time.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
-from nmt.io.files import read_json
+from nmt.io.files import read_json, sha256, write_json
+from nmt.io.system import origin
 from nmt.io.text_files import read_lines
-from nmt.settings.base import parse
+from nmt.settings.base import parse, read
+from nmt.settings.decoding import Average, Decoding
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -102,3 +108,80 @@ def _recorded_sum(translations: Path) -> str | None:
     record = record_path(translations)
     values = read_json(record) if record.is_file() else None
     return values.get("lines") if isinstance(values, dict) else None
+
+
+# --- how a file was made ----------------------------------------------------------------------------------------------
+
+
+class _Weights(BaseModel, extra="allow"):
+    name: str
+    sha256: str
+
+
+class _Provenance(BaseModel, extra="allow"):
+    """The keys that are checked; the record has others."""
+
+    mode: str
+    settings: dict[str, Any]
+    models: list[_Weights]
+    sentences: int
+    seconds: float
+    device: str
+    translations: str
+    made_with: dict[str, Any]
+
+
+def begun(
+    mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
+) -> dict[str, Any]:
+    """Return what is known before the first sentence of a translation with models of these weights.
+
+    Code and weights may change before it ends.
+    """
+    return {
+        "mode": mode,
+        "settings": settings.model_dump(mode="json"),
+        "models": [{"name": file.parent.name, "sha256": sha256(file)} for file in weights],
+        **({"average": average} if len(weights) > 1 else {}),
+        "device": device,
+        "made_with": origin(),
+    }
+
+
+def write_provenance(
+    record: Mapping[str, Any], translations: Path, sentences: int, seconds: float, resumed: bool
+) -> None:
+    """Write the record beside finished translations.
+
+    Args:
+        record: of `begun`.
+        translations: the file.
+        sentences: number of its sentences.
+        seconds: time of translating, with that of killed processes.
+        resumed: whether processes were killed; code and machine are those of the last process.
+    """
+    record_path(translations).unlink(missing_ok=True)  # that of earlier ones
+    done = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
+    sums = {"translations": _sum_of_words(translations), "lines": sum_of_lines(translations)}
+    write_json(record_path(translations), {**record, **done, **sums})
+
+
+def _sum_of_words(translations: Path) -> str:
+    """Return the SHA-256 of the translations' lines and words, which does not depend on n-best lists and attention."""
+    total = hashlib.sha256()
+    for record in read_records(translations):
+        total.update(f"{record.line}\t{' '.join(record.target)}\n".encode())
+    return total.hexdigest()
+
+
+def read_provenance(translations: Path) -> dict[str, Any]:
+    """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
+    return read(_Provenance, record_path(translations), "decode again").model_dump()
+
+
+def refuse_other(translations: Path) -> None:
+    """Raise a UserError unless the record beside translations belongs to them."""
+    if read_provenance(translations)["translations"] != _sum_of_words(translations):
+        raise UserError(
+            f"{translations}: not the translations that {record_path(translations)} is of; decode again"
+        )

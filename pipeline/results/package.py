@@ -12,8 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.decoding import provenance
-from nmt.evaluation.translations import sum_of_lines
+from nmt.evaluation.translations import read_provenance, record_path, refuse_other, sum_of_lines
 from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
@@ -84,7 +83,7 @@ class ReplicationPackage:
 
     def made_with(self, run: str, mode: str, set_: str = "test") -> Path:
         """Return the record of how a run's translations were made."""
-        return provenance.record_path(self.translations(run, mode, set_))
+        return record_path(self.translations(run, mode, set_))
 
     def sets(self, run: str) -> list[str]:
         """Return the sets of which a run's translations are kept."""
@@ -122,11 +121,11 @@ def keep_translations(source: Path, target: Path, attention: bool = False) -> No
 
     Raises a `UserError` where the record is missing or of other translations.
     """
-    provenance.refuse_other(source)
+    refuse_other(source)
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for line in read_lines(source):
             fields = {key: value for key, value in json.loads(line).items() if key not in dropped}
             writer.write(json.dumps(fields, ensure_ascii=False))
-    record = provenance.read(source) | {"lines": sum_of_lines(target)}
-    write_json(provenance.record_path(target), record)
+    record = read_provenance(source) | {"lines": sum_of_lines(target)}
+    write_json(record_path(target), record)

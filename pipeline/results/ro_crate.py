@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nmt.decoding import provenance
+from nmt.evaluation.translations import read_provenance
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import origin, release_name
 from nmt.store.model_folder import SETTINGS, SUMMARY
@@ -159,7 +159,7 @@ class _Crate:
     def add_decoding(self, system: str, mode: str, set_: str, package: ReplicationPackage) -> Facts:
         """Add the making of one file of translations, as `decode` recorded it."""
         translations = package.translations(system, mode, set_)
-        made = provenance.read(translations)
+        made = read_provenance(translations)
         return self.add(
             f"#decoding-{system}-{mode}" if set_ == "test" else f"#decoding-{system}-{set_}-{mode}",
             "CreateAction",

@@ -20,8 +20,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from nmt.data.preparation import prepare
-from nmt.decoding import provenance
 from nmt.errors import UserError
+from nmt.evaluation.translations import read_provenance, record_path
 from nmt.io.files import read_json, sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
@@ -349,12 +349,12 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
         block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
         expected = _flat(system.decoding)
         for file in _translations(package, system.name):
-            settings = _flat(Decoding.model_validate(provenance.read(file)["settings"]))
+            settings = _flat(Decoding.model_validate(read_provenance(file)["settings"]))
             for key, value in expected.items():
                 says = f"{block}.{key} is {value!r}"
                 if settings.get(key) != value and says not in seen:
                     seen.add(says)
-                    path = provenance.record_path(file)
+                    path = record_path(file)
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
 
 
@@ -365,8 +365,8 @@ def other_weights(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """
     for run in runs_of(config, config.use.models):
         translations = package.translations(run, MODES[0])
-        (used,) = (model["sha256"] for model in provenance.read(translations)["models"])
-        made, summary = provenance.record_path(translations), package.of_run(run, SUMMARY)
+        (used,) = (model["sha256"] for model in read_provenance(translations)["models"])
+        made, summary = record_path(translations), package.of_run(run, SUMMARY)
         if read_json(summary).get("weights", used) != used:
             yield f"{made}: made with other weights than {summary} names"
         weights = package.folder.resolve().parent / "models" / run / WEIGHTS

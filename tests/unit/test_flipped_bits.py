@@ -15,10 +15,10 @@ from safetensors.torch import load_file, save_file
 
 from nmt.data import ARRAYS
 from nmt.data.bitext import Bitext
-from nmt.decoding import provenance, shortlist
+from nmt.decoding import shortlist
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_records
+from nmt.evaluation.translations import begun, read_provenance, read_records, write_provenance
 from nmt.store import trained_model
 from nmt.training import checkpoint
 from nmt.training.data import TrainingData
@@ -73,9 +73,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"
-    record = provenance.begun("all", decoding, [folder / "model"], "CPU")
+    record = begun("all", decoding, [folder / "model" / "model.safetensors"], "CPU")
     translate_file([model], folder / "test", None, "all", decoding, output)
-    provenance.write(record, output, 3, 1.0, False)
+    write_provenance(record, output, 3, 1.0, False)
     return folder
 
 
@@ -114,4 +114,4 @@ def test_what_a_version_without_sums_wrote_is_read(made: Path, tmp_path: Path) -
 
 def test_the_summary_names_the_weights(made: Path) -> None:
     summary = json.loads((made / "model" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["weights"] == provenance.read(made / "out.jsonl")["models"][0]["sha256"]
+    assert summary["weights"] == read_provenance(made / "out.jsonl")["models"][0]["sha256"]

@@ -15,7 +15,7 @@ from pipeline.config.runs import differing_in_models, runs_of, seeds_of, systems
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import page_settings, published
 from nmt.data import BITEXT_FILES
-from nmt.decoding.provenance import record_path
+from nmt.evaluation.translations import record_path
 from nmt.errors import UserError
 from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.decoding import provenance
 from nmt.errors import UserError
+from nmt.evaluation.translations import write_provenance
 from nmt.io.files import sha256, write_json
 from nmt.store.model_folder import RECORDS
 from pipeline.config import snapshot
@@ -48,7 +48,7 @@ def written(folder: Path) -> Path:
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
             models = [{"name": run, "sha256": "f" * 64}]
             begun = {"mode": mode, "settings": config.decoding.model_dump(mode="json"), "models": models}
-            provenance.write(begun | MADE_WITH, translations, 1, 12.5, resumed=False)
+            write_provenance(begun | MADE_WITH, translations, 1, 12.5, resumed=False)
     return folder
 
 

@@ -132,8 +132,8 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
     begun = (tmp_path / ".broken.unfinished").read_bytes()
     source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
     lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
-    for other in ((source, text[1]), (text[0], lists)):
-        assert not rescore(Rescorer(models), *other, *broken).resumed
+    for chosen, *other in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
+        assert not rescore(Rescorer(chosen), *other, *broken).resumed
         (tmp_path / ".broken.unfinished").write_bytes(begun)
     groups.clear()
     assert rescore(Rescorer(models), *text, *broken).resumed

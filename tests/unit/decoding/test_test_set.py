@@ -16,10 +16,10 @@ import pytest
 import torch
 
 from nmt.data.vocabulary import UNKNOWN
-from nmt.decoding import provenance
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.test_set import Sentence, align_file, checksum, read_sentences, translate_file
 from nmt.decoding.translator import Translator
+from nmt.evaluation.translations import read_provenance, refuse_other
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
@@ -153,12 +153,12 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     options = ["--model", folder / "model", "--source", folder / "test.en", "--output", output]
     result = nmt("test-set", "decode", *options, "--settings", settings.model_dump_json())
     assert result.returncode == 0, result.stderr
-    made = provenance.read(output)
+    made = read_provenance(output)
     assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
     assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
     assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == version("torch")
     keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
-    provenance.refuse_other(tmp_path / "kept" / "out.jsonl.gz")
+    refuse_other(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
         "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
@@ -167,17 +167,23 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
         keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
     write_json(tmp_path / "out.made.json", made | {"models": [3]})
     with refused():
-        provenance.read(output)
+        read_provenance(output)
 
 
-def test_other_text_or_another_search_is_another_job(folder: Path, model: TrainedModel) -> None:
+def test_another_text_search_or_model_is_another_job(folder: Path, model: TrainedModel) -> None:
     sentences = read_sentences(folder / "test.en", None)
 
-    def job(forbid: bool = False, text: list[Sentence] = sentences, **changes: Any) -> str:
-        return checksum(Translator([model], decoding(**changes), forbid, lambda *_: True), text)
+    def job(
+        forbid: bool = False, text: list[Sentence] = sentences, by: TrainedModel = model, **changes: Any
+    ) -> str:
+        return checksum(Translator([by], decoding(**changes), forbid, lambda *_: True), text)
 
     other = [sentences[0]._replace(source=["w3"]), *sentences[1:]]
-    assert len({job(), job(text=other), job(text=sentences[:4]), job(forbid=True), job(beam=7)}) == 5
+    another = trained_model.load(folder / "model", torch.device("cpu"))
+    with torch.no_grad():
+        another.network.readout.b_o[UNKNOWN] += 1.0
+    jobs = {job(), job(text=other), job(text=sentences[:4]), job(forbid=True), job(beam=7), job(by=another)}
+    assert len(jobs) == 6
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
