@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,45 +101,42 @@ class DevScore:
     """The development set's scores after an update: NLL in nats per sentence, and BLEU if it is measured."""
 
     update: int
-    nll: float | None
+    nll: float
     bleu: float | None
 
     def quality(self, dev_score: str) -> float:
         """Return a number that is greater for a better score, by the measure that `training.dev_score` names."""
-        if dev_score == "bleu" and self.bleu is not None:
-            return self.bleu
-        return -self.nll if self.nll is not None else float("-inf")
+        return self.bleu if dev_score == "bleu" and self.bleu is not None else -self.nll
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The state of a run in its history: last update, epochs, seconds trained, rates, development scores."""
+    """The state of a run in its history: last update, epochs, rate over the last lines, development scores."""
 
     update: int = 0
     epoch: float | None = None
-    seconds: float | None = None
     updates_per_second: float | None = None
-    target_words_per_second: float | None = None
     dev: DevScore | None = None
     best: DevScore | None = None
 
 
 def reached(path: Path, dev_score: str = "nll") -> Reached:
     """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
-    found = Reached()
-    window: deque[Record] = deque(maxlen=WINDOWS + 1)
-    for line in records(path, finished=False):
-        if "train_nll" in line:
-            window.append(line)
-            found = replace(found, update=line["update"], epoch=line.get("epoch"), seconds=line["seconds"])
-        elif line.get("dev_nll") is not None:
-            score = DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
-            better = found.best is None or score.quality(dev_score) > found.best.quality(dev_score)
-            found = replace(found, dev=score, best=score if better else found.best)
-    if not window:
-        return found
-    words = window[-1].get("target_words_per_second")
-    return replace(found, updates_per_second=_rate(window), target_words_per_second=words)
+    lines = [*records(path, finished=False)]
+    scores = [
+        DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
+        for line in lines
+        if line.get("dev_nll") is not None
+    ]
+    dev = scores[-1] if scores else None
+    best = max(scores, key=lambda score: score.quality(dev_score), default=None)
+    logged = [line for line in lines if "train_nll" in line][-WINDOWS - 1 :]
+    if not logged:
+        return Reached(dev=dev, best=best)
+    last, first = logged[-1], logged[0] if len(logged) > 1 else {"update": 0, "seconds": 0.0}
+    seconds = last["seconds"] - first["seconds"]
+    rate = (last["update"] - first["update"]) / seconds if seconds > 0 else None
+    return Reached(last["update"], last.get("epoch"), rate, dev, best)
 
 
 def last_update(training: Training, progress: Reached) -> int:
@@ -150,11 +146,3 @@ def last_update(training: Training, progress: Reached) -> int:
     needed = training.epochs * progress.update / progress.epoch
     # Rounded first: division may leave a last digit above a whole number.
     return min(training.updates, math.ceil(round(needed, 6)))
-
-
-def _rate(window: deque[Record]) -> float | None:
-    """Return updates per second over the last lines."""
-    first = window[0] if len(window) > 1 else {"update": 0, "seconds": 0.0}
-    seconds = window[-1]["seconds"] - first["seconds"]
-    rate: float | None = (window[-1]["update"] - first["update"]) / seconds if seconds > 0 else None
-    return rate

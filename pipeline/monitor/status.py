@@ -141,7 +141,7 @@ def _row(one: Training) -> tuple[str, ...]:
 
 
 def _dev(score: DevScore | None) -> str:
-    if score is None or (score.nll is None and score.bleu is None):
+    if score is None:
         return ""
     return f"BLEU {score.bleu:.2f}" if score.bleu is not None else f"{score.nll:.2f}"
 
