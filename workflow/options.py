@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipeline.config.catalogue import Corpus
-from pipeline.config.schema import Config
 
 
 def option(name: str, *values: object) -> str:
@@ -26,9 +25,6 @@ def known(values: Iterable[tuple[str, Any]]) -> str:
     return " ".join(option(name, value) for name, value in values if value is not None)
 
 
-# --- text -------------------------------------------------------------------------------------------------------------
-
-
 def any_of(names: Iterable[str]) -> str:
     """Return the constraint of a wildcard to some names."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
@@ -42,9 +38,6 @@ def members(corpus: Corpus) -> str:
     return known([*values, ("pairs", corpus.pairs)])
 
 
-# --- models, results --------------------------------------------------------------------------------------------------
-
-
 def translators(folders: Iterable[str], average: str) -> str | list[str]:
     """Return the options for models that translate together, and for their average.
 
@@ -54,10 +47,3 @@ def translators(folders: Iterable[str], average: str) -> str | list[str]:
     if not others:
         return first
     return [first, *(word for other in others for word in ("--model", other)), "--average", average]
-
-
-def text_of_card(config: Config) -> str:
-    """Return what a model's card says of its text."""
-    parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
-    corpora = " ".join(repeated(name, names) for name, names in parts)
-    return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"

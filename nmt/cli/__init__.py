@@ -34,7 +34,6 @@ COMMANDS: Commands = {
     "Run an experiment": {},
     GROUPS: {
         "model package": "nmt.cli.model:package",
-        "model card": "nmt.cli.model:model_card",
         "model release": "nmt.cli.model:release",
         "data tokenize": "nmt.cli.data:tokenize",
         "data vocabulary": "nmt.cli.data:vocabulary",

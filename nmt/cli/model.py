@@ -1,4 +1,4 @@
-"""Subcommands that share trained models: model package, card and release, unpack, shortlist."""
+"""Subcommands that share trained models: model package and release, unpack, shortlist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, FOLDER, file_option, model_option, parse_settings, settings_option
-from nmt.io.files import read_json
 from nmt.settings.base import MOST_WORDS
 from nmt.settings.decoding import TextSettings
 
@@ -25,32 +24,6 @@ def package(model_path: Path, settings: str) -> None:
     from nmt.store import model_folder
 
     model_folder.package(model_path, parse_settings(TextSettings, settings))
-
-
-@click.command()
-@model_option
-@click.option(
-    "--scores", type=FILE, help="Scores of the model, as the workflow writes them (scores/MODEL.json)."
-)
-@click.option(
-    "--languages", type=(str, str), metavar="SOURCE TARGET", help="Codes of source and target language."
-)
-@click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
-@click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
-@click.option("--test", multiple=True, metavar="CORPUS", help="Name of a test corpus. Repeat it.")
-def model_card(
-    model_path: Path,
-    scores: Path | None,
-    languages: tuple[str, str] | None,
-    train: tuple[str, ...],
-    dev: tuple[str, ...],
-    test: tuple[str, ...],
-) -> None:
-    """Write a model's README.md: what it is, how it was trained, its scores, how to load it."""
-    from nmt.store import release
-
-    text = release.Text(languages or (), train, dev, test)
-    release.write_card(model_path, text, read_json(scores) if scores else None)
 
 
 @click.command()

@@ -39,17 +39,18 @@ _ALWAYS, _RATIO = 1 << 26, 100
 def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
-    bits: of a weight, 32 or 16. With 16 the weights are rounded, and the card says so.
+    bits: of a weight, 32 or 16. With 16 the weights are rounded, and the card says so. A card is written if there is
+    none.
 
     Raises a `UserError` if a file is missing.
     """
     if not archive.name.endswith(SUFFIX):
         raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
     needed = [*RELEASED, *([FINAL_STATE] if with_final_state else [])]
-    missing = [name for name in needed if not (folder / name).is_file()]
-    if missing:
-        cure = "; `nmt model card` writes it" if missing == [CARD] else ""
-        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model{cure}")
+    if missing := [name for name in needed if name != CARD and not (folder / name).is_file()]:
+        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
+    if not (folder / CARD).is_file():
+        write_card(folder)
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
     top = folder.resolve().name
     if not _is_plain_name(top):

@@ -298,9 +298,9 @@ rule model_card:
         "logs/results/{model}.card.log",
     localrule: True
     params:
-        text=options.text_of_card(CONFIG),
-    shell:
-        "nmt model card --model models/{wildcards.model} --scores {input.scores:q} {params.text} 2>&1 | tee -i {log:q}"
+        text={"languages": (SOURCE, TARGET), **CONFIG.use.model_dump(include={"train", "dev", "test"})},
+    script:
+        "../scripts/model_card.py"
 
 
 rule release:

@@ -1,0 +1,12 @@
+"""Write a model's card with its scores."""
+
+from job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from nmt.io.files import read_json
+    from nmt.store.release import Text, write_card
+
+    scores = read_json(Path(snakemake.input.scores))
+    write_card(Path(snakemake.output.card).parent, Text(**snakemake.params.text), scores)
