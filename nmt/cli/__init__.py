@@ -48,7 +48,7 @@ COMMANDS: Commands = {
 }
 """The library's subcommands. Those of the groups are mostly called by the workflow."""
 DESCRIPTIONS = {
-    "model": "Prepare a trained model for others: its text settings, card and archive.",
+    "model": "Prepare a trained model for others: its text settings and archive.",
     "data": "Prepare text: tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
     "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
