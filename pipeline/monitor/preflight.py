@@ -109,7 +109,7 @@ def check(folder: Path, options: Sequence[str]) -> list[str]:
     Raises:
         UserError: something is missing.
     """
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(_snakefile(folder))]
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
     result = subprocess.run(
         [*command, "--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"],
@@ -125,13 +125,3 @@ def check(folder: Path, options: Sequence[str]) -> list[str]:
         problems = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         raise UserError(*problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"])
     return result.stdout.splitlines()
-
-
-def _snakefile(folder: Path) -> Path:
-    """Return the Snakefile of the repository that the folder lies in, or that this package lies in."""
-    for place in (folder.resolve(), *folder.resolve().parents, REPOSITORY):
-        if (place / "Snakefile").is_file() and (place / "config.yaml").is_file():
-            return place / "Snakefile"
-    raise UserError(
-        f"{folder}: no Snakefile with a config.yaml beside it here or above; expected an experiment's folder"
-    )

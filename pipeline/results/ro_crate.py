@@ -2,15 +2,14 @@
 
 It names every file with its checksum, the downloads, each model's training and decoding with its inputs, code and
 packages, and the program that made tables and figures. Settings, seeds and times stand in the files that it names. The
-same files give the same bytes: the date is that of the newest file (or `SOURCE_DATE_EPOCH`).
+same files give the same bytes: the date is that of the newest file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import mimetypes
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -80,7 +79,9 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         name="Neural machine translation by jointly learning to align and translate: results of a run",
         description=f"Tables and figures of {', '.join(labels_of(config).values())}; "
         f"{config.languages.source} to {config.languages.target}; tested on {', '.join(config.use.test)}.",
-        datePublished=_date(files).isoformat(),
+        datePublished=datetime.fromtimestamp(
+            max(int(file.stat().st_mtime) for file in files), UTC
+        ).isoformat(),
         license=crate.add(LICENSE, "CreativeWork", name="MIT License"),
         conformsTo=crate.add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"),
         citation=[
@@ -91,13 +92,6 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         mentions=actions,
     )
     write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": [*crate.entities.values()]})
-
-
-def _date(files: Iterable[Path]) -> datetime:
-    """Return the time of the newest file, or what `SOURCE_DATE_EPOCH` says (reproducible-builds.org)."""
-    stated = os.environ.get("SOURCE_DATE_EPOCH")
-    newest = int(stated) if stated else max(int(file.stat().st_mtime) for file in files)
-    return datetime.fromtimestamp(newest, UTC)
 
 
 class _Crate:
@@ -125,12 +119,8 @@ class _Crate:
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
     def add_archive(self, archive: Archive, folder: Path) -> Facts:
-        """Add a download, with size and sums as noted when it came, else of the file there, else as settings know."""
-        local = folder / archive.path
-        noted = receipt(local)
-        seen = noted or archive.model_dump(include={"bytes", "sha256", "md5"})
-        if local.is_file() and not noted:
-            seen |= {"bytes": local.stat().st_size, "sha256": sha256(local)}
+        """Add a download, with size and sums as noted when it came, else as the settings know them."""
+        seen = receipt(folder / archive.path) or archive.model_dump(include={"bytes", "sha256", "md5"})
         # passwords and signatures of addresses are not published, and folders of this machine concern nobody
         url, source = public(archive.url), public(seen.get("source", ""))
         return self.add(

@@ -25,7 +25,7 @@ from nmt.evaluation.translations import read_provenance, record_path
 from nmt.io.files import read_json, sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
-from nmt.settings.base import flatten, read, shown
+from nmt.settings.base import differences, flatten, read, shown
 from nmt.settings.decoding import Decoding
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
@@ -115,10 +115,13 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
 def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> str:
     """Check that settings, tables and test text follow from the package and this checkout; say what was made again."""
     config, package, results = inputs.config, inputs.package, inputs.package.folder
-    if line := other_than_ours(config, results):
-        found.notes.append(line)
+    found.notes += other_than_ours(config, results)
     with found.failing("the settings cannot be checked"):
-        _check_settings(config, package, found)
+        # released models were made with settings of their own
+        of_models = found.notes if config.released.models else found.problems
+        of_models += other_settings(config, package)
+        found.problems += other_decoding(config, package)
+        of_models += other_weights(config, package)
     tables = _tables(inputs, files, found)
     made_text = False
     with found.failing("the test text cannot be made again"):
@@ -185,17 +188,6 @@ def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[st
             yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
 
 
-def _check_settings(config: Config, package: ReplicationPackage, found: Verdict) -> None:
-    """Hold the settings against those that models were trained and translations decoded with.
-
-    Released models were made with settings of their own: differences are notes there.
-    """
-    of_models = found.notes if config.released.models else found.problems
-    of_models += other_settings(config, package)
-    found.problems += other_decoding(config, package)
-    of_models += other_weights(config, package)
-
-
 def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
     """Compare each table with what follows, and name its first form that differs, the CSV; return all their files."""
     names: list[str] = []
@@ -245,8 +237,8 @@ def _test_text(
         known = config.archives | ours.archives
         sides = []
         for member, output in zip(corpus.sides.values(), raw, strict=True):
-            place = _below(archives, known[member.archive].path) if archives and member.archive else None
-            if place is None:
+            path = PurePosixPath(known[member.archive].path if member.archive else "..")
+            if archives is None or ".." in path.parts or not (place := archives / path).is_file():
                 return False
             sides.append(Side(place, member.member, [output], member.md5))
         extract(sides[0], sides[1], counts, corpus.pairs)
@@ -261,12 +253,6 @@ def _test_text(
                 written, read_lines(written), read_lines(again), "comes from its source"
             )
     return True
-
-
-def _below(folder: Path, name: str) -> Path | None:
-    """Return a file in a folder; None where it is not there or lies elsewhere."""
-    path = folder / name
-    return path if path.is_file() and ".." not in PurePosixPath(name).parts else None
 
 
 def difference(path: Path, written: Iterable[str], made: Iterable[str], follows: str) -> list[str]:
@@ -288,34 +274,34 @@ def _quoted(line: str | None) -> str:
 
 def other_paper(published: Path, ours: Path) -> list[str]:
     """Return a line if a paper's file says something else than the checkout's; comments and layout may differ."""
-    differing = difference(published, read_lines(published), read_lines(ours), f"stands in {ours}")
-    return differing if differing and read_paper(published) != read_paper(ours) else []
+    if read_paper(published) == read_paper(ours):
+        return []
+    return difference(published, read_lines(published), read_lines(ours), f"stands in {ours}")
 
 
-def other_than_ours(config: Config, results: Path) -> str | None:
-    """Return how the settings differ from those of the experiment here of that name, else of the most similar one.
+def other_than_ours(config: Config, results: Path) -> list[str]:
+    """Return a line if the settings differ from those of the experiment here of that name, else of the one most alike.
 
     A forger who asks for fewer tables, or for other test text, changes the settings.
     """
-    theirs = flatten(snapshot.published(config))
-    folder = results.resolve()
-    experiments = {path.parent.name: path for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
+    theirs, folder = flatten(snapshot.published(config)), results.resolve()
+    experiments = {
+        path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")
+    }
     named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
-    found: list[tuple[Path, list[str]]] = []
-    for path in named or experiments.values():
+    found = []
+    for place in named or experiments.values():
         # paths are spelled as in a run, whose working directory is the experiment's folder
-        with suppress(UserError), chdir(path.parent):
+        with suppress(UserError), chdir(place):
             own = flatten(snapshot.published(load(find_layers(Path()))))
             keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
-            found.append(
-                (path, [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys])
-            )
-    if not found:
-        return None
-    path, lines = min(found, key=lambda one: len(one[1]))
-    listed = "; ".join(lines[:_SHOWN]) + (f"; and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else "")
-    place = path.parent.relative_to(REPOSITORY).as_posix()
-    return f"settings other than those of {place} here: {listed}" if lines else None
+            says = [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
+            found.append((len(says), place.name, says))
+    if not found or not (nearest := min(found))[0]:
+        return []
+    number, name, says = nearest
+    more = f"; and {number - _SHOWN} more" if number > _SHOWN else ""
+    return [f"settings other than those of experiments/{name} here: {'; '.join(says[:_SHOWN])}{more}"]
 
 
 def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
@@ -331,31 +317,25 @@ def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
 
 
 def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """Yield a line for each setting in which a run's own settings differ from the configuration."""
+    """Yield a line for each run whose own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
         path = package.of_run(run.name, SETTINGS)
-        written = flatten(run_settings(config, run).outcome())
-        trained = flatten(ModelRun.model_validate(read_json(path)).outcome())
-        for key in sorted(written.keys() | trained.keys()):
-            if written.get(key) != trained.get(key):
-                says = f"{key} of {run.name} is {written.get(key)!r}"
-                yield f"{package.configuration}: {says}, but {path} says {trained.get(key)!r}"
+        trained = ModelRun.model_validate(read_json(path)).outcome()
+        if found := differences(flatten(trained), flatten(run_settings(config, run).outcome())):
+            yield f"{package.configuration}: other settings of {run.name} than {path} says: {found}"
 
 
 def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """Yield a line for each setting of the search that is not the one with which translations were made."""
-    seen: set[str] = set()
+    """Yield a line for each system whose translations were not made with its settings of the search."""
     for system in systems_in_use(config).values():
-        block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
-        expected = _flat(system.decoding)
-        for file in _translations(package, system.name):
-            settings = _flat(Decoding.model_validate(read_provenance(file)["settings"]))
-            for key, value in expected.items():
-                says = f"{block}.{key} is {value!r}"
-                if settings.get(key) != value and says not in seen:
-                    seen.add(says)
-                    path = record_path(file)
-                    yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
+        wanted = system.decoding.model_dump(mode="json")
+        sets = dict.fromkeys(["test", *package.sets(system.name)])  # that of the test set is never missing
+        for file in (package.translations(system.name, mode, set_) for set_ in sets for mode in MODES):
+            made = Decoding.model_validate(read_provenance(file)["settings"]).model_dump(mode="json")
+            if found := differences(made, wanted):
+                record = record_path(file)
+                yield f"{package.configuration}: other decoding of {system.name} than {record} says: {found}"
+                break
 
 
 def other_weights(config: Config, package: ReplicationPackage) -> Iterator[str]:
@@ -372,13 +352,3 @@ def other_weights(config: Config, package: ReplicationPackage) -> Iterator[str]:
         weights = package.folder.resolve().parent / "models" / run / WEIGHTS
         if weights.is_file() and not weights.is_symlink() and sha256(weights) != used:
             yield f"{weights}: altered: other weights than those that {made} names"
-
-
-def _translations(package: ReplicationPackage, run: str) -> list[Path]:
-    """Return a run's translations; those of the test set are never missing."""
-    sets = list(dict.fromkeys(["test", *package.sets(run)]))
-    return [package.translations(run, mode, set_) for set_ in sets for mode in MODES]
-
-
-def _flat(settings: BaseModel) -> dict[str, Any]:
-    return flatten(settings.model_dump(mode="json"))

@@ -38,7 +38,6 @@ STANDS_FOR = {
     "FOLDER": "experiments/demo/models/rnnsearch-50",
     "RUN.tar.zst": "rnnsearch-50.tar.zst",
     "--model RUN < text": "--model rnnsearch-50 < text.en",
-    "TEST.": "../../test.",
     "verify results": "verify experiments/demo/results",
     "experiments/own run": "experiments/own run OPTIONS=-n",
 }

@@ -262,17 +262,6 @@ def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
     assert same(run.outcome(), unbroken) == []
 
 
-def test_who_waits_longer_than_there_is_time_stops_in_good_order(
-    first: tuple[Run, subprocess.Popen[str]],
-) -> None:
-    run, process = first
-    before = {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
-    result = run.finish("--if-locked", "wait", "--max-seconds", "2")
-    assert result.code == MORE_TO_DO, result.said
-    assert f"process {process.pid} on " in result.lines[-1] and "run again" in result.lines[-1]
-    assert before == {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
-
-
 # --- out of time
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
 from nmt.evaluation.bleu import BleuCounts, multi_bleu, sentence_counts
-from pipeline.results.bootstrap import Bootstrap, SampledBleu, interval
+from pipeline.results.bootstrap import Bootstrap, SampledBleu
 
 SAMPLES = 50
 
@@ -71,42 +71,6 @@ def test_the_order_of_runs_does_not_matter(
     assert two.interval() == one.interval() and two.bleu == pytest.approx(one.bleu)
     if abs(one.bleu - other.bleu) > 1e-9:
         assert two.p_value(other) == pytest.approx(one.p_value(other), abs=0.05)
-
-
-# --- how often it is right --------------------------------------------------------------------------------------------
-
-
-def run(correct: int, of: int = 1) -> BleuCounts:
-    """A sentence with so many matches of each order, of so many n-grams: BLEU is their share."""
-    return BleuCounts(1, (correct,) * 4, (of,) * 4, of, of)
-
-
-def trained(rng: np.random.Generator, runs: int, sentences: int, by_seed: float) -> list[list[BleuCounts]]:
-    """Runs on new sentences, each right or wrong; a run's expected BLEU is 60, and varies by `by_seed` over seeds."""
-    easy = rng.random(sentences)  # the same sentences are easy for all runs
-    found = []
-    for expected in (60 + by_seed * rng.standard_normal(runs)) / 100:
-        # what the mean of two uniform numbers is less than with this probability
-        most = (expected / 2) ** 0.5 if expected <= 0.5 else 1 - ((1 - expected) / 2) ** 0.5
-        found.append([run(int(mean < most)) for mean in (easy + rng.random(sentences)) / 2])
-    return found
-
-
-def coverage(runs: int, sentences: int, by_seed: float, shown: int | None = None) -> float:
-    """How often the interval holds the mean over all sentences and seeds; shown: that of so many runs alone."""
-    rng = np.random.default_rng(5)
-    bounds = [
-        interval(trained(rng, runs, sentences, by_seed)[:shown], Bootstrap(100, seed))
-        for seed in range(1, 121)
-    ]
-    return sum(low <= 60 <= high for low, high in filter(None, bounds)) / len(bounds)
-
-
-def test_an_interval_holds_the_true_mean_about_as_often_as_it_says() -> None:
-    assert 0.9 < coverage(1, 60, 0.0) < 1
-    assert 0.88 < coverage(6, 60, 12.0) < 1
-    # the interval of the first run alone is that of the sentences: it misses what seeds do
-    assert coverage(6, 60, 12.0, shown=1) < 0.7
 
 
 def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:

@@ -13,9 +13,8 @@ from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
 from pipeline.results.figures.data import corpora_figure
-from pipeline.results.papers import ReportedData, read_paper
+from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import as_markdown
-from tests.running import ROOT
 
 VOCABULARIES = (Vocabulary([("the", 5), ("cat", 3), ("sat", 2)]), Vocabulary([("le", 5), ("chat", 3)]))
 LANGUAGES = Languages(source="en", target="fr")
@@ -84,12 +83,3 @@ def test_the_figure_has_a_row_per_corpus_and_the_papers_marks(data: Path) -> Non
     assert [label.get_text() for label in pairs.get_yticklabels()] == ["tiny", "exam"]
     assert [list(line.get_xdata()) for line in pairs.lines] == [[4, 1], [3, 1], [2]]
     assert [list(line.get_xdata()) for line in words.lines] == [[9, 2], [8, 2], [100], [6]]
-
-
-def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
-    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
-    config = (ROOT / "workflow" / "defaults.yaml").read_text(encoding="utf-8")
-    assert all(f"\n  {corpus}:" in config for corpus in paper.corpora)
-    assert sum(paper.corpora.values()) == paper.total
-    assert paper.selected_corpora.keys() == paper.corpora.keys()
-    assert sum(paper.selected_corpora.values()) == pytest.approx(paper.selected, rel=1e-3)

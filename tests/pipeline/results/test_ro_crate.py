@@ -90,11 +90,9 @@ def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     assert "/home/me" not in (results / RECORD).read_text(encoding="utf-8")
 
 
-def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+def test_every_file_is_summed_in_any_order(results: Path) -> None:
     record(results, files_of(results), results)
     before = (results / RECORD).read_bytes()
-    assert b'"datePublished": "1970-01-02T00:00:00+00:00"' in before
     sums = {name: one.sha256 for name, one in recorded(results / RECORD).items() if one.kind == "File"}
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
     record(results, list(reversed(files_of(results))), results)
