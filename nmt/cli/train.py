@@ -73,7 +73,7 @@ def train(
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
     from nmt.training.checkpoint import export
-    from nmt.training.data import TrainingData
+    from nmt.training.data import open_data
     from nmt.training.trainer import Trainer
 
     if (run.continue_from is None) != (continue_from is None):
@@ -82,8 +82,8 @@ def train(
         )
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
     with stopping_in_good_order(run), locks.hold(state, if_locked, deadline) as holding:
-        data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
-        trainer = Trainer(run, data.train, data.dev, data.sizes, state)
+        data = open_data(train_folder, dev_folder, source_vocabulary, target_vocabulary)
+        trainer = Trainer(run, *data, state)
         trainer.resume(continue_from)
         stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
         summary = export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)

@@ -5,37 +5,27 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
 from nmt.settings.base import Flat, flatten
 from nmt.settings.training import ModelRun
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """Training and development text, and both vocabularies' sizes (source first)."""
+def open_data(
+    train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path
+) -> tuple[Bitext, Bitext, tuple[int, int]]:
+    """Return training and development text, and the sizes of both vocabularies, source first.
 
-    train: Bitext
-    dev: Bitext
-    sizes: tuple[int, int]
-
-    @classmethod
-    def open(cls, train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path) -> TrainingData:
-        """Open all files. A UserError names a bitext that is empty, altered or was made with another vocabulary."""
-        source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-        bitexts = Bitext.open(train), Bitext.open(dev)
-        for bitext in bitexts:
-            bitext.check(source, target)
-            if not len(bitext):
-                raise UserError(
-                    f"{bitext.folder}: holds no sentence pair; check the corpora it was made from"
-                )
-        return cls(*bitexts, (len(source), len(target)))
+    A UserError names a bitext that was altered, or was made with another vocabulary.
+    """
+    source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    bitexts = Bitext.open(train), Bitext.open(dev)
+    for bitext in bitexts:
+        bitext.check(source, target)
+    return *bitexts, (len(source), len(target))
 
 
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Flat:

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from nmt.backend.compiled import fusible, fusing
-from nmt.errors import UserError
 from nmt.settings.training import Training
 
 PREFIX = "optimizer/"
@@ -109,20 +108,13 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Restore the state that `optimizer_tensors` returned. Raise a UserError if it belongs to another model."""
-    found: dict[str, dict[str, Tensor]] = {}
+    """Restore the state that `optimizer_tensors` returned."""
+    weights = dict(model.named_parameters())
     for path, value in tensors.items():
         if path.startswith(PREFIX):
             name, key = path.removeprefix(PREFIX).rsplit("/", 1)
-            found.setdefault(name, {})[key] = value
-    weights = dict(model.named_parameters())
-    if found and found.keys() != weights.keys():
-        other = sorted(found.keys() ^ weights.keys())[0]
-        raise UserError(f"the training state does not fit the model: only one of them has {other!r}")
-    for name, state in found.items():
-        optimizer.state[weights[name]] = {
-            key: value.to(weights[name].device, copy=True) for key, value in state.items()
-        }
+            weight = weights[name]
+            optimizer.state[weight][key] = value.to(weight.device, copy=True)
 
 
 # --- Adadelta ---------------------------------------------------------------------------------------------------------

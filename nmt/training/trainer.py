@@ -410,7 +410,4 @@ class Trainer:
     def load_chosen_weights(self) -> None:
         """Load the weights that the model keeps: the best by development score, or the last (`keep`)."""
         if self.settings.keep == "best":
-            try:
-                self.model.load_state_dict(load_tensors(self._best()))
-            except UserError as error:
-                raise UserError(f"{error}, or set training.keep: last to take the last weights") from None
+            self.model.load_state_dict(load_tensors(self._best()))
