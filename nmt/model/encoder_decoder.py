@@ -197,16 +197,6 @@ def uniform(limit: float) -> Initializer:
     return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
 
 
-def orthogonal(weight: Tensor, generator: Generator) -> None:
-    """Draw a random orthogonal matrix (N, N), uniformly over the orthogonal group."""
-    nn.init.orthogonal_(weight, generator=generator)
-
-
-def orthogonal_times(scale: float) -> Initializer:
-    """Draw a random orthogonal matrix (N, N) times a number, which is the absolute value of all its eigenvalues."""
-
-    def start(weight: Tensor, generator: Generator) -> None:
-        orthogonal(weight, generator)
-        weight.mul_(scale)
-
-    return start
+def orthogonal(scale: float = 1.0) -> Initializer:
+    """Draw an orthogonal matrix (N, N), uniformly over the orthogonal group, times the size of its eigenvalues."""
+    return lambda weight, generator: nn.init.orthogonal_(weight, scale, generator)

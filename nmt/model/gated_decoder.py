@@ -145,7 +145,7 @@ class GatedEncoderDecoder(EncoderDecoder):
         N(0, 0.01^2), with the deviation as a setting. Families with other kinds of weights override this method.
         """
         if RECURRENT.search(name):
-            return orthogonal
+            return orthogonal()
         return zero if ZERO.search(name) else normal(self.architecture.init_std)
 
     def encode(self, source: Tensor, mask: Tensor) -> Annotations:

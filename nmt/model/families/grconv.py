@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from nmt.backend.products import Module
 from nmt.model import reference
-from nmt.model.encoder_decoder import Initializer, normal, orthogonal_times
+from nmt.model.encoder_decoder import Initializer, normal, orthogonal
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
 from nmt.model.readout import MaxoutReadout
@@ -103,11 +103,11 @@ class GrConv(GatedEncoderDecoder):
         For other weights, see `GatedEncoderDecoder.start_value`.
         """
         if SQUARE.search(name):
-            return orthogonal_times(self.architecture.tree_init_scale)
+            return orthogonal(self.architecture.tree_init_scale)
         if name == "encoder.U":  # not recurrent, in spite of its name
             return normal(self.architecture.init_std)
         if RECURRENT.search(name):
-            return orthogonal_times(self.architecture.recurrent_init_scale)
+            return orthogonal(self.architecture.recurrent_init_scale)
         return super().start_value(name)
 
     def gates(self, source: Tensor) -> list[Tensor]:
