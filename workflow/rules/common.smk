@@ -49,21 +49,16 @@ try:
     )
 except UserError as error:
     refuse(error.args)
-# The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
+# The papers whose tables and figures are made: what they have and report.
 PAPER_FILES = {paper: str(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:
     refuse([f"artifacts.papers: {error}"])
-PAPER = next(iter(PAPER_FILES.values()))
 
-# Their tables, each with the file that describes it, and the sets that these show scores of.
-PAPER_TABLES = {
-    name: (table, PAPER_FILES[paper])
-    for paper, found in PAPERS.items()
-    for name, table in found.tables.items()
-}
-SETS = sorted({"test", *(set_ for table, _ in PAPER_TABLES.values() for set_ in sets_of(table))})
+# The sets that their tables show scores of.
+TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
+SETS = sorted({"test", *(set_ for table in TABLES for set_ in sets_of(table))})
 
 if missing := experiment.missing_data(CONFIG, "dev" in SETS):
     other = CONFIG.data_from
@@ -118,24 +113,6 @@ RESULTS = ReplicationPackage(Path("results"))
 
 # Models that the run of `data_from` has trained with the same settings: folders by runs.
 SHARED = {} if CONFIG.released.models else shared_models(CONFIG, RUNS, Path())
-
-
-def other_systems(set_, given):
-    """Translations of a set by systems that are no models: Moses, measured here or given, and rescored n-best lists."""
-    found = {PHRASE_BASED: given} if given else {}
-    if CONFIG.moses.enabled:
-        measured = [PHRASE_BASED, *([WITH_PHRASE_MODEL] if CONFIG.moses.phrase_model else [])]
-        folder = "" if set_ == "test" else "dev/"
-        found = {system: f"translations/{folder}{system}.txt" for system in measured if set_ in SETS}
-    if set_ == "test":
-        found |= {name: f"rescored/{name}.{TARGET}" for name in CONFIG.use.rescored}
-    return found
-
-
-OTHER_SYSTEMS = {
-    "test": other_systems("test", CONFIG.artifacts.moses_translations),
-    "dev": other_systems("dev", CONFIG.artifacts.moses_dev_translations),
-}
 
 
 # Only what the experiment has, so that a mistyped target is told as one that no rule makes. {dev} is the folder "dev/" in

@@ -51,11 +51,6 @@ def folder_of(set_):
     return "" if set_ == "test" else "dev/"
 
 
-def scores_of(systems, set_="test"):
-    """The scores of some runs or other systems on a set."""
-    return [f"scores/{folder_of(set_)}{system}.json" for system in systems]
-
-
 def vocabulary(language):
     """The words of a language by rank: those of the text, or of the first model in use where that is somebody else's."""
     side = "source" if language == SOURCE else "target"
@@ -68,7 +63,7 @@ def vocabulary(language):
 
 def perplexities():
     """Perplexities on the test set by system, where a table shows them."""
-    shown = SYSTEMS_IN_USE if tables_of("perplexity") else []
+    shown = SYSTEMS_IN_USE if any(table.kind == "perplexity" for table in TABLES) else []
     names = differing_in_models(SYSTEMS[system] for system in shown)
     return {system: f"perplexity/{system}.json" for system in names}
 
@@ -116,6 +111,18 @@ def records_of(files):
     return [str(record_path(Path(file))) for file in files]
 
 
-def tables_of(kind):
-    """The papers' tables of a kind, each with its paper's file."""
-    return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
+def other_systems(set_, given):
+    """Translations of a set by systems that are no models: Moses, measured here or given, and rescored n-best lists."""
+    found = {PHRASE_BASED: given} if given else {}
+    if CONFIG.moses.enabled:
+        measured = [PHRASE_BASED, *([WITH_PHRASE_MODEL] if CONFIG.moses.phrase_model else [])]
+        found = {system: f"translations/{folder_of(set_)}{system}.txt" for system in measured if set_ in SETS}
+    if set_ == "test":
+        found |= {name: f"rescored/{name}.{TARGET}" for name in CONFIG.use.rescored}
+    return found
+
+
+OTHER_SYSTEMS = {
+    "test": other_systems("test", CONFIG.artifacts.moses_translations),
+    "dev": other_systems("dev", CONFIG.artifacts.moses_dev_translations),
+}

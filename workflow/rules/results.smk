@@ -15,7 +15,11 @@ RANKED = [{"source": SOURCE, "reference": TARGET}[CONFIG.artifacts.rank_of]] * (
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
 TRAINED_HERE = [] if CONFIG.released.models else [run for run in RUNS_IN_USE if run not in SHARED]
 
-SCORED = [file for set_ in SETS for file in scores_of([*SYSTEMS_IN_USE, *OTHER_SYSTEMS.get(set_, {})], set_)]
+SCORED = [
+    f"scores/{folder_of(set_)}{system}.json"
+    for set_ in SETS
+    for system in (*SYSTEMS_IN_USE, *OTHER_SYSTEMS[set_])
+]
 
 # --- the replication package ------------------------------------------------------------------------------------------
 
