@@ -55,13 +55,15 @@ class Meta(Settings, extra="ignore"):
 
 
 class Bitext:
-    """Pairs of id sequences, read from the disk on demand."""
+    """Pairs of id sequences, read from the disk on demand.
+
+    sides: ids of all sentences of "source" or "target", one after the other, and the beginnings of the sentences.
+    """
 
     def __init__(self, folder: Path, meta: Meta) -> None:
         self.folder = folder
         self.meta = meta
-        self._source, self._source_offsets = self._mapped("source")
-        self._target, self._target_offsets = self._mapped("target")
+        self.sides = {side: self._mapped(side) for side in ("source", "target")}
 
     @classmethod
     def open(cls, folder: str | Path) -> Bitext:
@@ -97,27 +99,25 @@ class Bitext:
             raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
         return ids, offsets
 
-    def side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids of all sentences of "source" or "target", and the beginnings of the sentences."""
-        return (
-            (self._source, self._source_offsets) if side == "source" else (self._target, self._target_offsets)
-        )
-
     def __len__(self) -> int:
         """Return the number of pairs."""
-        return len(self._source_offsets) - 1
+        return self.meta.pairs
 
     def source(self, i: int) -> Ids:
         """Return the ids of source sentence `i`, shape (S,), without the end symbol."""
-        return self._source[self._source_offsets[i] : self._source_offsets[i + 1]]
+        return self._sentence("source", i)
 
     def target(self, i: int) -> Ids:
         """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
-        return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
+        return self._sentence("target", i)
+
+    def _sentence(self, side: str, i: int) -> Ids:
+        ids, offsets = self.sides[side]
+        return ids[offsets[i] : offsets[i + 1]]
 
     def longer_lengths(self) -> NDArray[np.int64]:
         """Return the length of the longer side of each pair in ids, without end symbols."""
-        return np.maximum(np.diff(self._source_offsets), np.diff(self._target_offsets))
+        return np.maximum(*(np.diff(offsets) for _, offsets in self.sides.values()))
 
 
 def binarize(

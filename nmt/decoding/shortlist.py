@@ -97,7 +97,7 @@ def likely_words(
 
 def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
     """Return the ids of the first sentences of a side, and the number of the pair of each id."""
-    ids, offsets = bitext.side(side)
+    ids, offsets = bitext.sides[side]
     numbers = np.repeat(np.arange(pairs), np.diff(offsets[: pairs + 1]))
     return ids[: offsets[pairs]], numbers
 

@@ -16,6 +16,8 @@ from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis, largest, largest_of_many, translate
+from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
 from tests.messages import refused
@@ -26,12 +28,16 @@ from tests.training_settings import decoding
 SOURCES = [[3, 5], [6], [2, 2, 7]]
 
 
-def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
+def padded(model: Any, sources: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The sources and their mask, for a model or an ensemble."""
     ids = [np.array(source, dtype=np.uint16) for source in sources]
     first = getattr(model, "models", [model])[0]
     batch = pad_pairs(ids, [ids[0][:0]] * len(ids), first.architecture.source_end)
-    dtype = next(first.parameters()).dtype
-    return model.encode(batch.source, batch.source_mask.to(dtype)), np.array([len(s) for s in sources])
+    return batch.source, batch.source_mask.to(next(first.parameters()).dtype)
+
+
+def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
+    return model.encode(*padded(model, sources)), np.array([len(s) for s in sources])
 
 
 @torch.no_grad()
@@ -58,10 +64,15 @@ def enumerated(family: FamilyName, source: tuple[int, ...]) -> list[Hypothesis]:
 
 @torch.no_grad()
 def n_best_of(
-    model: EncoderDecoder, sources: list[list[int]], forbid: bool, **changes: object
+    model: EncoderDecoder | Ensemble,
+    sources: list[list[int]],
+    forbid: bool,
+    shortlist: Shortlist | None = None,
+    **changes: object,
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
-    return translate(model, encoded, lengths, decoding(**changes), forbid)
+    candidates = shortlist.candidates(padded(model, sources)[0]) if shortlist else None
+    return translate(model, encoded, lengths, decoding(**changes), forbid, candidates)
 
 
 def search(

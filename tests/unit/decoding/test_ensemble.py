@@ -10,22 +10,12 @@ import pytest
 import torch
 
 from nmt.data.vocabulary import END
-from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Average
 from nmt.settings.families import FamilyName
 from tests.small_models import TARGET_VOCABULARY, small_model
-from tests.training_settings import decoding
-from tests.unit.decoding.test_beam_search import MANY, SOURCES, encode
-
-
-@torch.no_grad()
-def search(
-    model: EncoderDecoder | Ensemble, sources: list[list[int]], **options: object
-) -> list[list[Hypothesis]]:
-    encoded, lengths = encode(model, sources)
-    return translate(model, encoded, lengths, decoding(**options), False)
+from tests.unit.decoding.test_beam_search import MANY, SOURCES, encode, n_best_of
 
 
 def another(family: FamilyName) -> EncoderDecoder:
@@ -43,8 +33,8 @@ def test_of_a_model_with_itself_is_the_model(family: FamilyName, average: Averag
     model = small_model(family)
     options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "unfinished": "retry"}
     alone, together = (
-        search(model, MANY, **options),
-        search(Ensemble([model] * 3, average), MANY, **options),
+        n_best_of(model, MANY, False, **options),
+        n_best_of(Ensemble([model] * 3, average), MANY, False, **options),
     )
     for one, other in zip(alone, together, strict=True):
         assert [found.words for found in one] == [found.words for found in other]
@@ -87,7 +77,9 @@ def test_two_models_are_the_mean_of_what_they_say(
     """Families may be mixed; the best of all sequences is found."""
     models = [small_model("rnnsearch", step_order=step_order), another("rnnencdec")]
     for source, (found, *_) in zip(
-        SOURCES, search(Ensemble(models, average), SOURCES, beam=300, max_length_factor=1), strict=True
+        SOURCES,
+        n_best_of(Ensemble(models, average), SOURCES, False, beam=300, max_length_factor=1),
+        strict=True,
     ):
         sequences = [
             list(words)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -14,11 +13,10 @@ from hypothesis import strategies as st
 
 import nmt
 from nmt.cli import commands
-from nmt.data.batches import pad_pairs
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import shortlist
-from nmt.decoding.beam_search import Hypothesis, translate
+from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -27,8 +25,8 @@ from nmt.store.trained_model import load
 from tests.bitexts import Pair, write_bitext
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
-from tests.training_settings import decoding
 from tests.translators import trained_model
+from tests.unit.decoding.test_beam_search import n_best_of
 
 SOURCES = [[2, 3, 4], [5], [6, 7], [8, 2, 5, 3]]
 LIKELY = torch.tensor([[END, END]] * 2 + [[2 + i % 5, 2 + 3 * i % 5] for i in range(SOURCE_VOCABULARY - 2)])
@@ -40,14 +38,7 @@ def search(
     model: EncoderDecoder | Ensemble, sources: list[list[int]], words: Shortlist | None, forbid: bool = False
 ) -> list[list[Hypothesis]]:
     """Beams of 3, all that finish."""
-    ids = [np.array(source, dtype=np.uint16) for source in sources]
-    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True)
-    with torch.no_grad():
-        encoded = model.encode(batch.source, batch.source_mask.double())
-    lengths = np.array([len(source) for source in sources])
-    settings = decoding(beam=3, n_best=3, max_length_factor=2, min_length="half")
-    candidates = words.candidates(batch.source) if words else None
-    return translate(model, encoded, lengths, settings, forbid, candidates)
+    return n_best_of(model, sources, forbid, words, beam=3, n_best=3, max_length_factor=2, min_length="half")
 
 
 def allowed(source: list[int]) -> list[int]:
