@@ -88,14 +88,17 @@ class Model:
         return [n_best[0] for n_best in translator(text)]
 
 
-def load(*folders: str | Path, shortlist: str | Path | None = None, **options: Any) -> Model:
+def load(
+    folder: str | Path, *others: str | Path, shortlist: str | Path | None = None, **options: Any
+) -> Model:
     """Load a trained model, or several as an ensemble.
 
     This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
     that it frees. Models of different precisions may translate at the same time, in threads.
 
     Args:
-        folders: one folder per model, such as `models/rnnsearch-50` of an experiment.
+        folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
+        others: folders of further models, which form an ensemble with it.
         shortlist: a file that `nmt shortlist` wrote. The model then writes only words that are likely translations.
         options: those of `nmt translate` that `nmt.settings.decoding.ComputeOptions` lists: device ("cpu", "cuda" or
             "auto"), threads, precision ("fp32", "bf16" or "int8"), batch_size.
@@ -103,9 +106,7 @@ def load(*folders: str | Path, shortlist: str | Path | None = None, **options: A
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has no such value.
     """
-    if not folders:
-        raise UserError("nmt.load: no model; expected a folder such as experiments/demo/models/rnnsearch-50")
-    paths = [path_of(folder, "nmt.load") for folder in folders]
+    paths = [path_of(one, "nmt.load") for one in (folder, *others)]
     words = None if shortlist is None else path_of(shortlist, "nmt.load: shortlist")
     with system_errors():
         return Model(paths, validated(ComputeOptions, options, "nmt.load"), words)

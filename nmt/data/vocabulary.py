@@ -116,10 +116,7 @@ class Vocabulary:
         if subwords is None:
             headers = " or ".join(map(repr, _HEADERS))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
-        vocabulary = cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)], subwords)
-        if len(vocabulary._ids) + len(SPECIALS) != len(vocabulary):
-            raise UserError(f"{path}: a word stands there twice; make the vocabulary again")
-        return vocabulary
+        return cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)], subwords)
 
 
 def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:

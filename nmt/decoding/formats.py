@@ -158,26 +158,25 @@ def read_lists(path: Path, source: Path, progress: Progress | None = None) -> It
         UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
     """
     lists = _of_records(path) if _is_records(path) else _of_lines(path)
-    current = next(lists, None)
-    line = -1
+    current, line = next(lists, None), -1
     for line, text in enumerate(read_lines(source)):
-        if current and current.line == line:
-            if current.source and current.source != words(text):
-                raise UserError(
-                    f"{path}: sentence {line} is of another text than {source}; expected its translations"
-                )
-            yield replace(current, source=words(text))
+        tokens = words(text)
+        if current and current.line == line and current.source in ([], tokens):
+            yield replace(current, source=tokens)
             current = next(lists, None)
-        elif words(text):
-            next_list = f"the next list is of sentence {current.line}" if current else "the file ends there"
-            expected = f"expected a list for each line of {source}, counted from 0"
-            raise UserError(f"{path}: no hypothesis of sentence {line} ({next_list}); {expected}")
+        elif tokens:
+            raise _misfit(path, source, f"of sentence {line}", current)
         else:
             yield NBestList(line, [], [Entry("", 0.0)])
         if progress is not None:
             progress.update()
     if current:
-        raise UserError(f"{path}: has a list of sentence {current.line}, but {source} has {line + 1} lines")
+        raise _misfit(path, source, f"for its {line + 1} lines alone", current)
+
+
+def _misfit(path: Path, source: Path, expected: str, current: NBestList | None) -> UserError:
+    next_list = f"one of sentence {current.line}: {' '.join(current.source)[:60]}" if current else "the end"
+    return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {next_list}")
 
 
 def _is_records(path: Path) -> bool:
@@ -197,13 +196,7 @@ def _of_records(path: Path) -> Iterator[NBestList]:
 
 def _of_lines(path: Path) -> Iterator[NBestList]:
     """Yield the lists in lines of Moses' format."""
-    last = -1
     for number, group in groupby(_parsed(path), key=lambda numbered: numbered[0]):
-        if number < last:
-            raise UserError(
-                f"{path}: sentence {number} comes after {last}; expected lists in the source's order"
-            )
-        last = number
         yield NBestList(number, [], [entry for _, entry in group])
 
 

@@ -24,7 +24,7 @@ Link = tuple[int, int]
 
 _PHARAOH = re.compile(r"(\d{1,9})([-?p])(\d{1,9})")
 _NUMBERED = re.compile(r"(\d{1,9})(?:\s+(.*))?")
-_WPT = re.compile(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s.*)?")
+_WPT = re.compile(r"(\d{1,9})\s+(0*[1-9]\d{0,8})\s+(0*[1-9]\d{0,8})(?:\s+([SP]))?(?:\s.*)?")
 
 
 @dataclass
@@ -54,55 +54,31 @@ class Gold:
 def read_gold(path: Path, sentences: int) -> dict[int, Gold]:
     """Read the links of a test set with this number of sentences, by line from 0."""
     lines = [(f"{path}, line {number}", line.strip()) for number, line in enumerate(read_lines(path), 1)]
-    full = [(where, line) for where, line in lines if line]
-    first = full[0][1] if full else ""
-    if _WPT.fullmatch(first):
-        return _by_line(_wpt(full), sentences)
-    if _NUMBERED.fullmatch(first):
-        return _by_line(_numbered(full), sentences)
-    if len(lines) > sentences:
-        raise UserError(
-            f"{lines[sentences][0]}: there are more lines than the {sentences} sentences of the test set; they belong "
-            "to another text"
-        )
-    return {number: _pharaoh(where, line) for number, (where, line) in enumerate(lines)}
+    first = next((line for _, line in lines if line), "")
+    form = next((form for form in (_WPT, _NUMBERED) if form.fullmatch(first)), None)
+    by_sentence: dict[int, Gold] = {}
+    for number, (where, line) in enumerate(lines):
+        if form is None:
+            by_sentence[number] = Gold(where)
+            _add_pharaoh(by_sentence[number], line)
+        elif line:
+            match = form.fullmatch(line)
+            if not match:
+                raise UserError(f"{where}: found {line[:40]!r}, expected the form of the line {first[:40]!r}")
+            gold = by_sentence.setdefault(int(match[1]), Gold(where))
+            if form is _WPT:
+                gold.add((int(match[2]) - 1, int(match[3]) - 1), sure=match[4] != "P")
+            else:
+                _add_pharaoh(gold, match[2] or "")
+    return _by_line(by_sentence, sentences) if by_sentence else {}
 
 
-def _pharaoh(where: str, line: str) -> Gold:
-    gold = Gold(where)
-    for item in line.split():
+def _add_pharaoh(gold: Gold, links: str) -> None:
+    for item in links.split():
         match = _PHARAOH.fullmatch(item)
         if not match:
-            raise UserError(f"{where}: found {item[:40]!r}, expected links such as 0-0; make the file again")
+            raise UserError(f"{gold.where}: found {item[:40]!r}, expected links such as 0-0")
         gold.add((int(match[1]), int(match[3])), sure=match[2] == "-")
-    return gold
-
-
-def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
-    """Read links in Pharaoh format, by the sentence numbers before them."""
-    by_sentence: dict[int, Gold] = {}
-    for where, line in lines:
-        match = _NUMBERED.fullmatch(line)
-        if not match or int(match[1]) in by_sentence:
-            raise UserError(
-                f"{where}: found {line[:40]!r}, expected the number of another sentence and its links"
-            )
-        by_sentence[int(match[1])] = _pharaoh(where, match[2] or "")
-    return by_sentence
-
-
-def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
-    """Read links in WPT format, by the numbers of their sentences."""
-    by_sentence: dict[int, Gold] = {}
-    for where, line in lines:
-        match = _WPT.fullmatch(line)
-        if not match or not int(match[2]) or not int(match[3]):
-            raise UserError(
-                f"{where}: found {line[:40]!r}, expected `sentence source target [S|P]`, words counted from 1"
-            )
-        gold = by_sentence.setdefault(int(match[1]), Gold(where))
-        gold.add((int(match[2]) - 1, int(match[3]) - 1), sure=match[4] != "P")
-    return by_sentence
 
 
 def _by_line(numbered: dict[int, Gold], sentences: int) -> dict[int, Gold]:

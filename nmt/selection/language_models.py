@@ -79,9 +79,6 @@ def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, ta
     keys are taken, so the sample does not depend on the number of shards. The sample is held in memory.
     """
     taken = heapq.nsmallest(pairs, _keyed_pairs(shards, seed))
-    if not taken:
-        corpora = ", ".join(dict.fromkeys(shard.corpus for shard in shards))
-        raise UserError(f"selection: no pairs with words on both sides in {corpora}")
     with write_lines(source) as sources, write_lines(target) as targets:
         for _, source_line, target_line in taken:
             sources.write(source_line)

@@ -131,8 +131,6 @@ def test_the_command_draws_a_file_per_line_with_words(folder: Path, tmp_path: Pa
 def test_what_does_not_work_is_said_in_one_line(tmp_path: Path) -> None:
     with refused():
         nmt.load(tmp_path / "nowhere")
-    with refused():
-        nmt.load()
     blind = nmt.load(trained_model(tmp_path / "blind", "rnnencdec"), device="cpu")
     one = blind.translate("w3 w4")
     assert one.attention is None and not blind.aligns

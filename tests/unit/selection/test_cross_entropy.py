@@ -185,9 +185,6 @@ def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
 def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
     cut = make_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
     assert language_models.sample(cut, 10, 1, tmp_path / "o.en", tmp_path / "o.fr") == 2
-    empty = make_shards(tmp_path, "e", [("", "")], 1)
-    with refused():
-        language_models.sample(empty, 10, 1, tmp_path / "o.en", tmp_path / "o.fr")
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
