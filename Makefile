@@ -114,7 +114,7 @@ fuzz: $(DEV) ## Test with random and damaged input: FUZZ_EXAMPLES=10000 make fuz
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
-test-fresh: $(DEV) ## Test README's commands and the container recipe on minimal systems (root, debootstrap, an hour)
+test-fresh: $(DEV) ## Test README's commands on minimal systems (root, debootstrap, an hour)
 	$(BIN)/python -m pytest tests/fresh $(OPTIONS)
 
 test-docs: $(DEV) ## Test each command of README and docs in a fresh clone

@@ -23,11 +23,11 @@ YOUNGER = {"debian": "sid", "ubuntu": "gutsy"}
 """The scripts for releases that this debootstrap does not know yet."""
 PROGRAMS = ("apt-get", "debootstrap", "unshare", "chroot", "git")
 ENTER = """
-root=$1 user=$2 command=$3; shift 3
+root=$1 command=$2; shift 2
 mount --rbind /dev "$root/dev"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 for place in "$@"; do mount --bind -o ro "$place" "$root$place"; done
-exec chroot "$root" su --login "$user" --command "$command"
+exec chroot "$root" su --login user --command "$command"
 """
 """Mounts and processes are those of the call alone: none is left behind."""
 
@@ -87,8 +87,8 @@ def make_machine(release: str, folder: Path) -> Iterator[Path]:
         shutil.rmtree(root)
 
 
-def by_user(root: Path, command: str, user: str = "user") -> str:
-    """Run a command as a user of a machine; what it printed."""
+def by_user(root: Path, command: str) -> str:
+    """Run a command as the user of a machine; what it printed."""
     settings = {
         name: value
         for name, value in os.environ.items()
@@ -105,4 +105,4 @@ def by_user(root: Path, command: str, user: str = "user") -> str:
         Path(f"{root}{place}").mkdir(parents=True, exist_ok=True)
     alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root / 'proc'}"]
     line = " ".join(["export", *told]) + f"\n{command}"
-    return run(*alone, "bash", "-euc", ENTER, "enter", root, user, line, *sorted(places))
+    return run(*alone, "bash", "-euc", ENTER, "enter", root, line, *sorted(places))

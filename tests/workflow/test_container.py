@@ -1,4 +1,4 @@
-"""Jobs run in the container once it is switched on; tests/fresh follows its recipe."""
+"""Jobs run in the container once it is switched on; a weekly job builds it."""
 
 from __future__ import annotations
 
