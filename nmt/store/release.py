@@ -8,7 +8,6 @@ and how to load it. It has front matter in the format of model hubs.
 from __future__ import annotations
 
 import io
-import shutil
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import IO, Any
 import yaml
 
 from nmt.errors import UserError, naming
-from nmt.io.files import atomic_path, commit, disk_full, read_json, read_small, sha256
+from nmt.io.files import atomic_path, commit, disk_full, read_json, read_small, sha256, temporary_folder
 from nmt.io.text_files import decompressed, zstd_writer
 from nmt.settings.families import FAMILIES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
@@ -94,19 +93,13 @@ def unpack(archive: Path, output: Path) -> Path:
     The folder appears whole or not at all. Raises a `UserError` for a damaged archive, one that holds anything but
     plain files in one folder, or a folder that is already there.
     """
-    # named after the archive, so that the next call removes what a killed one left
-    place = output / f".{archive.name}.unpacking"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    try:
+    with temporary_folder(output, f".{archive.name}.unpacking") as place:
         folder = _extract(archive, place)
         _check_sums(archive, folder)
         target = output / folder.name
         if target.exists():
             raise UserError(f"{target}: already there; move it away or choose another --output")
         commit(folder, target)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
     return target
 
 
@@ -160,17 +153,15 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _check_sums(archive: Path, folder: Path) -> None:
-    if not (folder / SUMS).is_file():
-        raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt model release`")
-    lines = (line.partition("  ") for line in read_small(folder / SUMS).decode(errors="replace").splitlines())
-    stated = {name: total for total, _, name in lines}
-    found = {path.name for path in folder.iterdir()} - {SUMS}
-    for name in sorted(found ^ set(stated)):
-        what = "is in no line of its checksums" if name in found else "is missing"
-        raise UserError(f"{archive}: {name} {what}; get it again")
-    for name, total in stated.items():
-        if sha256(folder / name) != total:
-            raise UserError(f"{archive}: {name} has another checksum than {SUMS} says; get it again")
+    sums = folder / SUMS
+    text = read_small(sums).decode(errors="replace") if sums.is_file() else ""
+    stated = {name: total for total, _, name in (line.partition("  ") for line in text.splitlines())}
+    found = {path.name: sha256(path) for path in folder.iterdir() if path != sums}
+    for name in sorted(stated.keys() | found.keys()):
+        if stated.get(name) != found.get(name):
+            raise UserError(
+                f"{archive}: {name} is not what {SUMS} says; get it again, as `nmt model release` made it"
+            )
 
 
 # --- the card ---------------------------------------------------------------------------------------------------------

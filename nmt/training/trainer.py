@@ -45,9 +45,7 @@ from nmt.training.validation import greedy_bleu, mean_nll
 COMPILED = "compiled"
 """Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
 LESS_MEMORY = (
-    "lower training.recorded_words (0 records no update, and takes least), set"
-    " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or use a GPU with more: none of this changes the model"
-    " (docs/gpu.md#memory)"
+    "lower training.recorded_words, which changes no model, or use a GPU with more (docs/gpu.md#memory)"
 )
 
 
