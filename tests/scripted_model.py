@@ -7,31 +7,20 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nmt.model.encoder_decoder import Encoded
 from nmt.model.readout import Candidates
 
 
 @dataclass(frozen=True)
-class ScriptedSources:
-    """So many sources; what they say does not matter."""
+class ScriptedSources(Encoded):
+    """Sources; what they say does not matter. In 64 bits, probabilities are exact where they are powers of 2."""
 
-    count: int
+    numbers: Tensor
 
-    def __len__(self) -> int:
-        return self.count
 
-    @property
-    def device(self) -> torch.device:
-        """The processor."""
-        return torch.device("cpu")
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Exact where probabilities are powers of 2."""
-        return torch.float64
-
-    def select(self, rows: Tensor) -> ScriptedSources:
-        """The sources at `rows`."""
-        return ScriptedSources(len(rows))
+def sources(count: int) -> ScriptedSources:
+    """So many sources."""
+    return ScriptedSources(torch.zeros(count, dtype=torch.float64))
 
 
 class ScriptedModel:

@@ -184,17 +184,11 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
     with naming(f"{folder}: summary.json, settings.json or the scores", "expected those of this version"):
-        _refuse_other(summary, scores, folder)
+        if scores is not None and any(scores.get(key) != summary[key] for key in ("model", "seed")):
+            raise UserError(f"{folder}: the scores are those of another model or seed; give its own")
         data = card(summary, settings, text or Text(), scores).encode()
     with atomic_path(folder / CARD) as temporary:
         temporary.write_bytes(data)
-
-
-def _refuse_other(summary: dict[str, Any], scores: dict[str, Any] | None, folder: Path) -> None:
-    if scores is not None and any(scores.get(key) != summary[key] for key in ("model", "seed")):
-        found = f"model {scores.get('model')!r} with seed {scores.get('seed')}"
-        text_ = f"the scores are of {found}, the model is {summary['model']!r} with seed {summary['seed']}"
-        raise UserError(f"{folder}: {text_}; give its own")
 
 
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:

@@ -21,7 +21,7 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
 from tests.messages import refused
-from tests.scripted_model import ScriptedModel, ScriptedSources
+from tests.scripted_model import ScriptedModel, sources
 from tests.small_models import TARGET_VOCABULARY, small_model
 from tests.training_settings import decoding
 
@@ -170,7 +170,7 @@ def test_ties_go_to_the_lower_id(family: FamilyName) -> None:
 def scripted(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:
     """The n best of a scripted model in a beam of 4, from a source of 2 words."""
     settings = decoding(**({"beam": 4, "n_best": 4} | changes))
-    (found,) = translate(ScriptedModel(first, after), ScriptedSources(1), np.array([2]), settings, False)
+    (found,) = translate(ScriptedModel(first, after), sources(1), np.array([2]), settings, False)
     return [hypothesis.words for hypothesis in found]
 
 
@@ -313,7 +313,7 @@ def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_auth
 
     def found(**changes: object) -> tuple[list[int], bool]:
         settings = decoding(beam=1, **changes)
-        ((best, *_),) = translate(model, ScriptedSources(1), np.array([1]), settings, True)
+        ((best, *_),) = translate(model, sources(1), np.array([1]), settings, True)
         return best.words, best.finished
 
     assert found() == ([2, 2], False)
