@@ -31,11 +31,11 @@ from pipeline.monitor.forecast import hours_in_words, longest_chain, training_ti
 from pipeline.monitor.status import Training, label_of, training
 
 SILENCE = 60.0
-"""Seconds without a line, outside of a terminal, after which a running job has one."""
-LEFT_SECONDS = 5.0
-"""Seconds for which a forecast of the time left is shown."""
-LOOKS = {True: 1.0, False: 5.0}
-"""Seconds between two looks at the jobs' progress, on a terminal and elsewhere."""
+"""Seconds without a line, outside of a terminal, after which one says what runs."""
+LOOK = 3.0
+"""Seconds between two looks at the jobs' progress."""
+SHOWN = 4
+"""Running jobs that a line names."""
 HEADING = f"{'time':>8} {'left':>10}"
 ERROR = "nmt: error: "
 TAIL = 10
@@ -63,10 +63,8 @@ class RunProgress:
         self._start = self._printed = now()
         self._jobs: dict[str, jobs.Job] = {}  # those that are not done, by their logs
         self._running: dict[str, float] = {}  # since when
-        self._mentioned: dict[str, float] = {}  # when a job had its last line
         self._seconds: dict[str, list[float]] = {}  # of the jobs that are done, by rule
         self._most_at_once = 1
-        self._left = (float("-inf"), "")
         self._lock, self._ended = threading.RLock(), threading.Event()
         self._watch = threading.Thread(target=self._look_again, daemon=True)
 
@@ -77,7 +75,6 @@ class RunProgress:
                 self._read_list()
             self._running[log] = self._now()
             self._most_at_once = max(self._most_at_once, len(self._running))
-            self._mentioned[log] = self._now()
             job = self._jobs.get(log)
             if job and job.stage == "train":
                 status = self._training(job)
@@ -144,26 +141,19 @@ class RunProgress:
         self._watch.start()
 
     def _look_again(self) -> None:
-        while not self._ended.wait(LOOKS[self._stream.isatty()]):
+        while not self._ended.wait(LOOK):
             with self._lock:
                 self.look()
 
     def look(self) -> None:
-        """Show what runs: on a terminal always, elsewhere one of the jobs after a silence."""
-        now, running = self._now(), [log for log in self._running if log in self._jobs]
-        shares = {log: self._share(log) for log in running}
+        """Show what runs: on a terminal always, elsewhere after a minute without a line."""
+        running = [self._jobs[log] for log in self._running if log in self._jobs]
+        shares = [f"{job.stage} {self._name(job)} {self._share(job.log):.0%}" for job in running]
+        text = ", ".join(shares[:SHOWN] + [f"{len(shares) - SHOWN} more"] * (len(shares) > SHOWN))
         if self._stream.isatty():
-            left = f"about {self._time_left()} left: " if running else ""
-            names = {log: f"{self._jobs[log].stage} {self._name(self._jobs[log])}" for log in running}
-            self._show(left + ", ".join(f"{names[log]} {shares[log]:.0%}" for log in running))
-        elif running and now - self._printed >= SILENCE:
-            log = min(running, key=lambda log: self._mentioned[log])  # so that jobs take turns
-            self._mentioned[log] = now
-            job, nll = self._jobs[log], ""
-            if job.stage == "train":
-                dev = self._training(job).reached.dev
-                nll = f", dev NLL {dev.nll:.2f}" if dev and dev.nll is not None else ""
-            self._tell(job, f"{shares[log]:.0%}{nll}")
+            self._show(f"about {self._time_left()} left: {text}" if running else "")
+        elif running and self._now() - self._printed >= SILENCE:
+            self._line(text)
 
     def _share(self, log: str) -> float:
         reading = progress.read(progress.progress_path(self._folder / log)) or JobProgress()
@@ -186,12 +176,8 @@ class RunProgress:
         return training(self._config, self._folder, self._runs[str(job.run)])
 
     def _time_left(self) -> str:
-        """Return the time left of the whole run in words, computed anew every few seconds."""
-        at, words = self._left
-        if self._now() - at >= LEFT_SECONDS:
-            words = hours_in_words(self._hours_left())
-            self._left = (self._now(), words)
-        return words
+        """Return the time left of the whole run in words."""
+        return hours_in_words(self._hours_left())
 
     def _hours_left(self) -> float:
         """Return the hours left: training at measured rates, other jobs at their rule's mean time."""
