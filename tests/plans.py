@@ -153,7 +153,7 @@ class Plans:
 def dry_run(folder: Path, asked: Asked) -> str:
     """What a dry-run says, in which imports that would take seconds of each call of Snakemake fail."""
     experiment = lay_out(folder, asked)
-    for name in ("torch", "pandas", "matplotlib"):
+    for name in ("torch", "matplotlib"):
         (folder / f"{name}.py").write_text(f"raise ImportError('the rules load {name}')\n", encoding="utf-8")
     options = ["--configfile", str(experiment / asked.overlay)] if asked.overlay else []
     options += ["--config", *asked.pairs] if asked.pairs else []
