@@ -17,7 +17,6 @@ from pathlib import Path
 
 import click
 
-from nmt.errors import UserError
 from nmt.io.locks import try_lock
 
 POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
@@ -35,23 +34,13 @@ def take(device: str) -> None:
     Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Does nothing for the device `cpu`,
     without a pool, or if this process has reserved a GPU already.
     """
-    pool = named_pool()
+    pool = list(dict.fromkeys(gpu_names(os.environ.get(POOL, ""))))
     if device == "cpu" or not pool or _held:
         return
     gpu, descriptor = _first_free(pool)
     _held.append(descriptor)
     os.environ[VISIBLE] = gpu
     click.echo(f"nmt: computes on GPU {gpu} of {', '.join(pool)}", err=True)
-
-
-def named_pool() -> list[str]:
-    """Return the GPUs that NMT_GPUS names; none if it is not set."""
-    pool = gpu_names(os.environ.get(POOL, ""))
-    if "/" in os.environ.get(POOL, "") or len(set(pool)) < len(pool):
-        raise UserError(
-            f"{POOL}={os.environ[POOL]}: expected names as in {VISIBLE}, each once, such as 0,1,2,3"
-        )
-    return pool
 
 
 def gpu_names(text: str) -> list[str]:
@@ -91,7 +80,7 @@ def _first_free(pool: Sequence[str]) -> tuple[str, int]:
     announced = False
     while True:
         for gpu in pool:
-            descriptor = os.open(folder() / f"{gpu}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(folder() / f"{gpu.replace('/', '_')}.lock", os.O_RDWR | os.O_CREAT, 0o600)
             if try_lock(descriptor):
                 return gpu, descriptor
             os.close(descriptor)

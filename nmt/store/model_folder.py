@@ -44,12 +44,9 @@ def text_settings(folder: Path) -> TextSettings:
 
 def refuse_other_than_model(folder: Path) -> None:
     """Raise a UserError unless `folder` looks like the folder of a finished model."""
-    if not folder.is_dir():
-        raise UserError(
-            f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"
-        )
     missing = [name for name in MODEL if not (folder / name).is_file()]
     if missing:
+        found = f"no {missing[0]} in it" if folder.is_dir() else "no such folder"
         raise UserError(
-            f"{folder}: no {missing[0]} in it; expected a model's folder, as `nmt train` writes it"
+            f"{folder}: {found}; expected a model's folder, as `nmt train` writes it (models/...)"
         )
