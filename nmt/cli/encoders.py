@@ -11,7 +11,6 @@ import click
 from nmt.cli.options import (
     FILE,
     PATH,
-    batch_size_option,
     compute_options,
     file_option,
     load_models,
@@ -45,15 +44,13 @@ READ_AHEAD = 500
     " An empty line of the text begins a new panel.",
 )
 @tokenized_option
-@batch_size_option("Sentences")
-@compute_options
+@compute_options()
 def vectors(
     model_path: Path,
     input: Path,
     output_npy: Path | None,
     output_tsv: Path | None,
     tokenized: bool,
-    batch_size: int,
     compute: ComputeOptions,
 ) -> None:
     """Write the vector of each sentence of FILE or standard input: what a model's encoder hands to its decoder.
@@ -71,7 +68,7 @@ def vectors(
     if output_npy is None and output_tsv is None:
         raise UserError("--output-npy, --output-tsv: give one of them or both")
     with like_unix_tools():
-        sentences, encoded = _encoded(model_path, input, tokenized, batch_size, compute)
+        sentences, encoded = _encoded(model_path, input, tokenized, compute)
         if not any(sentences):
             raise UserError(f"{input}: no sentence in it, so there are no vectors")
         if output_npy is not None:
@@ -81,7 +78,7 @@ def vectors(
 
 
 def _encoded(
-    model_path: Path, input: Path, tokenized: bool, batch_size: int, compute: ComputeOptions
+    model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines and their vectors."""
     import numpy as np
@@ -93,7 +90,7 @@ def _encoded(
     from nmt.io.text_files import open_lines
 
     source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
-    (model,) = load_models([model_path], compute)
+    (model,), batch_size = load_models([model_path], compute)
     lines_read, encoded = list[str](), []
     with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
         for group in lines.groups(READ_AHEAD):

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.io.files import replaceable
-from nmt.settings.base import MOST_SENTENCES, parse, read
+from nmt.settings.base import parse, read
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
@@ -118,26 +118,20 @@ average_option = click.option(
     help="An ensemble averages this quantity of its models, word by word.",
 )
 
-compute_options = options_of(ComputeOptions, "compute", "threads", "device", threads=1)
-"""Adds the options `--threads` and `--device` of a step of the workflow."""
 
-
-def batch_size_option(what: str, default: int = 80) -> Callable[[Command], Command]:
-    """Return the option `--batch-size`; `what` names the items of a batch."""
-    return click.option(
-        "--batch-size",
-        type=click.IntRange(1, MOST_SENTENCES),
-        default=default,
-        show_default=True,
-        help=f"{what} per batch.",
+def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:
+    """Return the options of a step of the workflow: `--batch-size`, `--threads` and `--device`."""
+    return options_of(
+        ComputeOptions, "compute", "batch_size", "threads", "device", batch_size=batch_size, threads=1
     )
 
 
-def load_models(folders: Sequence[Path], compute: ComputeOptions) -> list[TrainedModel]:
-    """Load the models of a step of the workflow."""
+def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[TrainedModel], int]:
+    """Load the models of a step of the workflow, and return them with the size of a batch."""
     from nmt.store import trained_model
 
-    return trained_model.load_all(folders, compute.device, compute.threads or 1)
+    assert compute.threads and compute.batch_size  # these steps have defaults for both
+    return trained_model.load_all(folders, compute.device, compute.threads), compute.batch_size
 
 
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:

@@ -11,7 +11,6 @@ from nmt.cli.options import (
     EXISTING,
     FILE,
     average_option,
-    batch_size_option,
     compute_options,
     load_models,
     model_option,
@@ -80,8 +79,7 @@ def decode(
 @click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
 @source_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
-@batch_size_option("Pairs")
-@compute_options
+@compute_options()
 @click.option(
     "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
 )
@@ -92,14 +90,13 @@ def perplexity(
     seed: int | None,
     source: Path,
     reference: Path,
-    batch_size: int,
     compute: ComputeOptions,
     output: Path,
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.decoding.test_set import perplexity as measure
 
-    models = load_models(model_paths, compute)
+    models, batch_size = load_models(model_paths, compute)
     measured = measure(models, source, reference, batch_size, average)
     write_json(output, {"model": name, "seed": seed, **measured})
 
@@ -108,18 +105,15 @@ def perplexity(
 @model_option
 @source_option
 @click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
-@batch_size_option("Pairs")
-@compute_options
+@compute_options()
 @click.option(
     "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
 )
-def align(
-    model_path: Path, source: Path, target: Path, batch_size: int, compute: ComputeOptions, output: Path
-) -> None:
+def align(model_path: Path, source: Path, target: Path, compute: ComputeOptions, output: Path) -> None:
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
     from nmt.decoding.test_set import align_file
 
-    (model,) = load_models([model_path], compute)
+    (model,), batch_size = load_models([model_path], compute)
     align_file(model, source, target, batch_size, output)
 
 
@@ -148,8 +142,7 @@ _lists = click.option(
 @click.option(
     "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
 )
-@batch_size_option("Hypotheses", 256)
-@compute_options
+@compute_options(batch_size=256)
 def rescore(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -158,7 +151,6 @@ def rescore(
     weight: float,
     output: Path,
     output_lists: Path | None,
-    batch_size: int,
     compute: ComputeOptions,
 ) -> None:
     """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
@@ -170,7 +162,7 @@ def rescore(
     from nmt.decoding.rescoring import Rescorer
     from nmt.decoding.rescoring import rescore as run
 
-    models = load_models(model_paths, compute)
+    models, batch_size = load_models(model_paths, compute)
     rescorer = Rescorer(models, average, batch_size, weight)
     done = run(rescorer, source, lists, output, output_lists)
     counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"

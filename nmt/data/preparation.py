@@ -28,6 +28,7 @@ _DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL.pattern}")
 _SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
 """What str.splitlines, editors and many programs take for the end of a line."""
 _FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
+"""All of these, and bytes that are not UTF-8. Most lines have none."""
 
 REASONS = ("empty", "too_long", "ratio")
 """Reasons for the removal of a pair; the first that applies is counted."""
@@ -37,37 +38,29 @@ SIDES = ("source", "target")
 class Cleaner:
     """Cleans the pairs of a text, and counts.
 
-    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; `source_words` and `target_words`; and
-    the words of the kept pairs, with the prefix `kept_`.
+    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; and the words of the kept pairs,
+    `kept_source_words` and `kept_target_words`.
     """
 
     def __init__(self, settings: Cleaning) -> None:
         self._most = settings.max_words or float("inf")
         self._ratio = settings.max_ratio or float("inf")
-        self._tally: Counter[str] = Counter()
+        names = ("pairs", "kept", *REASONS, "kept_source_words", "kept_target_words")
+        self.counts = dict.fromkeys(names, 0)
 
     def __call__(self, source: str, target: str) -> tuple[str, str] | None:
         """Return the pair with malformed characters `repaired`; None if it is removed."""
-        tally = self._tally
+        counts = self.counts
         pair = repaired(source), repaired(target)
         words = len(pair[0].split()), len(pair[1].split())
-        tally["pairs"] += 1
-        tally["source_words"] += words[0]
-        tally["target_words"] += words[1]
+        counts["pairs"] += 1
         if reason := self._reason(*words):
-            tally[reason] += 1
+            counts[reason] += 1
             return None
-        tally["kept"] += 1
-        tally["kept_source_words"] += words[0]
-        tally["kept_target_words"] += words[1]
+        counts["kept"] += 1
+        counts["kept_source_words"] += words[0]
+        counts["kept_target_words"] += words[1]
         return pair
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """All counts so far."""
-        names = ["pairs", "kept", *REASONS]
-        names += [f"{kept}{side}_words" for side in SIDES for kept in ("", "kept_")]
-        return {name: self._tally[name] for name in names}
 
     def _reason(self, source: int, target: int) -> str | None:
         fewer, more = min(source, target), max(source, target)
@@ -114,8 +107,8 @@ class HeldOut:
 
     def __init__(self, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> None:
         """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
-        self._names = list(corpora)
-        self._tally: Counter[str] = Counter()
+        names = [f"{name}_{way}_{side}" for name in corpora for way in WAYS for side in (*SIDES, "both")]
+        self.counts = dict.fromkeys(names, 0)
         self._sets: dict[tuple[str, str], dict[str, set[str]]] = {
             (way, side): {} for way in WAYS for side in SIDES
         }
@@ -138,13 +131,8 @@ class HeldOut:
                 self._sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
             )
             for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
-                self._tally.update(f"{name}_{way}_{side}" for name in names)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """All counts so far."""
-        names = [f"{name}_{way}_{side}" for name in self._names for way in WAYS for side in (*SIDES, "both")]
-        return {name: self._tally[name] for name in names}
+                for name in names:
+                    self.counts[f"{name}_{way}_{side}"] += 1
 
 
 class StageCounts:
