@@ -28,8 +28,8 @@ UNKNOWN_WORD = "[UNK]"
 SPECIALS = (END_WORD, UNKNOWN_WORD)
 _COUNT = re.compile(r"[0-9]{1,18}")
 
-_HEADERS = {"rank\tword\tcount": False, "rank\tpiece\tcount": True}
-"""First line of the file, and whether the file contains subword units."""
+_HEADERS = ("rank\tword\tcount", "rank\tpiece\tcount")
+"""First line of a file of words, and of one of subword units."""
 
 
 class Vocabulary:
@@ -60,11 +60,9 @@ class Vocabulary:
         return word not in SPECIALS and bool(self._cut(str(word)))
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """Return the ids of `tokens`, without an end symbol."""
-        if self._cut is None:
-            get = self._ids.get
-            return [get(token, UNKNOWN) for token in tokens]
-        return [id_ for token in tokens for id_ in self._ids_of(token)]
+        """Return the ids of `tokens`, without an end symbol: at least one for each."""
+        get = self._ids.get
+        return [get(unit, UNKNOWN) for unit in self.units(tokens)]
 
     def beginnings(self, tokens: Iterable[str]) -> list[int]:
         """Return the index at which the ids of each token begin among those of `tokens`, then the number of ids."""
@@ -75,11 +73,7 @@ class Vocabulary:
         """Return the entries with one id each: the tokens, or the units of the tokens that can be cut."""
         if self._cut is None:
             return list(tokens)
-        return [unit for token in tokens for unit in (token in self and self._cut(token)) or (token,)]
-
-    def _ids_of(self, token: str) -> list[int]:
-        """Return the ids of one token, at least one."""
-        return [self._ids.get(unit, UNKNOWN) for unit in self.units([token])]
+        return [unit for token in tokens for unit in (self._cut(token) if token in self else (token,))]
 
     def mean_rank(self, tokens: Sequence[str]) -> float:
         """Return the mean rank of words or their units, from 1. Unknown ones rank after the last; 0 if no words."""
@@ -100,8 +94,7 @@ class Vocabulary:
     def _text(self) -> str:
         ranked = zip(self._words[len(SPECIALS) :], self.counts, strict=True)
         rows = (f"{rank}\t{word}\t{count}" for rank, (word, count) in enumerate(ranked, start=1))
-        header = next(header for header, subwords in _HEADERS.items() if subwords is self.subwords)
-        return "\n".join([header, *rows]) + "\n"
+        return "\n".join([_HEADERS[self.subwords], *rows]) + "\n"
 
     def write(self, path: str | Path) -> None:
         """Write the TSV file: rank (from 1), word or unit, count. It does not contain the special symbols."""
@@ -112,11 +105,12 @@ class Vocabulary:
     def read(cls, path: str | Path) -> Vocabulary:
         """Read the TSV file. A `UserError` names a malformed line."""
         lines = read_lines(path)
-        subwords = _HEADERS.get(next(lines, ""))
-        if subwords is None:
+        header = next(lines, "")
+        if header not in _HEADERS:
             headers = " or ".join(map(repr, _HEADERS))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
-        return cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)], subwords)
+        ranked = [_row(path, rank, line) for rank, line in enumerate(lines, start=1)]
+        return cls(ranked, header == _HEADERS[True])
 
 
 def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
@@ -154,7 +148,7 @@ def build(
     With `specials_count`, UNK and the end symbol are two of `words`.
     """
     own = own_words(words, specials_count)
-    if not any(word not in SPECIALS for word in counts):
+    if counts.keys() <= {*SPECIALS}:
         raise UserError(f"{output}: no words in the text")
     vocabulary = Vocabulary(learn(counts, own), subwords) if subwords else most_frequent(counts, own)
     vocabulary.write(output)

@@ -22,6 +22,7 @@ TestSet = tuple[Path, Path]
 """Source and reference, as token files."""
 
 
+@cache
 def multi_bleu() -> BLEU:
     """Return sacrebleu's metric with the choices of Moses' multi-bleu.perl: given tokens, cased, without smoothing.
 
@@ -109,14 +110,8 @@ def total(counts: Iterable[BleuCounts]) -> BleuCounts:
 @lru_cache(maxsize=2**16)
 def sentence_counts(hypothesis: str, reference: str) -> BleuCounts:
     """Return the counts of one sentence. Scores, intervals and figures share them, so they are made once."""
-    score = _counting().sentence_score(hypothesis, [reference])
+    score = multi_bleu().corpus_score([hypothesis], [[reference]])
     return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
-
-
-@cache
-def _counting() -> BLEU:
-    # as `multi_bleu`; the order changes the score of a sentence alone, of which sacrebleu would warn, never its counts
-    return BLEU(tokenize="none", smooth_method="none", force=True, effective_order=True)
 
 
 @dataclass(frozen=True)

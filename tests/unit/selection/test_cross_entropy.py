@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nmt.data.shards import BLOCK_LINES, shard_of
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
-from nmt.selection.cross_entropy import DROPPED, Models, Threshold
+from nmt.selection.cross_entropy import DROPPED, Models
 from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
@@ -145,17 +144,6 @@ def test_the_threshold_takes_what_sorting_takes(tmp_path: Path, models: Models, 
     for budget in (1, 777, 12_345, 30_000, 10**9):
         kept = best[: bisect_right(words, budget)]
         assert sorted(select(tmp_path, cut, scored, budget)) == sorted(kept)
-
-
-def test_ties_go_by_corpus_then_line() -> None:
-    numbers = {"a": 1, "b": 1, "c": 1}
-    threshold = Threshold(
-        score=5, corpus="b", line=2, shards=numbers, corpora=[*numbers], budget=9, target_words=9, pairs=9
-    )
-    scores, lines = np.array([4, 5, 5, 6, DROPPED], np.int32), np.array([9, 1, 2, 0, 0])
-    assert threshold.taken(scores, "a", lines).tolist() == [True, True, True, False, False]
-    assert threshold.taken(scores, "b", lines).tolist() == [True, True, False, False, False]
-    assert threshold.taken(scores, "c", lines).tolist() == [True, False, False, False, False]
 
 
 def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> None:
