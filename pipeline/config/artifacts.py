@@ -101,7 +101,7 @@ class Artifacts(Settings):
 
 
 class ReportSettings(Artifacts):
-    """`--settings` of the report stage: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
+    """What tables and figures are told: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
 
     labels: dict[Identifier, str]
     unknown: Unknown
@@ -115,8 +115,7 @@ class ReportSettings(Artifacts):
 
     def label(self, model: str) -> str:
         """Return the name that tables and figures show; a model without one is shown by its id."""
-        # no entry of `labels`, which are parameters of every table
-        return self.labels.get(model, "Moses + RNNenc" if model == "moses-rnnenc" else model)
+        return self.labels.get(model, model)
 
 
 class SentenceVectors(Settings):

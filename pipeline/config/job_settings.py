@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import ReportSettings
+from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
 from pipeline.config.experiment import part_of
 from pipeline.config.runs import Run, labels_of, run_settings
 from pipeline.config.schema import Config
@@ -79,7 +80,7 @@ def text_settings(config: Config) -> str:
 def report_settings(config: Config) -> ReportSettings:
     """Return what the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
     rescored = {name: config.rescored[name].label for name in config.use.rescored}
-    labels = labels_of(config) | rescored | {"moses": "Moses"}
+    labels = labels_of(config) | rescored | {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -33,17 +33,21 @@ def write_text(
     Raises:
         UserError: no pair is left, or the text holds characters that Moses takes for its own notation.
     """
-    total = None if sentences is None else sum(map(bool, _pairs(shards, max_words, "counting pairs")))
+
+    def fits(words: list[list[str]]) -> bool:
+        return max_words is None or max(map(len, words)) <= max_words
+
+    total = sum(fits(words) for _, words in _pairs(shards, "counting pairs")) if sentences else 0
     written = fitting = too_long = 0
     with write_lines(outputs[0]) as sources, write_lines(outputs[1]) as targets:
-        for pair in _pairs(shards, max_words, "moses text"):
-            if not pair:
+        for place, words in _pairs(shards, "moses text"):
+            if not fits(words):
                 too_long += 1
                 continue
             fitting += 1
-            if sentences is None or total is None or fitting * sentences // total > written:
-                for writer, (path, line, words) in zip((sources, targets), pair, strict=True):
-                    writer.write(_checked(" ".join(words), path, line))
+            if not sentences or fitting * sentences // total > written:
+                for writer, side in zip((sources, targets), words, strict=True):
+                    writer.write(_checked(" ".join(side), place))
                 written += 1
         if not written:
             names = ", ".join(str(path) for pair in shards for path in pair)
@@ -51,24 +55,19 @@ def write_text(
     return written, too_long
 
 
-def _pairs(
-    shards: Sequence[tuple[Path, Path]], max_words: int | None, label: str
-) -> Iterator[tuple[tuple[Path, int, list[str]], ...]]:
-    """Yield file, line and words on either side of each pair with words on both; empty where one is too long."""
+def _pairs(shards: Sequence[tuple[Path, Path]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield place and words, of either side, of each pair with words on both."""
     with Progress.over_files((path for pair in shards for path in pair), label) as progress:
         for pair in shards:
             for line, sides in enumerate(read_pairs(*pair, progress), start=1):
                 words = [side.split() for side in sides]
                 if all(words):
-                    fits = max_words is None or max(map(len, words)) <= max_words
-                    yield tuple(zip(pair, (line, line), words, strict=True)) if fits else ()
+                    yield f"{pair[0]}, line {line}", words
 
 
-def _checked(sentence: str, path: Path, line: int) -> str:
-    found = [character for character in RESERVED if character in sentence]
-    if found:
-        raise UserError(
-            f"{path}, line {line}: holds {found[0]!r}, which Moses takes for its own notation; "
-            "set `tokenization.escape: true`"
-        )
+def _checked(sentence: str, place: str) -> str:
+    for character in RESERVED:
+        if character in sentence:
+            notation = "which Moses takes for its own notation; set `tokenization.escape: true`"
+            raise UserError(f"{place}: holds {character!r}, {notation}")
     return sentence
