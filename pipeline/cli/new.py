@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from pathlib import Path
 
@@ -65,6 +64,7 @@ def new(
     most 2,000. No sentence is then in two of the sets. The text is written to FOLDER/text, and settings that fit the
     amount of text are written to FOLDER/config.yaml.
     """
+    from pipeline.monitor.forecast import hours_in_words
     from pipeline.own_text.settings import new_experiment
     from pipeline.own_text.text import Given
 
@@ -76,14 +76,10 @@ def new(
     for line in advice:
         click.echo(line)
     hours = proposal.hours
-    needs = f"about {_duration(hours)} of training on two cores (estimated)" if hours else "on a GPU"
+    needs = f"about {hours_in_words(hours)} of training on two cores (estimated)" if hours else "on a GPU"
     click.echo(f"Next, {needs}: {next_command(folder)}")
 
 
 def next_command(folder: Path) -> str:
     """Return the shell command that runs the experiment in a folder."""
     return f"make EXPERIMENT={shlex.quote(str(folder))} run"
-
-
-def _duration(hours: float) -> str:
-    return f"{math.ceil(60 * hours)} minutes" if hours < 2 else f"{hours:.0f} hours"

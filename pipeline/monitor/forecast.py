@@ -9,7 +9,6 @@ from pathlib import Path
 
 from nmt.data import BITEXT_FILES
 from nmt.settings.families import FAMILIES, FamilyName
-from nmt.settings.training import ModelEntry
 from nmt.store.model_folder import HISTORY
 from nmt.training.history import Reached, last_update, reached
 from pipeline.config.experiment import archives_in_use, prepared_corpora
@@ -62,7 +61,7 @@ def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[Tr
 
 
 def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
-    """Return what is left of a run at its own rate, else that of a like run here, else that of the settings."""
+    """Return what is left of a run at its own rate, that of its base, or of another seed, else that of the settings."""
     entry, all_runs, history = (
         config.models[run.model],
         runs_of(config, list(config.models)),
@@ -76,10 +75,9 @@ def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
             base.update if finished else last_update(config.models[all_runs[run.base].model].training, base)
         )
     left = max(0, last_update(entry.training, history) - max(history.update, begun))
-    for other in dict.fromkeys([run.name, *([run.base] if run.base else []), *all_runs]):
-        if _alike(entry, config.models[all_runs[other].model]) and (
-            rate := _reached(folder, other).updates_per_second
-        ):
+    seeds = (name for name, other in all_runs.items() if other.model == run.model)
+    for other in filter(None, [run.name, run.base, *seeds]):
+        if rate := _reached(folder, other).updates_per_second:
             return TrainingTime(run.name, left, 3600 * rate, MEASURED)
     source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED
     return TrainingTime(run.name, left, expected_rate(config, run.model), source)
@@ -89,17 +87,6 @@ def _reached(folder: Path, run: str) -> Reached:
     """Return how far a run is that is at work or has ended."""
     state = folder / "state" / run / HISTORY
     return reached(state if state.exists() else folder / "models" / run / HISTORY)
-
-
-def _alike(one: ModelEntry, other: ModelEntry) -> bool:
-    """Return whether an update of one takes as long as one of the other."""
-    deciding = {"batch_size", "optimizer", "precision", "device", "threads"}
-    return (
-        one.family == other.family
-        and one.max_words == other.max_words
-        and one.architecture == other.architecture
-        and one.training.model_dump(include=deciding) == other.training.model_dump(include=deciding)
-    )
 
 
 def expected_rate(config: Config, model: str) -> float:

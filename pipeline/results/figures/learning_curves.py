@@ -24,6 +24,7 @@ Points = tuple[tuple[int, float], ...]
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
+_NAMES_A_LINE = 3
 _PANELS = (("development", "Development NLL"), ("training", "Training NLL"))
 
 
@@ -36,7 +37,6 @@ class Curves:
     """
 
     model: str
-    family: str
     seed: int
     continue_from: str | None
     development: Points
@@ -56,7 +56,6 @@ def read_curves(files: Sequence[tuple[Path, Path]]) -> list[Curves]:
 def _read(summary: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Curves:
     return Curves(
         summary["model"],
-        summary["family"],
         summary["seed"],
         summary["continue_from"],
         development=_points(lines, "dev_nll"),
@@ -88,26 +87,27 @@ def _after(before: Points, points: Points) -> Points:
 def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
     """NLL in nats per sentence against updates: development text above, training text below.
 
-    One colour and line style per model, several seeds as thin lines of it. More models than colours: a column for
-    each family.
+    One colour and line style per model, several seeds as thin lines of it.
     """
-    models = list(dict.fromkeys(run.model for run in runs))
-    families = list(dict.fromkeys(run.family for run in runs))
-    columns = [families] if len(models) <= len(COLORS) else [[family] for family in families]
-    names_a_line = 3 if len(columns) == 1 else 1
-    height = 2 * _PANEL_HEIGHT + _LEGEND_LINE * math.ceil(len(models) / len(columns) / names_a_line)
+    models = {run.model for run in runs}
+    height = 2 * _PANEL_HEIGHT + _LEGEND_LINE * math.ceil(len(models) / _NAMES_A_LINE)
     with drawing():
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        axes = figure.subplots(2, len(columns), squeeze=False, sharex="col")
-        for column, shown in enumerate(columns):
-            within = [run for run in runs if run.family in shown]
-            for row, (name, _) in enumerate(_PANELS):
-                _draw(axes[row][column], within, name, settings)
-                _frame(axes[row][column], ticks=6 if len(columns) == 1 else 4)
-            axes[1][column].set_xlabel("Updates")
-            _name(axes[1][column], names_a_line)
-        for row, (_, title) in enumerate(_PANELS):
-            axes[row][0].set_ylabel(f"{title}\n(nats per sentence)")
+        panels = figure.subplots(2, 1, sharex=True)
+        for axes, (name, title) in zip(panels, _PANELS, strict=True):
+            _draw(axes, runs, name, settings)
+            _frame(axes)
+            axes.set_ylabel(f"{title}\n(nats per sentence)")
+        panels[1].set_xlabel("Updates")
+        # below, where no curve is; lines are long enough to show their style
+        panels[1].legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, -0.24),
+            ncols=_NAMES_A_LINE,
+            fontsize="small",
+            frameon=False,
+            handlelength=3.2,
+        )
     return figure
 
 
@@ -132,19 +132,7 @@ def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: ReportSetting
         labelled.add(run.model)
 
 
-def _name(axes: Axes, names_a_line: int) -> None:
-    """The legend, below, where no curve is; its lines are long enough to show their style."""
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.24),
-        ncols=names_a_line,
-        fontsize="small",
-        frameon=False,
-        handlelength=3.2,
-    )
-
-
-def _frame(axes: Axes, ticks: int) -> None:
+def _frame(axes: Axes) -> None:
     # logarithmic: early updates win a hundred nats, the last ones tenths, and both matter
     axes.set_yscale("log")
     low, high = axes.get_ylim()
@@ -156,7 +144,7 @@ def _frame(axes: Axes, ticks: int) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda nll, _: f"{nll:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda update, _: f"{update:,.0f}"))
     axes.set_xlim(left=0)
     axes.grid(color="0.85", linewidth=0.6)

@@ -19,8 +19,6 @@ _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
 _KEPT = "best_update"
 """Key for the update of a run's best weights."""
-PAPERS_UNIT = 100_000
-"""The paper's unit of updates."""
 COLUMNS = [
     "model",
     *_TRAINING,
@@ -39,14 +37,12 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
-    unit = _unit(rows)
     cells = []
     for row in rows:
-        cells.append(_cells(row["model"], row, "", unit))
+        cells.append(_cells(row["model"], row, ""))
         if row["id"] in table.reported:
-            cells.append(_cells(f"{row['model']}, reported", row, "reported_", unit))
-    updates = "Updates" if unit == 1 else "Updates (×10⁵)"
-    headers = ["Model", updates, "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+            cells.append(_cells(f"{row['model']}, reported", row, "reported_"))
+    headers = ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",
         *_dev_note(ordered, settings),
@@ -62,7 +58,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
 
 
 def _dev_note(summaries: Sequence[Row], settings: ReportSettings) -> list[str]:
-    """Return a note on models whose development NLL is not that of all sentences, as in older summaries."""
+    """Return a note on models whose development NLL is not that of all sentences."""
     limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
     if not limited:
         return []
@@ -105,28 +101,22 @@ def _plain(row: Row) -> Row:
     return {**row, **own, **reported}
 
 
-def _unit(rows: Sequence[Row]) -> int:
-    """Return the paper's unit of updates, 10⁵, unless all numbers are less."""
-    numbers = [row[name] for row in rows for name in ("updates", "reported_updates")]
-    return PAPERS_UNIT if any(number and number >= PAPERS_UNIT for number in numbers) else 1
-
-
-def _updates(value: float | None, std: float | None, unit: int) -> str:
-    """Return updates in the paper's unit with at least two decimals, or as they are."""
-    if value is None:
-        return ""
-    if unit > 1:
-        return with_deviation(value / unit, std / unit if std else None, enough(value / unit, 2))
-    return f"{value:,.0f}" + (f" ± {std:,.0f}" if std else "")
-
-
-def _cells(label: str, row: Row, prefix: str, unit: int) -> list[str]:
+def _cells(label: str, row: Row, prefix: str) -> list[str]:
     """Return a row for readers, of this run's numbers or of the reported ones."""
     cells = {}
     for name, decimals in _DECIMALS.items():
         value = row[f"{prefix}{name}"]
         std = row.get(f"{prefix}{name}_std")
         cells[name] = "" if value is None else with_deviation(value, std, enough(value, decimals))
-    updates = _updates(row[f"{prefix}updates"], row.get(f"{prefix}updates_std"), unit)
+    updates, std = row[f"{prefix}updates"], row.get(f"{prefix}updates_std")
+    cells["updates"] = "" if updates is None else f"{updates:,.0f}" + (f" ± {std:,.0f}" if std else "")
     device = row[f"{prefix}device"] or ""
-    return [label, updates, cells["epochs"], cells["hours"], device, cells["train_nll"], cells["dev_nll"]]
+    return [
+        label,
+        cells["updates"],
+        cells["epochs"],
+        cells["hours"],
+        device,
+        cells["train_nll"],
+        cells["dev_nll"],
+    ]

@@ -31,11 +31,9 @@ def test_families_stand_together_as_in_the_paper(reported: Path) -> None:
 def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None:
     lines = (reported / "table2.md").read_text(encoding="utf-8").split("\n")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:4]]
-    assert cells[0] == ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
-    assert cells[2] == ["RNNencdec-30", "0.012", "6.4", "0.034", DEVICE, "28.1", "3.0"]
-    assert cells[3] == ["RNNencdec-30, reported", "8.46", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
-    assert "| Updates |" in " ".join((own / "table2.md").read_text(encoding="utf-8").split("\n")[0].split())
-    assert "1,234" in (own / "table2.md").read_text(encoding="utf-8")
+    assert cells[0] == ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+    assert cells[2] == ["RNNencdec-30", "1,234", "6.4", "0.034", DEVICE, "28.1", "3.0"]
+    assert cells[3] == ["RNNencdec-30, reported", "846,000", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
     assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
 
 
