@@ -49,19 +49,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What a running Snakemake lacks, by name; and the log that a job knows itself by."""
     folder: Path = tmp_path_factory.mktemp("workflow")
     (folder / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
-    result = run(
-        [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--cores",
-            "1",
-            "--directory",
-            str(folder),
-            "-s",
-            str(folder / "Snakefile"),
-        ]
-    )
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--directory", str(folder)]
+    result = run([*command, "-s", str(folder / "Snakefile")])
     assert result.returncode == 0, result.stdout
     lacking: dict[str, str] = json.loads((folder / "found.json").read_text("utf-8"))
     return lacking | {"log": (folder / "one.log").read_text("utf-8").strip()}

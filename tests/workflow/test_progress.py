@@ -32,16 +32,8 @@ def listed() -> JobList:
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
         found.append(job("train", f"logs/train/{run_name}.log", model, model=run_name))
-        found.append(
-            job(
-                "translate",
-                f"logs/translate/{run_name}.all.log",
-                text,
-                model=run_name,
-                set="",
-                mode="all",
-            )
-        )
+        log = f"logs/translate/{run_name}.all.log"
+        found.append(job("translate", log, text, model=run_name, dev="", mode="all"))
         found.append(job("score", f"logs/score/{run_name}.log", score, model=run_name))
     return JobList(config, tuple(found))
 

@@ -7,8 +7,8 @@ LISTED = artifacts(
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 
 # The language whose words sort sentences by their rarity, where a figure does so.
-RANKED = [{"source": SOURCE, "reference": TARGET}[CONFIG.artifacts.rank_of]] * (
-    "score_groups" in LISTED.figures
+RANKED = (
+    [SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET] if "score_groups" in LISTED.figures else []
 )
 
 # Models whose weights a page has.

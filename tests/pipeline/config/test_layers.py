@@ -57,25 +57,13 @@ def test_the_paper_is_what_the_paper_says() -> None:
         "rnnsearch-50": 288_000,
         "rnnsearch-50-star": 667_000,
     }
+    sizes = {"hidden_units": 1000, "embedding_size": 620, "maxout_units": 500, "alignment_units": 1000}
+    training = {"optimizer": "adadelta", "rho": 0.95, "epsilon": 1e-6, "clip_norm": 1}
+    training |= {"batch_size": 80, "batches_per_sort": 20}
     for name in config.use.models:
         model = config.models[name]
-        sizes = model.architecture
-        assert (sizes.hidden_units, sizes.embedding_size, sizes.maxout_units, sizes.alignment_units) == (
-            1000,
-            620,
-            500,
-            1000,
-        )
-        assert (model.training.optimizer, model.training.rho, model.training.epsilon) == (
-            "adadelta",
-            0.95,
-            1e-6,
-        )
-        assert (model.training.clip_norm, model.training.batch_size, model.training.batches_per_sort) == (
-            1,
-            80,
-            20,
-        )
+        assert {key: getattr(model.architecture, key) for key in sizes} == sizes
+        assert model.training.model_dump(include={*training}) == training
     assert config.vocabulary.words == 30_000
     assert config.selection.target_words == 348_000_000
 

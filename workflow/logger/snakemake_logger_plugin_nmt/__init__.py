@@ -219,11 +219,11 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a person wants to know of a record."""
         try:
-            self._hear(record, getattr(record, "event", None))
+            self._handle(record, getattr(record, "event", None))
         except Exception:
             self.handleError(record)
 
-    def _hear(self, record: logging.LogRecord, event: LogEvent | None) -> None:
+    def _handle(self, record: logging.LogRecord, event: LogEvent | None) -> None:
         fields: dict[str, Any] = vars(record)
         if event == LogEvent.RUN_INFO:
             # From here on only jobs write to standard output, and each has its log.
