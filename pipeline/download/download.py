@@ -23,6 +23,12 @@ from pipeline.config.catalogue import Source, public
 CHUNK = 1 << 18
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses after which a server is asked again."""
+ATTEMPTS = 5
+"""Requests in a row without an answer, or connections that break off at once, after which a source is left."""
+WAIT, LONGEST_WAIT = 1.0, 60.0
+"""Seconds of the first pause, which doubles, and of the longest; a server may ask for one in between."""
+CONNECT, SILENCE = 30.0, 60.0
+"""Seconds in which a connection must come, and without a byte."""
 _LEAST_GAIN = 1 << 16
 """Bytes that a connection must bring before it breaks off, or else it counts as an attempt that failed."""
 _SHOWN = 200
@@ -61,35 +67,20 @@ class Seen:
         return cls(size, *(each.hexdigest() for each in hashes))
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How often a source that gives nothing is asked, and how long it is waited for, in seconds.
-
-    attempts: requests in a row without an answer, and connections in a row that break off at once; wait: the first
-    pause, which doubles up to `longest_wait` (a server may ask for a longer one than the first, but for none beyond the
-    longest); connect: to get a connection; silence: without a byte.
-    """
-
-    attempts: int = 5
-    wait: float = 1.0
-    longest_wait: float = 60.0
-    connect: float = 30.0
-    silence: float = 60.0
-
-    def session(self) -> requests.Session:
-        """Return a session whose requests are repeated while the network fails or the server is busy."""
-        retry = urllib3.Retry(
-            self.attempts - 1,
-            status_forcelist=BUSY,
-            backoff_factor=self.wait,
-            backoff_max=self.longest_wait,
-            retry_after_max=int(self.longest_wait),
-            raise_on_status=False,
-        )
-        session = requests.Session()
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, HTTPAdapter(max_retries=retry))
-        return session
+def _session() -> requests.Session:
+    """Return a session whose requests are repeated while the network fails or the server is busy."""
+    retry = urllib3.Retry(
+        ATTEMPTS - 1,
+        status_forcelist=BUSY,
+        backoff_factor=WAIT,
+        backoff_max=LONGEST_WAIT,
+        retry_after_max=int(LONGEST_WAIT),
+        raise_on_status=False,
+    )
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(max_retries=retry))
+    return session
 
 
 def download(
@@ -97,7 +88,6 @@ def download(
     output: Path,
     mirrors: Sequence[str] = (),
     alternatives: Sequence[Source] = (),
-    patience: Patience | None = None,
 ) -> str:
     """Download a file to `output` from the first source that has all of it, and return that source, without secrets.
 
@@ -117,7 +107,7 @@ def download(
             part.unlink(missing_ok=True)
         for place in _places(file, mirrors):
             try:
-                seen = _Transfer(place, part, file, patience or Patience()).take()
+                seen = _Transfer(place, part, file).take()
             except SourceError as error:
                 problems.append(f"{public(place)}: {error}")
                 if not _has_checksum(file):
@@ -168,11 +158,10 @@ def _problem(wanted: Source, seen: Seen) -> str | None:
 class _Transfer:
     """One file from one place, to a part beside its output."""
 
-    def __init__(self, place: str, part: Path, wanted: Source, patience: Patience) -> None:
+    def __init__(self, place: str, part: Path, wanted: Source) -> None:
         self.place = place
         self.part = part
         self.wanted = wanted
-        self.patience = patience
 
     def take(self) -> Seen:
         """Complete the part and check it. Wrong bytes that came in pieces are asked for anew, once."""
@@ -209,8 +198,8 @@ class _Transfer:
 
         A source that breaks off often is worth asking again as long as it gives something.
         """
-        in_pieces, left = self.part.exists(), self.patience.attempts
-        with self.patience.session() as session:
+        in_pieces, left = self.part.exists(), ATTEMPTS
+        with _session() as session:
             while True:
                 before = _size(self.part)
                 try:
@@ -219,7 +208,7 @@ class _Transfer:
                 except BrokenOffError as error:
                     in_pieces = True
                     gained = _size(self.part) - before >= _LEAST_GAIN
-                    left = self.patience.attempts if gained else left - 1
+                    left = ATTEMPTS if gained else left - 1
                     if not left:
                         raise
                     print(f"download: {public(self.place)}: {error}; asking again", file=sys.stderr)
@@ -253,9 +242,8 @@ class _Transfer:
     def _answer(self, session: requests.Session, begin: int) -> requests.Response:
         # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
         headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
-        timeout = (self.patience.connect, self.patience.silence)
         try:
-            return session.get(self.place, headers=headers, stream=True, timeout=timeout)
+            return session.get(self.place, headers=headers, stream=True, timeout=(CONNECT, SILENCE))
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
             raise SourceError(public(self.place, _reason(error))) from None
 

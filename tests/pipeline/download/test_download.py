@@ -9,7 +9,6 @@ import re
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,8 @@ from nmt.errors import UserError
 from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
-from pipeline.download.download import Patience, Seen, download
+from pipeline.download import download as module
+from pipeline.download.download import Seen, download
 from tests.messages import refused
 
 DATA = random.Random(1).randbytes(700_000)
@@ -34,8 +34,17 @@ WHOLE: Known = {
     "sha256": hashlib.sha256(DATA).hexdigest(),
 }
 SUM_ONLY = {"md5": WHOLE["md5"]}
-QUICK = Patience(attempts=3, wait=0.01, longest_wait=0.05, connect=30.0, silence=30.0)
 NOWHERE = "http://127.0.0.1:1/a"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def impatient() -> Iterator[None]:
+    """Servers are asked again at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"ATTEMPTS": 3, "WAIT": 0.01, "LONGEST_WAIT": 0.05, "SILENCE": 30.0}.items():
+            patch.setattr(module, name, value)
+        yield
+
 
 Reply = Callable[[int], Iterator[bytes]]
 """What a server sends to a request for the bytes from a position, piece by piece; the connection ends with it."""
@@ -118,10 +127,10 @@ def source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
     return Source(url=url, path=path, **known)
 
 
-def fetched(server: Server, output: Path, known: Known = WHOLE, patience: Patience = QUICK) -> bytes:
+def fetched(server: Server, output: Path, known: Known = WHOLE) -> bytes:
     """What comes from the only source."""
     url = f"{server.address}/a"
-    assert download(source(url, known), output, patience=patience) == url
+    assert download(source(url, known), output) == url
     assert not part(output).exists()
     return output.read_bytes()
 
@@ -190,7 +199,10 @@ def test_a_range_with_wrong_bytes_is_noticed_in_the_same_call(tmp_path: Path) ->
     assert server.begins == [0, 300_000, 0]
 
 
-def test_a_server_that_falls_silent_is_asked_for_the_rest(tmp_path: Path) -> None:
+def test_a_server_that_falls_silent_is_asked_for_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SILENCE", 0.3)
     over = threading.Event()
 
     def silent(begin: int) -> Iterator[bytes]:
@@ -198,7 +210,7 @@ def test_a_server_that_falls_silent_is_asked_for_the_rest(tmp_path: Path) -> Non
         over.wait(60)
 
     with serving(silent, file()) as server:
-        assert fetched(server, tmp_path / "a", patience=replace(QUICK, silence=0.3)) == DATA
+        assert fetched(server, tmp_path / "a") == DATA
         over.set()
     assert server.begins[:2] == [0, 100_000]
 
@@ -209,10 +221,10 @@ def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
         assert fetched(server, tmp_path / "a") == DATA
     with serving(BUSY) as server, refused():
         fetched(server, tmp_path / "b")
-    assert len(server.begins) == QUICK.attempts
+    assert len(server.begins) == module.ATTEMPTS
     with serving(BUSY) as server:
         mirrors = [server.address, *mirrors]
-        found = download(source(NOWHERE, path="a"), tmp_path / "b", mirrors, patience=QUICK)
+        found = download(source(NOWHERE, path="a"), tmp_path / "b", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 
@@ -243,7 +255,7 @@ def test_mirrors_come_first_in_order(tmp_path: Path) -> None:
     mirror(tmp_path / "full" / "wmt")
     with serving(ABSENT) as server:
         mirrors = [str(tmp_path / "empty"), f"{server.address}/m", str(tmp_path / "full")]
-        found = download(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors, patience=QUICK)
+        found = download(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors)
     assert found == f"{tmp_path}/full/wmt/a"
     assert server.lines == ["GET /m/wmt/a HTTP/1.1"]
     assert (tmp_path / "a").read_bytes() == DATA
@@ -253,7 +265,7 @@ def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
     mirror(tmp_path / "mirror", b"other bytes")
     mirrors = [(tmp_path / "mirror").as_uri()]
     with serving(file()) as server:
-        found = download(source(f"{server.address}/x"), tmp_path / "a", mirrors, patience=QUICK)
+        found = download(source(f"{server.address}/x"), tmp_path / "a", mirrors)
     assert found == f"{server.address}/x"
     assert (tmp_path / "a").read_bytes() == DATA
 
@@ -261,7 +273,7 @@ def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
 def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
     mirrors = ["http://127.0.0.1:1", str(tmp_path / "none")]
     with refused():
-        download(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors, patience=QUICK)
+        download(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
     assert not [*tmp_path.iterdir()]
 
 
@@ -270,9 +282,9 @@ def test_user_password_and_query_of_an_address_are_told_nowhere(
 ) -> None:
     with serving(file(sent=1000), file(), ABSENT) as server:
         secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
-        assert download(source(secret), tmp_path / "a", patience=QUICK) == f"{server.address}/a"
+        assert download(source(secret), tmp_path / "a") == f"{server.address}/a"
         with pytest.raises(UserError) as refusal:
-            download(source(secret), tmp_path / "b", patience=QUICK)
+            download(source(secret), tmp_path / "b")
     told = capfd.readouterr().err + str(refusal.value) + (tmp_path / "a.json").read_text()
     assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
@@ -282,7 +294,7 @@ def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path)
     with serving(ABSENT, ABSENT, file(OTHER)) as server:
         wanted = source(f"{server.address}/a", path="p/a")
         other = source(f"{server.address}/b.zip", {}, "q/b.zip")
-        found = download(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other], QUICK)
+        found = download(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other])
     assert found == f"{server.address}/mirror/q/b.zip"
     assert [line.split()[1] for line in server.lines] == ["/mirror/p/a", "/a", "/mirror/q/b.zip"]
     assert server.begins[2] == 0
@@ -300,7 +312,7 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
     before = mine.stat()
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
-        download(source(NOWHERE, path="a"), output, [str(mine.parent)], patience=QUICK)
+        download(source(NOWHERE, path="a"), output, [str(mine.parent)])
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
@@ -328,7 +340,7 @@ def test_odd_answers_lead_to_the_next_source(tmp_path: Path, kind: str) -> None:
             fetched(server, tmp_path / "a")
         assert len(str(error.value)) < 700 and str(error.value).replace("\n", " ").isprintable()
         mirrors = [server.address, mirror(tmp_path / "mirror")]
-        found = download(source(NOWHERE, path="a"), tmp_path / "a", mirrors, patience=QUICK)
+        found = download(source(NOWHERE, path="a"), tmp_path / "a", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 
