@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -28,14 +28,22 @@ class Source(Settings):
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
     """Official address."""
-    path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")]
-    """Its place under a mirror and under data/archives, where PATH.json records where it came from."""
+    path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")] = ""
+    """Its place under a mirror and under data/archives, where PATH.json records where it came from. "": the path in the
+    address."""
     bytes: PositiveInt | None = None
     """Its size. This and the checksums are verified if they are there."""
     md5: Md5 | None = None
     """Its checksum."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """Its checksum."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_path(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or not isinstance(values.get("url"), str):
+            return values
+        return {**values, "path": values.get("path") or urlsplit(values["url"]).path.strip("/")}
 
 
 def public(source: str, text: str | None = None) -> str:
