@@ -25,3 +25,8 @@ def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
         shifted = dict(zip(reference.get_xdata(), reference.get_ydata(), strict=True))
         assert all(shifted[place + 5] == value for place, value in zip(places[:-5], values, strict=False))
         assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
+
+
+def test_a_single_system_has_a_panel_of_its_own() -> None:
+    (panel,) = length_curves({"rnnsearch-50": scores()["rnnsearch-50"]}, REPORT).get_axes()
+    assert panel.get_title() == "RNNsearch-50"
