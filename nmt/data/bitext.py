@@ -10,29 +10,24 @@ from __future__ import annotations
 import hashlib
 import struct
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nmt.data import ARRAYS
-from nmt.data.shards import global_line, random_key
+from nmt.data.shards import Corpora, numbered_pairs, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
-from nmt.io.progress import Progress
-from nmt.io.text_files import read_pairs
 from nmt.settings.base import Settings, read
 
 _PIECE = 100_000
 """Pairs that are gathered at once."""
 _KEY_BYTES = 16
 """Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
-
-Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
-"""Token files (source, target) of all shards of each corpus, in order."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -139,12 +134,16 @@ def binarize(
     (folder / "meta.json").unlink(missing_ok=True)
     source, target = _Side(source_vocabulary), _Side(target_vocabulary)
     keys = bytearray()
-    for key, source_line, target_line in _keyed_pairs(corpora, shuffle_seed):
-        ids = source.encode(source_line), target.encode(target_line)
+    ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
+    for corpus, line, pair in numbered_pairs(corpora, "binarize"):
+        ids = source.encode(pair[0]), target.encode(pair[1])
         if all(ids):
             source.append(ids[0])
             target.append(ids[1])
-            keys += key
+            if shuffle_seed is None:
+                keys += struct.pack(">QQ", ranks[corpus], line)
+            else:
+                keys += random_key(shuffle_seed, corpus, line, _KEY_BYTES)
     if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
     order = _order(keys)
@@ -176,20 +175,6 @@ def fingerprint(folder: Path) -> str:
         with (folder / name).open("rb") as file:
             hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
-
-
-def _keyed_pairs(corpora: Corpora, seed: int | None) -> Iterator[tuple[bytes, str, str]]:
-    """Yield the pairs of the shards one after the other, each with the key by which it is sorted."""
-    files = [path for shards in corpora.values() for sides in shards for path in sides]
-    with Progress.over_files(files, "binarize") as progress:
-        for rank, (corpus, shards) in enumerate(corpora.items()):
-            for number, sides in enumerate(shards):
-                for line, pair in enumerate(read_pairs(*sides, progress)):
-                    place = global_line(line, number, len(shards))
-                    if seed is None:
-                        yield struct.pack(">QQ", rank, place), *pair
-                    else:
-                        yield random_key(seed, corpus, place, _KEY_BYTES), *pair
 
 
 class _Side:

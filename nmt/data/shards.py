@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.errors import UserError
-from nmt.io.text_files import LineWriter, line_writer
+from nmt.io.progress import Progress
+from nmt.io.text_files import LineWriter, line_writer, read_pairs
 
 Line = TypeVar("Line")
 LineNumber = TypeVar("LineNumber", int, NDArray[np.int64])
+
+Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
+"""Token files (source, target) of all shards of each corpus, in order."""
 
 BLOCK_LINES = 10_000
 
@@ -38,6 +42,19 @@ def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
     Keys of different sizes are different, not prefixes of each other.
     """
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
+
+
+def numbered_pairs(corpora: Corpora, name: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
+    """Yield the pairs of the shards one after the other, each with its corpus and its global line number.
+
+    `name` is that of the work, for its progress.
+    """
+    files = [path for shards in corpora.values() for sides in shards for path in sides]
+    with Progress.over_files(files, name) as progress:
+        for corpus, shards in corpora.items():
+            for number, sides in enumerate(shards):
+                for line, pair in enumerate(read_pairs(*sides, progress)):
+                    yield corpus, global_line(line, number, len(shards)), pair
 
 
 def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:

@@ -14,19 +14,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from nmt.data.shards import global_line, in_order, random_key
+from nmt.data.shards import Corpora, in_order, numbered_pairs, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.progress import Progress
 from nmt.io.system import last_line, limited, run, unpack
-from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.io.text_files import read_lines, write_lines
 
 _SORTING_SHARE = 0.7
 """Fraction of lmplz' memory for sorting. The rest is for the vocabulary and everything else."""
@@ -42,19 +40,8 @@ LogProbabilities = Callable[[Sequence[str]], list[float]]
 LINES = 64
 """Lines of one query. The answers fit into the smallest pipe (4 kB), so that the processes do not block each other."""
 
-Corpora = Mapping[str, Sequence[Path]]
+Sides = Mapping[str, Sequence[Path]]
 """One side of some corpora: the token files of all shards of each, in order."""
-
-
-@dataclass(frozen=True)
-class TokenShard:
-    """One shard of a corpus as token files; `number` of `shards`, from 0."""
-
-    corpus: str
-    number: int
-    shards: int
-    source: Path
-    target: Path
 
 
 def further_lines(files: Iterable[Path], most_words: int | None) -> Iterator[str]:
@@ -72,28 +59,23 @@ def count_nonempty(paths: Sequence[Path]) -> int:
     return sum(1 for path in paths for line in read_lines(path) if line.split())
 
 
-def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
+def sample(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) -> int:
     """Write a random sample of `pairs` pairs without empty sides. Return the size of the sample.
 
     Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
     keys are taken, so the sample does not depend on the number of shards. The sample is held in memory.
     """
-    taken = heapq.nsmallest(pairs, _keyed_pairs(shards, seed))
+    keyed = (
+        (random_key(seed, corpus, line, _KEY_BYTES), *pair)
+        for corpus, line, pair in numbered_pairs(corpora, "selection sample")
+        if all(pair)
+    )
+    taken = heapq.nsmallest(pairs, keyed)
     with write_lines(source) as sources, write_lines(target) as targets:
         for _, source_line, target_line in taken:
             sources.write(source_line)
             targets.write(target_line)
     return len(taken)
-
-
-def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int, str, str]]:
-    files = [path for shard in shards for path in (shard.source, shard.target)]
-    with Progress.over_files(files, "selection sample") as progress:
-        for shard in shards:
-            for line, (source, target) in enumerate(read_pairs(shard.source, shard.target, progress)):
-                if source and target:
-                    number = global_line(line, shard.number, shard.shards)
-                    yield int.from_bytes(random_key(seed, shard.corpus, number, _KEY_BYTES)), source, target
 
 
 def words_of(paths: Sequence[Path], least: int) -> list[str]:
@@ -110,7 +92,7 @@ def words_of(paths: Sequence[Path], least: int) -> list[str]:
 
 
 def train(
-    text: Corpora,
+    text: Sides,
     order: int,
     output: Path,
     discount_fallback: bool,
@@ -180,7 +162,7 @@ def _feed(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
             )
 
 
-def _lines_of(text: Corpora) -> Iterator[str]:
+def _lines_of(text: Sides) -> Iterator[str]:
     """Yield the lines with words, by corpus and global line number."""
     for corpus, paths in text.items():
         yield from filter(None, in_order(corpus, [read_lines(path) for path in paths]))

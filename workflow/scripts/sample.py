@@ -5,13 +5,9 @@ from job import by_corpus, job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.selection.language_models import TokenShard, count_nonempty, sample
+    from nmt.selection.language_models import count_nonempty, sample
 
-    shards = [
-        TokenShard(corpus, number, len(text), *sides)
-        for corpus, text in by_corpus(snakemake.input.source, snakemake.input.target).items()
-        for number, sides in enumerate(text)
-    ]
+    corpora = by_corpus(snakemake.input.source, snakemake.input.target)
     size = snakemake.params.pairs or count_nonempty([Path(file) for file in snakemake.input.in_domain])
     outputs = Path(snakemake.output.source), Path(snakemake.output.target)
-    print(f"{sample(shards, size, snakemake.params.seed, *outputs):,} of {size:,} requested pairs")
+    print(f"{sample(corpora, size, snakemake.params.seed, *outputs):,} of {size:,} requested pairs")

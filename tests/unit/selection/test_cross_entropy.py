@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,7 +16,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models
-from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
+from nmt.selection.language_models import LINES, LogProbabilities, asking
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
 from tests.messages import refused
@@ -86,20 +87,27 @@ def random_pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
     return [("", "") if draw.random() < 0.05 else (words[i], words[count + i]) for i in range(count)]
 
 
-def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards: int) -> list[TokenShard]:
+class Shard(NamedTuple):
+    corpus: str
+    number: int
+    source: Path
+    target: Path
+
+
+def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards: int) -> list[Shard]:
     folder.mkdir(parents=True, exist_ok=True)
     result = []
     for number in range(shards):
         own = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
         sides = write_pairs(folder, f"{corpus}.{number}", own)
-        result.append(TokenShard(corpus, number, shards, *sides))
+        result.append(Shard(corpus, number, *sides))
     return result
 
 
 Scored = dict[str, list[Path]]
 
 
-def score_all(shards: list[TokenShard], models: Models) -> Scored:
+def score_all(shards: list[Shard], models: Models) -> Scored:
     result: Scored = {}
     for shard in shards:
         scores = shard.source.with_suffix(".scores.npy")
@@ -108,7 +116,7 @@ def score_all(shards: list[TokenShard], models: Models) -> Scored:
     return result
 
 
-def select(folder: Path, shards: list[TokenShard], scored: Scored, budget: int) -> list[tuple[str, str, str]]:
+def select(folder: Path, shards: list[Shard], scored: Scored, budget: int) -> list[tuple[str, str, str]]:
     cross_entropy.choose_threshold(scored, budget, folder / "threshold.json")
     threshold = cross_entropy.read_threshold(folder / "threshold.json")
     kept = []
@@ -161,18 +169,23 @@ def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     for shards in (1, 3):
         cut = make_shards(tmp_path / str(shards), "c", pairs, shards)
         outputs = tmp_path / f"{shards}.en", tmp_path / f"{shards}.fr"
-        assert language_models.sample(cut, 500, 7, *outputs) == 500
+        assert language_models.sample({"c": [shard[2:] for shard in cut]}, 500, 7, *outputs) == 500
         samples.append([*zip(*map(read_lines, outputs), strict=True)])
     assert samples[0] == samples[1]
     assert all(source and target for source, target in samples[0])
     outputs = tmp_path / "other.en", tmp_path / "other.fr"
-    language_models.sample(cut, 500, 8, *outputs)
+    language_models.sample({"c": [shard[2:] for shard in cut]}, 500, 8, *outputs)
     assert [*zip(*map(read_lines, outputs), strict=True)] != samples[0]
 
 
 def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
     cut = make_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
-    assert language_models.sample(cut, 10, 1, tmp_path / "o.en", tmp_path / "o.fr") == 2
+    assert (
+        language_models.sample(
+            {"c": [shard[2:] for shard in cut]}, 10, 1, tmp_path / "o.en", tmp_path / "o.fr"
+        )
+        == 2
+    )
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
