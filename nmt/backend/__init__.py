@@ -1,1 +1,1 @@
-"""How a model computes: matrix products, compiled steps, CUDA graphs, and the device."""
+"""How a model computes: matrix products, compiled steps, and the device."""

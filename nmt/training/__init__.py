@@ -1,1 +1,1 @@
-"""The training recipe: batches, optimizers, validation, checkpoints, exact resume."""
+"""The training recipe: updates, CUDA graphs, optimizers, validation, checkpoints, exact resume."""
