@@ -191,7 +191,8 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         script:
             "../scripts/moses_phrase_pairs.py"
 
-    use rule binarize as moses_phrase_ids with:
+    rule moses_phrase_ids:
+        """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
         input:
             source=[PHRASE_TEXT[0]],
             target=[PHRASE_TEXT[1]],
@@ -201,6 +202,13 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             [f"moses/phrases/{{part}}/{name}" for name in BITEXT_FILES],
         log:
             "logs/moses/phrase_ids.{part}.log",
+        resources:
+            mem_mb=memory(DATA_MEMORY, 1),
+            runtime=minutes(60, 60),
+        params:
+            seed=lambda wildcards: CONFIG.seed if wildcards.part == "train" else None,
+        script:
+            "../scripts/binarize.py"
 
     use rule train as train_on_phrases with:
         input:
