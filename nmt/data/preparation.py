@@ -12,10 +12,10 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nmt.data.shards import Corpora
 from nmt.data.tokenization import CONTROL, Tokenizer
 from nmt.data.vocabulary import write_word_counts
 from nmt.io.files import write_json
@@ -105,7 +105,7 @@ class HeldOut:
     The counts are `SET_{same,alike}_{source,target,both}`. With `both`, both sides are in the same set.
     """
 
-    def __init__(self, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> None:
+    def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
         names = [f"{name}_{way}_{side}" for name in corpora for way in WAYS for side in (*SIDES, "both")]
         self.counts = dict.fromkeys(names, 0)
@@ -116,12 +116,9 @@ class HeldOut:
             for paths in shards:
                 for side, path in zip(SIDES, paths, strict=True):
                     for line in read_lines(path):
-                        self._add(name, side, line)
-
-    def _add(self, name: str, side: str, line: str) -> None:
-        if key := letters(line):
-            self._sets["same", side].setdefault(line, set()).add(name)
-            self._sets["alike", side].setdefault(key, set()).add(name)
+                        if key := letters(line):
+                            self._sets["same", side].setdefault(line, set()).add(name)
+                            self._sets["alike", side].setdefault(key, set()).add(name)
 
     def count(self, source: str, target: str) -> None:
         """Count a pair of lines of tokens."""
@@ -170,7 +167,7 @@ def prepare(
     languages: Languages,
     cleaning: Cleaning,
     tokenization: Tokenization | None,
-    held_out: Mapping[str, Sequence[Sides]],
+    held_out: Corpora,
     tokens: Sides,
     words: Sides,
     counts: Path,
