@@ -157,7 +157,8 @@ def read_lists(path: Path, source: Path, progress: Progress | None = None) -> It
     Raises:
         UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
     """
-    lists = _of_records(path) if _is_records(path) else _of_lines(path)
+    is_records = path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl")
+    lists = _of_records(path) if is_records else _of_lines(path)
     current, line = next(lists, None), -1
     for line, text in enumerate(read_lines(source)):
         tokens = words(text)
@@ -177,10 +178,6 @@ def read_lists(path: Path, source: Path, progress: Progress | None = None) -> It
 def _misfit(path: Path, source: Path, expected: str, current: NBestList | None) -> UserError:
     next_list = f"one of sentence {current.line}: {' '.join(current.source)[:60]}" if current else "the end"
     return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {next_list}")
-
-
-def _is_records(path: Path) -> bool:
-    return path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl")
 
 
 def _of_records(path: Path) -> Iterator[NBestList]:
@@ -206,20 +203,12 @@ def _parsed(path: Path) -> Iterable[tuple[int, Entry]]:
         fields = [field.strip(" ") for field in line.split(SEPARATOR)]
         try:
             number, text, features, score, *rest = fields
-            if not number.isdecimal():
+            if not number.isdecimal() or not math.isfinite(float(score)):
                 raise ValueError
             tokens = words(text.replace(_ESCAPED, SEPARATOR))
-            entry = Entry(" ".join(tokens), _number(score), features, tuple(rest))
-            yield int(number), entry
+            yield int(number), Entry(" ".join(tokens), float(score), features, tuple(rest))
         except ValueError:
             raise UserError(
                 f"{path}, line {place}: found {line[:60]!r}, expected `id ||| hypothesis ||| features ||| score` with "
                 f"the number of a sentence, from 0, and a number as score"
             ) from None
-
-
-def _number(value: str | float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError
-    return number

@@ -116,19 +116,15 @@ def train(
         command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
         command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
         build_binary = _program("build_binary", programs)
-        command += _limited(words, work / "words") if words is not None else []
+        if words is not None:
+            (work / "words").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+            command += ["--limit_vocab_file", str(work / "words")]
         lines = chain(_lines_of(text), further_lines(also, also_words))
         if (first := next(lines, None)) is None:
             raise UserError(f"{output}: no words in its text; give token files with text")
         _feed(command, chain([first], lines), output)
         with atomic_path(output) as binary:
             _feed([build_binary, str(whole), str(binary)], (), output)
-
-
-def _limited(words: Sequence[str], path: Path) -> list[str]:
-    """Return lmplz' options for a model with these words only. N-grams with other words are pruned."""
-    path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
-    return ["--limit_vocab_file", str(path)]
 
 
 def _program(name: str, folder: Path | None) -> str:
