@@ -39,8 +39,8 @@ STAR = 2
 class Sizes:
     """Settings for text of up to so many training pairs: those of an experiment, with differences.
 
-    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour of RNNencdec
-    and RNNsearch on one core with sentences of `length` tokens; None if they need a GPU.
+    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour by family, on one
+    core with sentences of `length` tokens; none if they need a GPU.
     """
 
     pairs: float
@@ -48,20 +48,20 @@ class Sizes:
     batch_size: int
     epochs: float
     updates: tuple[int, int]
-    rates: tuple[int, int] | None
+    rates: Mapping[str, int]
     length: float
     differences: Mapping[str, Any]
 
 
 SIZES = (
-    Sizes(200_000, "multi30k", 64, 6, (1000, 15_000), (50_000, 18_000), 13, {}),
+    Sizes(200_000, "multi30k", 64, 6, (1000, 15_000), {"rnnencdec": 50_000, "rnnsearch": 18_000}, 13, {}),
     Sizes(
         3_000_000,
         "multi30k",
         80,
         3,
         (10_000, 40_000),
-        (2700, 1500),  # those of overnight, with bf16, divided by 2.6
+        {"rnnencdec": 2700, "rnnsearch": 1500},  # those of overnight, with bf16, divided by 2.6
         25,
         {  # those of overnight
             "architecture": {
@@ -82,7 +82,7 @@ SIZES = (
         160,
         3,
         (24_000, 150_000),
-        None,
+        {},
         25,
         {
             "training": {"device": "auto", "train_sample": 1000},
@@ -100,7 +100,7 @@ class Proposal:
     limits: tuple[int, int]
     vocabulary: tuple[int, int]
     updates: int
-    rates: tuple[int, int] | None
+    rates: Mapping[str, int]
     units: int | None = None
 
     @classmethod
@@ -118,22 +118,16 @@ class Proposal:
             limits=(round(SHORTER * longest), longest),
             vocabulary=(source, target),
             updates=int(min(most, max(fewest, wanted))),
-            rates=sizes.rates
-            and (_two_digits(sizes.rates[0] * slower), _two_digits(sizes.rates[1] * slower)),
+            rates={family: int(float(f"{rate * slower:.1e}")) for family, rate in sizes.rates.items()},
             units=units,
         )
 
     @property
     def hours(self) -> float | None:
         """Return hours of training on two cores, if two cores can do it."""
-        if self.rates is None:
+        if not self.rates:
             return None
-        plain, search = self.rates
-        return self.updates * (2 / plain + (1 + STAR) / search) / 2
-
-
-def _two_digits(number: float) -> int:
-    return int(float(f"{number:.1e}"))
+        return self.updates * (2 / self.rates["rnnencdec"] + (1 + STAR) / self.rates["rnnsearch"]) / 2
 
 
 def new_experiment(
@@ -253,7 +247,6 @@ def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
     }
     every = max(100, updates // 1000 * 100)
     hours = proposal.hours
-    rates = dict(zip(("rnnencdec", "rnnsearch"), proposal.rates or (), strict=False))
     return {
         "training": {"keep": "best", "validate_every": every, "checkpoint_every": every},
         "models": models,
@@ -268,7 +261,9 @@ def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
             "table3_models": [plain, search],
             "table3_words": short,
         },
-        "resources": {"updates_per_hour": rates, "train_hours": max(2, math.ceil(hours))} if hours else {},
+        "resources": {"updates_per_hour": proposal.rates, "train_hours": max(2, math.ceil(hours))}
+        if hours
+        else {},
     }
 
 
