@@ -44,34 +44,15 @@ class Item:
     folded: bool = False
 
 
-@dataclass(frozen=True)
-class Captions:
-    """Headings and captions of artifacts.
-
-    texts: `heading`, `caption` and `one_run` by name. seeds: which runs are shown of models with several, where only
-    one is.
-    """
-
-    texts: Mapping[str, Mapping[str, Any]]
-    seeds: str
-
-    def of(self, name: str) -> tuple[str, str]:
-        """Return heading and caption; an artifact without is called by its name."""
-        found = self.texts.get(name, {})
-        caption = found.get("caption", "")
-        if self.seeds and found.get("one_run"):
-            caption += f" If a model has several seeds, its first run is shown: {self.seeds}."
-        return found.get("heading", name.replace("_", " ").capitalize()), caption
-
-
 def write(
     output: Path,
     title: str,
     papers: Sequence[str],
     artifacts: Sequence[Path],
     beside: Sequence[str],
-    captions: Captions,
+    captions: Mapping[str, Mapping[str, str]],
     settings: dict[str, Any],
+    several: bool = False,
 ) -> None:
     """Write the page.
 
@@ -81,17 +62,23 @@ def write(
         papers: names of those whose tables and figures the run makes.
         artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
         beside: names of the pages that lie beside it.
-        captions: of the artifacts.
+        captions: heading and caption of the artifacts; one without is called by its name.
         settings: the run's, merged.
+        several: whether a model has several seeds.
     """
+
+    def titles(name: str) -> tuple[str, str]:
+        found = captions.get(name, {})
+        return found.get("heading", name.replace("_", " ").capitalize()), found.get("caption", "")
+
     of_kind = {
         kind: [file for file in artifacts if file.suffix == kind] for kind in (".md", ".png", ".json", ".txt")
     }
-    figures = {file.stem: _figure(file, captions.of(file.stem)) for file in of_kind[".png"]}
+    figures = {file.stem: _figure(file, titles(file.stem)) for file in of_kind[".png"]}
     sections = {
         "Tables": [
-            *(_table(file, captions.of(file.stem)) for file in of_kind[".md"]),
-            *_error_rates(of_kind[".json"], captions.of("alignment_error_rate"), settings),
+            *(_table(file, titles(file.stem)) for file in of_kind[".md"]),
+            *_error_rates(of_kind[".json"], titles("alignment_error_rate"), settings),
         ],
         "Figures": [item for name, item in figures.items() if name not in FIRST],
         "This run": [_settings(settings), _versions()],
@@ -100,9 +87,10 @@ def write(
         "templates/report.html",
         title=title,
         papers=papers,
+        several=several,
         finding=" ".join(file.read_text(encoding="utf-8").strip() for file in of_kind[".txt"]),
         first=[figures[name] for name in FIRST if name in figures],
-        pages={name: captions.of(Path(name).stem)[0] for name in beside},
+        pages={name: titles(Path(name).stem)[0] for name in beside},
         sections={name: items for name, items in sections.items() if items},
     )
     write_text(output, page)

@@ -152,14 +152,6 @@ def shown_in_report(name, category):
     return report(f"results/{name}", category=category) if shown else f"results/{name}"
 
 
-def shown_seeds(models):
-    """What a figure's caption says of models with several runs, of which the figure shows the first."""
-    several = [model for model in models if model in CONFIG.models and len(seeds_of(CONFIG, model)) > 1]
-    return ", ".join(
-        f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
-    )
-
-
 def training_settings(wildcards):
     """All that decides a run, besides the data."""
     return job_settings.training_settings(CONFIG, RUNS[wildcards.model])

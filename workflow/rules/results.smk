@@ -130,8 +130,6 @@ rule tables:
     log:
         "logs/results/tables.log",
     localrule: True
-    params:
-        seeds=literal(shown_seeds(CONFIG.use.models)),
     script:
         "../scripts/build.py"
 
@@ -156,8 +154,6 @@ if LISTED.corpora:
         log:
             "logs/results/data.log",
         localrule: True
-        params:
-            seeds=literal(""),
 
 
 if CONFIG.sentence_vectors:
@@ -263,7 +259,7 @@ rule report:
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(WORKFLOW / "captions.yaml"),
-        seeds=literal(shown_seeds(CONFIG.use.models)),
+        several=any(len(seeds_of(CONFIG, model)) > 1 for model in CONFIG.use.models),
         settings=lambda wildcards: page_settings(CONFIG),
     script:
         "../scripts/pages.py"

@@ -12,7 +12,9 @@ with job(snakemake):
     from pipeline.results import page
 
     params = snakemake.params
-    captions = page.Captions(yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")), params.seeds)
+    captions = yaml.safe_load(Path(params.captions).read_text(encoding="utf-8"))
     artifacts = [Path(file) for file in snakemake.input.artifacts]
     output, settings = Path(snakemake.output.page), json.loads(params.settings)
-    page.write(output, params.title, params.papers, artifacts, params.beside, captions, settings)
+    page.write(
+        output, params.title, params.papers, artifacts, params.beside, captions, settings, params.several
+    )

@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pipeline.results.page import Captions, write
+from pipeline.results.page import write
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "captions.yaml"
@@ -23,8 +23,10 @@ def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = Non
     """The page of some results."""
     files = [folder / name for name in artifacts]
     page, papers = folder / "report.html", ["Cho et al. (2014b)", "Somebody & Co. (2015)"]
-    captions = Captions(yaml.safe_load(CAPTIONS.read_text(encoding="utf-8")), "seed 1 of X <b>")
-    write(page, "A <run> {{data}}", papers, files, ["playground.html"], captions, settings or {})
+    captions = yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
+    write(
+        page, "A <run> {{data}}", papers, files, ["playground.html"], captions, settings or {}, several=True
+    )
     return page.read_text(encoding="utf-8")
 
 
@@ -62,10 +64,10 @@ def test_the_page_needs_nothing_else(page: str, tmp_path: Path) -> None:
 def test_what_people_read_comes_first_and_what_a_run_says_is_no_markup(page: str) -> None:
     order = [
         "<h1>A &lt;run&gt; {{data}}</h1>",
+        "that of its first seed.</p>",
         '<p class="finding">A keeps 89.4 BLEU; B &lt;b&gt; 8.4.</p>',
         'href="playground.html"',
         "<h3>Figure 2: BLEU against length</h3>",
-        "seed 1 of X &lt;b&gt;",
         '<h2 id="tables">Tables</h2>',
         "<h4>Part</h4>",
         "RNNsearch-50* &lt;b&gt;",
