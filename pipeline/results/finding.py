@@ -8,9 +8,9 @@ from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import Rows, sides_of
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import mean
+from pipeline.results.sentence_groups import Rows, sides_of
 
 LEAST = 20
 """Least number of sentences for a statement. The range of lengths is extended downwards until it has them."""

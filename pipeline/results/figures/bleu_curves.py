@@ -16,9 +16,9 @@ from matplotlib.ticker import MaxNLocator
 
 from nmt.plots.style import COLORS, DASHES, drawing
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import Point, Rows, by_length, by_unknown_words, sides_of
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.labels import label
+from pipeline.results.sentence_groups import Point, Rows, by_length, by_unknown_words, sides_of
 
 Scores = Mapping[str, Mapping[str, Any]]
 """Ids of models to what `evaluate` wrote."""

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import by_length
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 from pipeline.results.inputs import Inputs
+from pipeline.results.sentence_groups import by_length
 
 # the paper's lines: source solid, reference dotted, both dashed
 _SIDES: dict[SentenceLength, tuple[str, str]] = {

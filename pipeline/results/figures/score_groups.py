@@ -11,9 +11,9 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.translations import words
 from nmt.plots.style import COLORS, drawing
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import Rows, groups
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.inputs import Inputs
+from pipeline.results.sentence_groups import Rows, groups
 
 _LINES = ("-", "--", "-.", ":")
 _BAND = 0.12

@@ -8,11 +8,11 @@ from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import Rows, within
 from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ScoreTable
 from pipeline.results.runs import Runs, sentences
 from pipeline.results.seeds import Row, merged, merged_summary, with_deviation
+from pipeline.results.sentence_groups import Rows, within
 from pipeline.results.tables.notes import (
     reported_note,
     seeds_note,

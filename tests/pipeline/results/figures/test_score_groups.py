@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import ReportSettings
-from pipeline.results.bleu_curves import groups
 from pipeline.results.figures.score_groups import score_groups
+from pipeline.results.sentence_groups import groups
 from tests.report_settings import report_settings
 
 LABELS = {"lstm": "LSTM", "moses": "Baseline"}

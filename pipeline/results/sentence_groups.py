@@ -1,4 +1,4 @@
-"""Points of BLEU curves: against length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), and ranks."""
+"""BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), and ranks."""
 
 from __future__ import annotations
 

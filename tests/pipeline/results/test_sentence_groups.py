@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.results.bleu_curves import by_length, by_unknown_words, within
 from pipeline.results.bootstrap import Bootstrap
+from pipeline.results.sentence_groups import by_length, by_unknown_words, within
 
 
 def row(source: int, right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:
