@@ -68,7 +68,7 @@ rule data:
 rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
-        run_files([run for run in RUNS_IN_USE if run not in TRAINED_HERE], "model.safetensors"),
+        model_files_of(RUNS_IN_USE),
         expand("models/{run}/text.json", run=TRAINED_HERE),
 
 

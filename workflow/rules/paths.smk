@@ -16,14 +16,16 @@ def shards(corpora):
     return experiment.shards_of(CONFIG, corpora)
 
 
-def runs(models):
-    """Names of the runs of some models, in the order of the models, then of the seeds."""
-    return list(runs_of(CONFIG, models))
-
-
 def tokens(corpora, language, stage="tokens"):
     """One side of the tokenized text of some corpora, shard by shard."""
     return [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in shards(corpora)]
+
+
+def held_out_tokens(corpus, language):
+    """One side of the development and test text, in which the sentences of a training corpus are looked for."""
+    held_out = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
+    sought = corpus in CONFIG.use.train and corpus not in held_out
+    return tokens(held_out, language) if sought else []
 
 
 def text_of(part, language):
@@ -94,11 +96,6 @@ def model_files_of(runs):
 def model_files(wildcards):
     """What a command needs of the members of the system that stands for {model}."""
     return model_files_of(SYSTEMS[wildcards.model].members)
-
-
-def run_files(runs, name):
-    """One of the files that training leaves, of some runs."""
-    return [f"{model_folder(run)}/{name}" for run in runs]
 
 
 def translated(system, mode, set_="test"):

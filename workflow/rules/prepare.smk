@@ -5,9 +5,6 @@ EVERY_CORPUS = [*PREPARED, *experiment.lm_corpora(CONFIG)]
 IN_FILES = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is not None]
 
-# Development and test text, in which the sentences of training text are looked for.
-HELD_OUT = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
-
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in IN_FILES:
@@ -70,15 +67,8 @@ if EVERY_CORPUS:
         input:
             source=f"data/raw/{{corpus}}/{{number}}.{SOURCE}.zst",
             target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
-            held_out=lambda wildcards: (
-                []
-                if wildcards.corpus in HELD_OUT or wildcards.corpus not in CONFIG.use.train
-                else [
-                    f"data/tokens/{shard}.{language}.zst"
-                    for shard in shards(HELD_OUT)
-                    for language in (SOURCE, TARGET)
-                ]
-            ),
+            held_out_source=lambda wildcards: held_out_tokens(wildcards.corpus, SOURCE),
+            held_out_target=lambda wildcards: held_out_tokens(wildcards.corpus, TARGET),
         output:
             source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
             target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",

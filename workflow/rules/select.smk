@@ -5,16 +5,6 @@ KENLM = str(ROOT / ".kenlm")
 
 IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
 
-# Files of a training shard.
-SHARD_TEXT = [f"data/tokens/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
-# What the language models of both domains are trained on, and the text whose words are all that they know, if they do not
-# know all words of their own.
-LM_TEXT = {
-    "in": expand("data/tokens/{shard}.{{language}}.zst", shard=shards(IN_DOMAIN)),
-    "out": ["data/selection/lm/out.{language}.zst"],
-}
-LM_WORDS = LM_TEXT["in"] if CONFIG.selection.lm_vocabulary == "in_domain" else []
-
 
 # The network is where Snakemake runs, and one build serves every experiment of this checkout.
 rule kenlm_programs:
@@ -36,9 +26,9 @@ if PREPARED and CONFIG.selection.enabled:
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
-            source=expand(SHARD_TEXT[0], shard=shards(CONFIG.use.train)),
-            target=expand(SHARD_TEXT[1], shard=shards(CONFIG.use.train)),
-            in_domain=expand(f"data/tokens/{{shard}}.{SOURCE}.zst", shard=shards(IN_DOMAIN)),
+            source=tokens(CONFIG.use.train, SOURCE),
+            target=tokens(CONFIG.use.train, TARGET),
+            in_domain=tokens(IN_DOMAIN, SOURCE),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
             target=f"data/selection/lm/out.{TARGET}.zst",
@@ -56,8 +46,17 @@ if PREPARED and CONFIG.selection.enabled:
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
         input:
-            text=lambda wildcards: expand(LM_TEXT[wildcards.domain], language=wildcards.language),
-            words=LM_WORDS,
+            text=lambda wildcards: (
+                tokens(IN_DOMAIN, wildcards.language)
+                if wildcards.domain == "in"
+                else [f"data/selection/lm/out.{wildcards.language}.zst"]
+            ),
+            # the text whose words are all that a model knows, if it does not know all words of its own
+            words=lambda wildcards: (
+                tokens(IN_DOMAIN, wildcards.language)
+                if CONFIG.selection.lm_vocabulary == "in_domain"
+                else []
+            ),
             also=[],
             programs=ancient(f"{KENLM}/lmplz"),
         output:

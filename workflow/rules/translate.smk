@@ -114,7 +114,7 @@ rule score_given:
     """Compute the same scores of a system that is no model: Moses, rescored lists, translations that somebody gave."""
     input:
         given=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
-        no_unk=lambda wildcards: translated(runs(CONFIG.use.models)[0], "no_unk", set_of(wildcards)),
+        no_unk=lambda wildcards: translated(RUNS_IN_USE[0], "no_unk", set_of(wildcards)),
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:

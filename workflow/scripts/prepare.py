@@ -8,13 +8,13 @@ with job(snakemake):
     from nmt.data.preparation import prepare
     from nmt.settings.text import Cleaning, Languages, Tokenization
 
-    settings, held_out = snakemake.params.settings, snakemake.input.held_out
+    settings = snakemake.params.settings
     prepare(
         (Path(snakemake.input.source), Path(snakemake.input.target)),
         Languages.model_validate(settings["languages"]),
         Cleaning.model_validate(settings["cleaning"]),
         settings["tokenization"] and Tokenization.model_validate(settings["tokenization"]),
-        by_corpus(held_out[::2], held_out[1::2]),
+        by_corpus(snakemake.input.held_out_source, snakemake.input.held_out_target),
         (Path(snakemake.output.source), Path(snakemake.output.target)),
         (Path(snakemake.output.source_words), Path(snakemake.output.target_words)),
         Path(snakemake.output.counts),
