@@ -145,15 +145,6 @@ def test_an_ensemble_trains_nothing(finished: Path) -> None:
     )
 
 
-def test_a_models_folder_translates_raw_text_wherever_it_lies(finished: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished / "models" / "rnnsearch-50", tmp_path / "model")
-    (tmp_path / "text.en").write_text("Clara's friend sees Julia.\n\nNo.\n", encoding="utf-8")
-    output = tmp_path / "text.fr"
-    result = nmt("translate", "--model", tmp_path / "model", tmp_path / "text.en", "--output", output)
-    assert result.returncode == 0, result.stderr
-    assert output.read_text(encoding="utf-8").count("\n") == 3
-
-
 # --- what is made again
 
 

@@ -26,6 +26,7 @@ LABELS = {
 }
 SETTINGS = report_settings(LABELS, figure2_models=list(LABELS))
 REPORT = ReportSettings.model_validate(SETTINGS)
+WITH_MOSES = REPORT.model_copy(update={"labels": LABELS | {"moses": "Moses"}})
 
 
 def score(best: int, longest: int) -> dict[str, Any]:
@@ -53,22 +54,16 @@ def written(figure: Figure) -> list[str]:
 
 
 def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
-    settings = ReportSettings.model_validate(
-        report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
-    )
     moses = score(30, 70)
     for row in moses["by_sentence"]:
         row["source_unknown"] = 0
-    lines = curves(unknown_words({**scores(), "moses": moses}, settings)).get_lines()
+    lines = curves(unknown_words({**scores(), "moses": moses}, WITH_MOSES)).get_lines()
     assert np.array_equal(lines[-1].get_ydata(), lines[0].get_ydata())
     assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
 
 
 def test_figure2_has_the_papers_axes_and_curves_and_another_systems_behind_them() -> None:
-    settings = ReportSettings.model_validate(
-        report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
-    )
-    axes = curves(figure2({"moses": score(50, 70), **scores()}, settings, [50, 30, 50, 80]))
+    axes = curves(figure2({"moses": score(50, 70), **scores()}, WITH_MOSES, [50, 30, 50, 80]))
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 50))
     lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
     assert [line.get_label() for line in lines] == [*LABELS.values(), "Moses"]

@@ -13,9 +13,6 @@ from matplotlib.image import imread
 from nmt.evaluation.translations import Record
 from nmt.plots.style import save
 from pipeline.results.figures.figure3 import choose_sentences, figure3
-from tests.report_settings import report_settings
-
-SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
 
 
 def record(line: int, words: int) -> Record:

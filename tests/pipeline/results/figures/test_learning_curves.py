@@ -66,10 +66,6 @@ def files(tmp_path: Path) -> list[tuple[Path, Path]]:
     ]
 
 
-def read(files: list[tuple[Path, Path]]) -> list[Curves]:
-    return read_curves(files)
-
-
 def xy(line: Line2D) -> XY:
     return list(
         zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True)
@@ -82,7 +78,7 @@ def panels(runs: list[Curves]) -> tuple[Axes, Axes]:
 
 
 def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
-    development, training = panels(read(files))
+    development, training = panels(read_curves(files))
     assert [xy(line) for line in development.get_lines()] == [
         [(10, 88.0)],
         [(10, 70.0), (20, 45.0)],
@@ -107,7 +103,7 @@ def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) 
         {**window(15, 80.0), "train_nll": None},
         window(20, 70.0),
     ]
-    _, training = panels(read([write(tmp_path, "rnnsearch-50", 1, lines)]))
+    _, training = panels(read_curves([write(tmp_path, "rnnsearch-50", 1, lines)]))
     assert xy(training.get_lines()[0]) == [(5, 90.0), (20, 70.0)]
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.results.figures.length_curves import length_curves
-from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, scores
+from tests.pipeline.results.figures.test_bleu_curves import REPORT, WITH_MOSES, scores
 
 
 def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
     systems = scores() | {"moses": scores()["rnnsearch-50"]}
-    panels = length_curves(
-        systems, REPORT.model_copy(update={"labels": LABELS | {"moses": "Moses"}})
-    ).get_axes()
+    panels = length_curves(systems, WITH_MOSES).get_axes()
     assert [panel.get_title() for panel in panels] == [
         *("RNNsearch-50", "RNNsearch-30", "RNNencdec-50", "RNNencdec-30", "Moses")
     ]
