@@ -10,31 +10,13 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from pipeline.results.seeds import with_deviation
 from pipeline.results.tables.writer import (
     Table,
-    enough,
     frame,
     pipe_table,
     without_markup,
 )
 from tests.table_inputs import write_forms
-
-
-@pytest.mark.parametrize(
-    ("value", "decimals", "text"),
-    [
-        (8.46, 2, "8.46"),
-        (6.0, 2, "6.00"),
-        (109.4, 0, "109"),
-        (0.0342, 0, "0.034"),
-        (2.34, 0, "2.3"),
-        (0, 1, "0.0"),
-    ],
-)
-def test_small_numbers_keep_two_digits(value: float, decimals: int, text: str) -> None:
-    assert with_deviation(value, None, enough(value, decimals)) == text
-
 
 ROWS = [{"model": "a_b, 50% & {c}", "count": 1234567, "share": "0.50"}, {"model": "été", "count": None}]
 
