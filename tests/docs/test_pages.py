@@ -38,10 +38,10 @@ STANDS_FOR = {
     "FOLDER": "experiments/demo/models/rnnsearch-50",
     "RUN.tar.zst": "rnnsearch-50.tar.zst",
     "--model RUN < text": "--model rnnsearch-50 < text.en",
-    "verify results": "verify experiments/demo/results",
+    r"verify results(?!/packages)": "verify experiments/demo/results",
     "experiments/own run": "experiments/own run OPTIONS=-n",
 }
-"""What a name of the pages stands for; text of one's own is planned, since training on it takes hours."""
+"""What a name of the pages, a pattern, stands for; text of one's own is planned, since training on it takes hours."""
 INSIDE = ("models/rnnsearch-50",)
 """What commands say that are for the demo's folder."""
 
@@ -98,7 +98,7 @@ def here(page: Path) -> list[str]:
     """The commands of a page that can run, with what its names stand for; README's first two have run."""
     found = [command for command in commands(page) if not any(re.match(kind, command) for kind in NOT_HERE)]
     for name, meant in STANDS_FOR.items():
-        found = [command.replace(name, meant) for command in found]
+        found = [re.sub(name, meant, command) for command in found]
     return found[2:] if page.name == "README.md" and page.parent == Path() else found
 
 
