@@ -16,10 +16,11 @@ from nmt.cli import commands
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
 from nmt.evaluation import bleu
-from nmt.io.files import write_json
+from nmt.io.files import read_json, write_json
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.store import trained_model
+from nmt.store.release import write_card
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
@@ -122,7 +123,7 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
 
     assert_perplexity(tmp_path, model, test)
     scores, card = evaluate(tmp_path, summary["seed"]), model / "README.md"
-    nmt("model", "card", "--model", model, "--scores", scores)
+    write_card(model, scores=read_json(scores))
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
     assert_translates_raw_text(tmp_path, model, aligns)

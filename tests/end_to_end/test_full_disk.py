@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from nmt.training import checkpoint
+from pipeline.download.extraction import Side, extract
 from tests.bitexts import write_bitext
 from tests.running import nmt
 from tests.training_settings import model_run
@@ -68,10 +70,9 @@ def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
         lines = (f"{random.randbytes(60).hex()}\n" for _ in range(20_000))
         (tmp_path / side).write_text("".join(lines), encoding="utf-8")
     fill(small_disk, 50_000)
-    sides = [f"--archive-{side}={tmp_path / side}" for side in ("source", "target")]
-    sides += [f"--output-{side}={small_disk / side}.zst" for side in ("source", "target")]
-    found = nmt("data", "extract", *sides, "--counts", str(small_disk / "counts.json"))
-    assert found.returncode == 2
-    assert "the disk is full" in found.stderr
-    assert "Traceback" not in found.stderr
+    source, target = (
+        Side(tmp_path / side, None, [small_disk / f"{side}.zst"]) for side in ("source", "target")
+    )
+    with pytest.raises(UserError, match="the disk is full"):
+        extract(source, target, small_disk / "counts.json")
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
