@@ -32,6 +32,16 @@ def test_what_is_written_is_read(log: Path, total: int | None) -> None:
     assert reading.seconds_left == (pytest.approx(2500, rel=0.01) if total else None)
 
 
+def test_a_log_has_a_line_now_and_then() -> None:
+    log = io.StringIO()
+    with Progress(10, "lines", "clean", stream=log, every=60) as shown:
+        shown.update()
+        assert not log.getvalue()
+        shown._last -= 60
+        shown.update()
+        assert log.getvalue().startswith("clean: 2 of 10")
+
+
 def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
     with Progress(1000, "bytes", "download", before=500, stream=io.StringIO()) as resumed:
         resumed.update(300)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+import time
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,14 @@ def test_the_mean_cost_is_the_sum_over_the_batch_size(text: Bitext, tmp_path: Pa
 
 
 def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
+    begin = time.monotonic()
     made = trained(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
     lines = list(records(made.history.path))
     assert [line["update"] for line in lines if "train_nll" in line] == [5, 10, 15]
     assert [line["update"] for line in lines if "dev_nll" in line] == [10, 15]
     assert lines[-1]["epoch"] == pytest.approx(15 * 4 / 60)
     assert lines[-1]["dev_nll"] == pytest.approx(made.dev_nll(), rel=1e-12)
+    assert 0 < lines[0]["seconds"] < lines[-1]["seconds"] < time.monotonic() - begin
     assert 0 <= lines[0]["clipped"] <= 1
 
 
