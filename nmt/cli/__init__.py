@@ -52,7 +52,6 @@ DESCRIPTIONS = {
     "data": "Prepare text: tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
     "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
-    "page": "Write the playground.",
 }
 """The description of each group."""
 PIPELINE = "pipeline.cli"

@@ -62,12 +62,8 @@ def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[Tr
 
 def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     """Return what is left of a run at its own rate, that of its base, or of another seed, else that of the settings."""
-    entry, all_runs, history = (
-        config.models[run.model],
-        runs_of(config, list(config.models)),
-        _reached(folder, run.name),
-    )
-    begun = 0
+    entry, all_runs = config.models[run.model], runs_of(config, list(config.models))
+    history, begun = _reached(folder, run.name), 0
     if run.base:
         base = _reached(folder, run.base)
         finished = (folder / "models" / run.base / HISTORY).exists()
