@@ -102,7 +102,7 @@ def test_the_command_asks_a_cluster_as_a_run_would(tmp_path: Path, monkeypatch: 
     command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
     lines = run([*command, "--config", "resources={gpu_teraflops: 1}"]).stdout.splitlines()
     wanted = (
-        "nmt: error: train: a job asks for 118 hours, but partition gpu grants 48: set resources.train_hours"
+        "nmt: error: train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours"
     )
     assert any(line.startswith(wanted) for line in lines), lines
     assert not any("translate" in line for line in lines)
