@@ -29,6 +29,8 @@ from pipeline.results.verify import PAPERS, verify
 PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
 BEGIN, END = "<!-- packages: written by make results-page -->\n", "<!-- end of packages -->\n"
+LONGEST = 20
+"""Lines of a table on the page. Of a longer one (differences of 13 systems) the page names the file."""
 _LARGE = ("alignments/", "test/gold.align.gz")
 """Parts that are not kept: attention on the reference, and the links that it is compared with."""
 
@@ -93,7 +95,10 @@ def section(folder: Path) -> Iterator[str]:
     for name in of_package(inputs).tables:
         if name in called:
             table, _, _ = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
-            yield f"{called[name]}:\n\n{table}"
+            if table.count("\n") > LONGEST:
+                yield f"{called[name]}: `results/packages/{folder.name}/{name}.md`"
+            else:
+                yield f"{called[name]}:\n\n{table}"
 
 
 if __name__ == "__main__":
