@@ -31,19 +31,16 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.option(
     "--words", required=True, type=click.IntRange(1, LARGEST_VOCABULARY), help="Size of the vocabulary."
 )
-@click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
 @click.option(
     "--subwords", is_flag=True, help="Learn subword units instead (byte pair encoding, SentencePiece)."
 )
 @click.argument("inputs", metavar="INPUT...", type=PATH, nargs=-1, required=True)
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
-def vocabulary(
-    words: int, specials_count: bool, subwords: bool, inputs: tuple[Path, ...], output: Path
-) -> None:
+def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Path) -> None:
     """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
     from nmt.data.vocabulary import build, count_words
 
-    built = build(count_words(inputs), words, specials_count, output, subwords)
+    built = build(count_words(inputs), words, False, output, subwords)
     click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 
 

@@ -17,16 +17,12 @@ from nmt.cli.options import (
     model_option,
     tokenized_option,
 )
-from nmt.cli.terminal import like_unix_tools, progress_over, warn_of_replaced
+from nmt.cli.terminal import READ_AHEAD, like_unix_tools, progress_over, warn_of_replaced
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 if TYPE_CHECKING:
     from nmt.evaluation.principal_components import Panel, Vectors
-
-
-READ_AHEAD = 500
-"""Lines read together, so that lines of like length are encoded together."""
 
 
 @click.command(
@@ -121,18 +117,11 @@ MOST_WORDS = 100
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("sentence")
 @model_option
-@click.option(
-    "--least",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.1,
-    show_default=True,
-    help="Largest value of a gate that is not shown. The default is that of the paper.",
-)
 @tokenized_option
 @file_option(
     "--output", "File for the picture (.pdf, .svg or .png). Repeat it for further files.", multiple=True
 )
-def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output: tuple[Path, ...]) -> None:
+def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, ...]) -> None:
     """Draw the tree that a grConv makes of SENTENCE, and its ten best translations beside it.
 
     \b
@@ -157,6 +146,6 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
     best = [(one.text, one.score) for one in translations]
-    figure = figures.figure6(drawn.leaves, drawn.gates, best, least)
+    figure = figures.figure6(drawn.leaves, drawn.gates, best)
     for path in output:
         save_as(figure, path)

@@ -69,7 +69,6 @@ def unpack(archives: Sequence[Path], output: Path) -> None:
         click.echo(extract(archive, output))
 
 
-MOST_PAIRS = 10_000_000
 LIKELY, FREQUENT = 20, 1000
 
 
@@ -94,15 +93,8 @@ LIKELY, FREQUENT = 20, 1000
     show_default=True,
     help="Number of most frequent target words, which are allowed in every sentence.",
 )
-@click.option(
-    "--pairs",
-    type=click.IntRange(1, MOST_PAIRS),
-    default=1_000_000,
-    show_default=True,
-    help="Number of sentence pairs to count, from the first. Each of their words takes 45 bytes of memory.",
-)
 @file_option("--output", "File for `nmt translate --shortlist`.")
-def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:
+def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output: Path) -> None:
     """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
 
     These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
@@ -114,4 +106,4 @@ def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, pairs:
     from nmt.store import trained_model
 
     trained = trained_model.load(model_path, torch.device("cpu"))
-    shortlists.make(trained, Bitext.open(bitext), likely, frequent, pairs, output)
+    shortlists.make(trained, Bitext.open(bitext), likely, frequent, output)

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,9 @@ import click
 
 if TYPE_CHECKING:
     from nmt.io.text_files import LineStream
+
+READ_AHEAD = 500
+"""Lines of input that are read together, so that lines of similar length share a batch."""
 
 
 @contextmanager
@@ -37,13 +40,11 @@ def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
     A named pipe or a device also gets the lines at once.
     """
     from nmt.io.files import replaceable
-    from nmt.io.text_files import write_lines
+    from nmt.io.text_files import LineWriter, write_lines
 
-    if output is None:
-        yield _write_out
-        return
-    at_once = not replaceable(output)
-    with write_lines(output) as file:
+    at_once = output is None or not replaceable(output)
+    standard = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
+    with write_lines(output) if output else standard as file:
 
         def write(rows: Iterable[str]) -> None:
             for row in rows:
@@ -53,12 +54,6 @@ def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
                 file.flush()
 
         yield write
-
-
-def _write_out(rows: Iterable[str]) -> None:
-    for row in rows:
-        sys.stdout.buffer.write(row.encode() + b"\n")
-    sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from nmt.cli.options import (
     tokenized_option,
 )
 from nmt.cli.terminal import (
+    READ_AHEAD,
     like_unix_tools,
     progress_over,
     warn_of_pieces,
@@ -25,7 +26,7 @@ from nmt.cli.terminal import (
     writer,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES, WIDEST
+from nmt.settings.base import WIDEST
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import ALIGNING
 
@@ -38,15 +39,6 @@ _output = click.option(
     "--output", type=FILE, metavar="FILE", help="File to write instead of standard output."
 )
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
-
-
-_buffer_lines = click.option(
-    "--buffer-lines",
-    type=click.IntRange(1, MOST_SENTENCES),
-    default=500,
-    show_default=True,
-    help="Lines to read ahead. Lines of similar length are put into one batch.",
-)
 
 
 @click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
@@ -84,7 +76,6 @@ _buffer_lines = click.option(
     "large vocabulary. `nmt shortlist` writes FILE.",
 )
 @options_of(ComputeOptions, "compute")
-@_buffer_lines
 def translate(
     model_paths: tuple[Path, ...],
     input: Path,
@@ -96,7 +87,6 @@ def translate(
     plot: Path | None,
     shortlist: Path | None,
     compute: ComputeOptions,
-    buffer_lines: int,
 ) -> None:
     """Translate FILE, or standard input, line by line: raw text in, raw text out.
 
@@ -123,13 +113,11 @@ def translate(
         written = form_of(n_best is not None, alignment, as_json)
         number = 0
         with (
-            writer(
-                output
-            ) as write,  # first: the input is opened by its first bytes, for which it may wait long
+            writer(output) as write,  # first, since opening the input waits for its first bytes
             open_lines(input) as lines,
             progress_over("translate", lines, input, output) as progress,
         ):
-            for group in lines.groups(buffer_lines):
+            for group in lines.groups(READ_AHEAD):
                 translations = translator(group)
                 if plot:
                     draw(translations, plot, number)
@@ -149,7 +137,6 @@ def translate(
 @_json
 @tokenized_option
 @options_of(ComputeOptions, "compute", "batch_size", "device", "threads")
-@_buffer_lines
 def score(
     model_paths: tuple[Path, ...],
     source: Path,
@@ -158,7 +145,6 @@ def score(
     as_json: bool,
     tokenized: bool,
     compute: ComputeOptions,
-    buffer_lines: int,
 ) -> None:
     """Write the log-probability of each line of TARGET as the translation of the same line of SOURCE.
 
@@ -181,7 +167,7 @@ def score(
             writer(output) as write,
             progress_over("score", sources, source, output) as progress,
         ):
-            for group in paired_groups(sources, targets, buffer_lines):
+            for group in paired_groups(sources, targets, READ_AHEAD):
                 pairs = [(cut[0](one), cut[1](other)) for one, other in group]
                 scored = score_pairs(model.models, pairs, model.batch_size, attention=False)
                 rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)

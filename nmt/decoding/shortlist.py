@@ -41,10 +41,10 @@ class Shortlist:
         return Candidates(ids, ~allowed[:, ids])
 
 
-def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs: int, output: Path) -> None:
+def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, output: Path) -> None:
     """Write the shortlist for a model's vocabularies, from the model's training text."""
     bitext.check(model.source, model.target)
-    words = likely_words(bitext, len(model.source), len(model.target), likely, pairs)
+    words = likely_words(bitext, len(model.source), len(model.target), likely)
     save_tensors(
         output,
         {"likely": torch.from_numpy(words)},
@@ -70,17 +70,21 @@ def _vocabularies(model: TrainedModel) -> str:
 Numbers = NDArray[np.int64]
 
 
+MOST_PAIRS = 1_000_000
+"""Number of pairs to count, from the first; each of their words takes 45 bytes of memory."""
+
+
 def likely_words(
-    bitext: Bitext, source_words: int, target_words: int, each: int, pairs: int
+    bitext: Bitext, source_words: int, target_words: int, each: int, most: int = MOST_PAIRS
 ) -> NDArray[np.int32]:
-    """Return the `each` most associated target ids of each source id, best first, in the first `pairs` pairs.
+    """Return the `each` most associated target ids of each source id, best first, in at most `most` pairs.
 
     The association of words s and t is Dice's coefficient, 2 c(s, t) / (c(s) + c(t)), where a count is the number of
     pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. The
     shape is (`source_words`, `each`); rows with fewer words are filled with the end symbol. The first pairs of a
-    shuffled bitext are a sample of all pairs. The memory is 45 bytes for each word of the pairs.
+    shuffled bitext are a sample of all pairs.
     """
-    pairs = min(pairs, len(bitext))
+    pairs = min(most, len(bitext))
     containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
     inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
     frequencies = np.bincount(inside, minlength=target_words)

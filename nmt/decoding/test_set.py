@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -169,8 +168,6 @@ def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 # --- perplexity -------------------------------------------------------------------------------------------------------
 
-_IN_MEMORY = 2000
-"""Number of pairs that are in memory at once."""
 _DIGITS = 6
 
 
@@ -186,17 +183,12 @@ def perplexity(
     Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
     end symbol of each line count; those that are not in the vocabulary count as the unknown word.
     """
-    sentences, count, total = 0, 0, 0.0
-    with Progress(None, "sentences", "perplexity") as progress:
-        lines = read_pairs(source, reference)
-        while pairs := [(words(one), words(other)) for one, other in islice(lines, _IN_MEMORY)]:
-            scored = score(models, pairs, batch_size, attention=False, average=average)
-            sentences += len(scored)
-            count += sum(len(forced.word_log_probabilities) for forced in scored)
-            total += math.fsum(forced.log_probability for forced in scored)
-            progress.update(len(scored))
+    pairs = [(one, other) for _, one, other in read_sentences(source, reference)]
+    scored = score(models, pairs, batch_size, attention=False, average=average)
+    count = sum(len(forced.word_log_probabilities) for forced in scored)
+    total = math.fsum(forced.log_probability for forced in scored)
     return {
-        "sentences": sentences,
+        "sentences": len(scored),
         "words": count,
         "log_probability": round(total, _DIGITS),
         "perplexity": round(math.exp(-total / count), _DIGITS) if count else None,

@@ -18,6 +18,9 @@ _LIST_LETTERS, _LINE_INCHES = 55, 0.2
 _MERGE_BELOW = 0.4
 """Levels between a node and the new node that merges its children."""
 
+LEAST = 0.1
+"""Gates of at most this value are not shown, as in the paper."""
+
 Gates = Sequence[Sequence[Sequence[float]]]
 """`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`."""
 
@@ -36,27 +39,25 @@ class Node:
         return self.place + self.level / 2
 
 
-def nodes_of_the_root(gates: Gates, least: float) -> list[Node]:
-    """Return the root and all nodes that reach it through gates above `least`, from the top, without words."""
+def nodes_of_the_root(gates: Gates) -> list[Node]:
+    """Return the root and all nodes that reach it through gates above `LEAST`, from the top, without words."""
     wanted, nodes = {0}, []
     for level in range(len(gates), 0, -1):
         below = set()
         for place in sorted(wanted):
             central, left, right = gates[level - 1][place]
             nodes.append(Node(level, place, (central, left, right)))
-            below |= {place} if max(central, left) > least else set()
-            below |= {place + 1} if max(central, right) > least else set()
+            below |= {place} if max(central, left) > LEAST else set()
+            below |= {place + 1} if max(central, right) > LEAST else set()
         wanted = below
     return nodes
 
 
-def figure6(
-    leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]], least: float
-) -> Figure:
+def figure6(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]]) -> Figure:
     """Draw the tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
 
     A node is the sum of its left child, its right child (blue) and a new node (red), which merges both. The width of a
-    line is the value of the gate. Lines with a gate of at most `least` are left out, and so are nodes that then do not
+    line is the value of the gate. Lines with a gate of at most `LEAST` are left out, and so are nodes that then do not
     reach the root. The end symbol is an empty leaf.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
@@ -66,8 +67,8 @@ def figure6(
         height = max(_LINE_INCHES * (lines + 3), _LEVEL_INCHES * len(leaves) + 1)
         figure = Figure(figsize=(width + _LIST_INCHES, height))
         axes = figure.add_axes((0.02, 0.04, width / (width + _LIST_INCHES) - 0.03, 0.94))
-        for node in nodes_of_the_root(gates, least):
-            _draw(axes, node, least)
+        for node in nodes_of_the_root(gates):
+            _draw(axes, node)
         for place, label in enumerate(labels):
             axes.plot(place, 0, "o", color="black", markersize=3)
             axes.text(place, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
@@ -79,14 +80,14 @@ def figure6(
     return figure
 
 
-def _draw(axes: Axes, node: Node, least: float) -> None:
+def _draw(axes: Axes, node: Node) -> None:
     """Draw a node and its lines downward."""
     central, left, right = node.gates
     below = [node.place + side + (node.level - 1) / 2 for side in (0, 1)]
     for gate, x in zip((left, right), below, strict=True):
-        if gate > least:
+        if gate > LEAST:
             axes.plot([node.x, x], [node.level, node.level - 1], color=PASSED, linewidth=3 * gate, zorder=1)
-    if central > least:
+    if central > LEAST:
         merge = node.level - _MERGE_BELOW
         axes.plot([node.x, node.x], [node.level, merge], color=NEW, linewidth=3 * central, zorder=1)
         for x in below:

@@ -116,13 +116,13 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
 def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
     model, bitext = load(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
     made = tmp_path / "shortlist.safetensors"
-    shortlist.make(model, bitext, 3, 10, 40, made)
+    shortlist.make(model, bitext, 3, 10, made)
     assert shortlist.load(made, [model]).frequent == 10
     other = trained_model(tmp_path / "other", size=31)
     with refused():
         shortlist.load(made, [load(other, torch.device("cpu"))])
     with refused():
-        shortlist.make(load(other, torch.device("cpu")), bitext, 3, 10, 40, tmp_path / "none")
+        shortlist.make(load(other, torch.device("cpu")), bitext, 3, 10, tmp_path / "none")
     with refused():
         shortlist.load(tmp_path / "none", [model])
     with refused():
