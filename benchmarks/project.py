@@ -13,7 +13,7 @@ from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, Words
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
-from nmt.cli.model import FREQUENT, LIKELY
+from nmt.cli.train import FREQUENT, LIKELY
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate

@@ -28,13 +28,13 @@ COMMANDS: Commands = {
     },
     "Train a model and share it": {
         "train": "nmt.cli.train:train",
-        "shortlist": "nmt.cli.model:shortlist",
-        "unpack": "nmt.cli.model:unpack",
+        "shortlist": "nmt.cli.train:shortlist",
+        "unpack": "nmt.cli.train:unpack",
     },
     "Run an experiment": {},
     GROUPS: {
-        "model package": "nmt.cli.model:package",
-        "model release": "nmt.cli.model:release",
+        "model package": "nmt.cli.train:package",
+        "model release": "nmt.cli.train:release",
         "data tokenize": "nmt.cli.data:tokenize",
         "data vocabulary": "nmt.cli.data:vocabulary",
         "data binarize": "nmt.cli.data:binarize",

@@ -136,7 +136,7 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     model = Model([model_path], ComputeOptions())
     from nmt.decoding.encoders import tree_of
     from nmt.decoding.translator import text_processors
-    from nmt.plots import tree as figures
+    from nmt.plots.sentence import figure6
     from nmt.plots.style import save_as
 
     words = text_processors(model.text, tokenized)[0].tokens(sentence)
@@ -146,6 +146,6 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
     best = [(one.text, one.score) for one in translations]
-    figure = figures.figure6(drawn.leaves, drawn.gates, best)
+    figure = figure6(drawn.leaves, drawn.gates, best)
     for path in output:
         save_as(figure, path)

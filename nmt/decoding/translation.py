@@ -82,7 +82,7 @@ class Translation:
         Raises:
             UserError: the model has no attention, the line has no words, or the file cannot be written.
         """
-        from nmt.plots.attention import attention_matrix
+        from nmt.plots.sentence import attention_matrix
         from nmt.plots.style import save_as
 
         attention = self.attention

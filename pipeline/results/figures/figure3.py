@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record
-from nmt.plots.attention import GAP_INCHES, Panel
+from nmt.plots.sentence import GAP_INCHES, Panel
 from nmt.plots.style import drawing
 from pipeline.results.example_sentences import papers_own
 from pipeline.results.inputs import Inputs

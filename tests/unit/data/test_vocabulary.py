@@ -1,8 +1,27 @@
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
-from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build, count_words
+import pytest
+import sentencepiece
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.data.vocabulary import (
+    BEGINNING,
+    END,
+    SPECIALS,
+    UNKNOWN,
+    Cutter,
+    Vocabulary,
+    build,
+    count_words,
+    joined,
+    learn,
+)
 from nmt.io.files import sha256
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -40,3 +59,96 @@ def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
     assert read.words(range(len(read))) == built.words(range(len(built)))
     assert read.counts == built.counts
     assert read.sha256 == built.sha256 == sha256(path)
+
+
+# --- subword units: nothing lost, cut as SentencePiece cuts, and unknown words whole ---
+
+STEMS = [
+    "haus", "schul", "kind", "er", "ung", "lich", "frei", "heit",
+    "arbeit", "s", "ärz", "te", "1", "2", ".",
+]  # fmt: skip
+
+
+def words(count: int = 800) -> list[str]:
+    draw = random.Random(1)
+    return ["".join(draw.choices(STEMS, k=draw.randint(1, 4))) for _ in range(count)]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vocabulary]:
+    folder = tmp_path_factory.mktemp("units")
+    text, output = folder / "text", folder / "units.tsv"
+    text.write_text("\n".join(words()) + "\n")
+    built = build(count_words([text]), 120, False, output, subwords=True)
+    read = Vocabulary.read(output)
+    assert read.sha256 == built.sha256
+    assert len(read) == 122
+    yield read
+
+
+LETTERS = "".join(sorted(set("".join(STEMS))))
+
+
+@given(tokens=st.lists(st.text(LETTERS, min_size=1)))
+def test_words_of_known_characters_come_back(vocabulary: Vocabulary, tokens: list[str]) -> None:
+    ids = vocabulary.ids(tokens)
+    assert UNKNOWN not in ids
+    assert vocabulary.words(ids) == tokens
+    beginnings = vocabulary.beginnings(tokens)
+    assert beginnings[-1] == len(ids)
+    assert [vocabulary.words(ids[slice(*ends)]) for ends in pairwise(beginnings)] == [
+        [token] for token in tokens
+    ]
+
+
+@given(
+    tokens=st.lists(
+        st.text(st.characters(exclude_categories=["Z", "C"]) | st.sampled_from(LETTERS), min_size=1)
+    )
+)
+def test_a_word_with_another_character_is_one_unknown_word(vocabulary: Vocabulary, tokens: list[str]) -> None:
+    expected = [token if set(token) <= set(LETTERS) else "[UNK]" for token in tokens]
+    assert vocabulary.words(vocabulary.ids(tokens)) == expected
+    assert [token in vocabulary for token in tokens] == [token != "[UNK]" for token in expected]
+
+
+def test_words_are_cut_as_sentencepiece_cuts_them(tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("\n".join(words()) + "\n")
+    settings = {
+        "model_type": "bpe",
+        "vocab_size": 121,
+        "normalization_rule_name": "identity",
+        "minloglevel": 2,
+    }
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(text), model_prefix=f"{text}", bos_id=-1, eos_id=-1, **settings
+    )
+    theirs = sentencepiece.SentencePieceProcessor(model_file=f"{text}.model")
+    cut = Cutter([theirs.id_to_piece(number) for number in range(1, theirs.get_piece_size())])
+    draw = random.Random(2)
+    for _ in range(500):
+        word = "".join(draw.choices(LETTERS, k=draw.randint(1, 30)))
+        assert list(cut(word)) == theirs.encode(word, out_type=str)
+
+
+def test_text_of_few_words_has_fewer_units_and_too_few_are_refused() -> None:
+    assert len(learn({"ab": 3, "abc": 2}, 1000)) < 12
+    with refused():
+        learn(dict.fromkeys(words(), 1), 3)
+
+
+def test_no_words_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("\n", encoding="utf-8")
+    with refused():
+        build(count_words([tmp_path / "text"]), 10, False, tmp_path / "vocabulary.tsv", subwords=True)
+    with refused():
+        build(count_words([tmp_path / "text"]), 2, True, tmp_path / "vocabulary.tsv", subwords=True)
+
+
+def test_specials_and_marks_inside_of_words_are_no_units(vocabulary: Vocabulary) -> None:
+    assert vocabulary.ids([*SPECIALS, f"er{BEGINNING}", "er" * 200]) == [UNKNOWN] * 4
+
+
+def test_pieces_without_a_beginning_join_what_is_before_unless_it_is_whole() -> None:
+    assert joined(["ab", "c", "▁d", "[UNK]", "e", "▁", "▁f"], SPECIALS) == ["abc", "d", "[UNK]", "e", "f"]

@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt.plots.sentence import figure6, nodes_of_the_root
 from nmt.plots.style import save_as
-from nmt.plots.tree import figure6, nodes_of_the_root
 
 GATES = [
     [[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.3, 0.3, 0.4]],  # over words 1-2, 2-3, 3-4
