@@ -282,7 +282,8 @@ def other_paper(published: Path, ours: Path) -> list[str]:
 def other_than_ours(config: Config, results: Path) -> list[str]:
     """Return a line if the settings differ from those of the experiment here of that name, else of the one most alike.
 
-    A forger who asks for fewer tables, or for other test text, changes the settings.
+    A forger who asks for fewer tables, or for other test text, changes the settings. An experiment with Moses also has
+    those of its `moses.yaml`.
     """
     theirs, folder = flatten(snapshot.published(config)), results.resolve()
     experiments = {
@@ -291,12 +292,13 @@ def other_than_ours(config: Config, results: Path) -> list[str]:
     named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
     found = []
     for place in named or experiments.values():
-        # paths are spelled as in a run, whose working directory is the experiment's folder
-        with suppress(UserError), chdir(place):
-            own = flatten(snapshot.published(load(find_layers(Path()))))
-            keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
-            says = [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
-            found.append((len(says), place.name, says))
+        for extra in (), ("moses.yaml",):
+            # paths are spelled as in a run, whose working directory is the experiment's folder
+            with suppress(UserError), chdir(place):
+                own = flatten(snapshot.published(load(find_layers(Path(), map(Path, extra)))))
+                keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
+                says = [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
+                found.append((len(says), place.name, says))
     if not found or not (nearest := min(found))[0]:
         return []
     number, name, says = nearest
