@@ -17,7 +17,7 @@ from nmt.cli.options import (
     model_option,
     tokenized_option,
 )
-from nmt.cli.terminal import READ_AHEAD, like_unix_tools, progress_over, warn_of_replaced
+from nmt.cli.terminal import READ_AHEAD, like_unix_tools, warn_of_replaced
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
@@ -65,10 +65,8 @@ def vectors(
         raise UserError("--output-npy, --output-tsv: give one of them or both")
     with like_unix_tools():
         sentences, encoded = _encoded(model_path, input, tokenized, compute)
-        if not any(sentences):
-            raise UserError(f"{input}: no sentence in it, so there are no vectors")
         if output_npy is not None:
-            write_array(output_npy, "float32", (len(encoded), *encoded[0].shape), [encoded])
+            write_array(output_npy, "float32", encoded.shape, [encoded])
         if output_tsv is not None:
             write_panels(output_tsv, _panels(sentences, encoded))
 
@@ -77,8 +75,6 @@ def _encoded(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines and their vectors."""
-    import numpy as np
-
     from nmt.api import text_settings_of
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import sentence_vectors
@@ -87,15 +83,12 @@ def _encoded(
 
     source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
     (model,), batch_size = load_models([model_path], compute)
-    lines_read, encoded = list[str](), []
-    with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
-        for group in lines.groups(READ_AHEAD):
-            sentences = [source.tokens(line) for line in group]
-            lines_read += [" ".join(words) for words in sentences]
-            encoded.append(sentence_vectors(model, sentences, batch_size))
-            progress(len(group))
+    with open_lines(input) as lines:
+        sentences = [source.tokens(line) for group in lines.groups(READ_AHEAD) for line in group]
         warn_of_replaced(lines)
-    return lines_read, np.concatenate(encoded) if encoded else np.zeros((0, 0), np.float32)
+    if not any(sentences):
+        raise UserError(f"{input}: no sentence in it, so there are no vectors")
+    return [" ".join(words) for words in sentences], sentence_vectors(model, sentences, batch_size)
 
 
 def _panels(sentences: list[str], vectors: Vectors) -> list[Panel]:

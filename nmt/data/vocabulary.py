@@ -81,12 +81,6 @@ class Vocabulary:
             return list(tokens)
         return [unit for token in tokens for unit in (self._cut(token) if token in self else (token,))]
 
-    def mean_rank(self, tokens: Sequence[str]) -> float:
-        """Return the mean rank of words or their units, from 1. Unknown ones rank after the last; 0 if no words."""
-        behind = len(self._ids) + 1
-        ranks = [behind if id_ == UNKNOWN else id_ - len(SPECIALS) + 1 for id_ in self.ids(tokens)]
-        return sum(ranks) / len(ranks) if ranks else 0.0
-
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, with the names of special symbols; units are joined."""
         entries = [self._words[i] for i in ids]

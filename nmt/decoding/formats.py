@@ -20,7 +20,6 @@ import numpy as np
 from nmt.decoding.translation import Translation
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_records, words
-from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ class NBestList:
         return list(dict.fromkeys(entry.text for entry in self.entries))
 
 
-def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
+def read_lists(path: Path, source: Path) -> Iterator[NBestList]:
     """Yield a list for each line of the source, in its order. Only one list is in memory at a time.
 
     A source line without words may have no list; its only entry is then empty.
@@ -169,8 +168,6 @@ def read_lists(path: Path, source: Path, progress: Progress | None = None) -> It
             raise _misfit(path, source, f"of sentence {line}", current)
         else:
             yield NBestList(line, [], [Entry("", 0.0)])
-        if progress is not None:
-            progress.update()
     if current:
         raise _misfit(path, source, f"for its {line + 1} lines alone", current)
 

@@ -19,12 +19,11 @@ from typing import NamedTuple
 from nmt.decoding.forced_decoding import Scorer
 from nmt.decoding.formats import Entry, NBestList, read_lists
 from nmt.decoding.test_set import models_checksum
-from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import TrainedModel, Words
 
@@ -130,14 +129,12 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
     Raises:
         UserError: source, lists and reference do not fit together, or a line is malformed.
     """
-    lines = sum(1 for _ in read_lines(source))
-    references = sum(1 for _ in read_lines(reference))
-    if references != lines:
-        raise UserError(f"{reference}: {references} lines, expected {lines} as in {source}")
-    with Progress(lines, "sentences", "oracle") as progress, write_lines(output) as writer:
-        for sentence, wanted in zip(read_lists(lists, source, progress), read_lines(reference), strict=True):
+    references = [reference for _, reference in read_pairs(source, reference)]
+    with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
+        for sentence, wanted in zip(read_lists(lists, source), references, strict=True):
             writer.write(best_by_bleu(sentence, wanted))
-    return lines
+            progress.update()
+    return len(references)
 
 
 def best_by_bleu(sentence: NBestList, reference: str) -> str:

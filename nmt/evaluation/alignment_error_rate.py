@@ -10,7 +10,7 @@ test set, the smallest number is its first sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -178,14 +178,3 @@ def alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, 
         **attention.as_dict(),
         "baselines": {name: counts.as_dict() for name, counts in names.items()},
     }
-
-
-def in_words(result: Mapping[str, Any]) -> str:
-    """Return the result of `alignment_error_rate` as one line of text."""
-    names = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
-    baselines = ", ".join(
-        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
-        for name, values in result["baselines"].items()
-    )
-    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
-    return f"Alignment error rate of {result['model']}: {own} (without a model: {baselines})."

@@ -18,7 +18,6 @@ from PIL import Image
 from tabulate import tabulate
 
 from nmt import __version__
-from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.files import read_json, write_text
 from nmt.io.system import packages
 from pipeline.config.runs import LATER
@@ -130,7 +129,7 @@ def _error_rates(paths: Sequence[Path], titles: tuple[str, str], settings: dict[
     for path in paths:
         model = LATER.sub("", path.stem)
         name = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
-        lines += Markup("<p>{}</p>\n").format(in_words({**read_json(path), "model": name}))
+        lines += Markup("<p>{}</p>\n").format(_in_words({**read_json(path), "model": name}))
     if lines:
         yield Item(*titles, body=lines)
 
@@ -149,3 +148,14 @@ def _versions() -> Item:
     ]
     table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
     return Item("Software", body=Markup(_rendered(table, "Software")), folded=True)
+
+
+def _in_words(result: Mapping[str, Any]) -> str:
+    """Return the result of `alignment_error_rate` as one line of text."""
+    names = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
+    baselines = ", ".join(
+        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
+        for name, values in result["baselines"].items()
+    )
+    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
+    return f"Alignment error rate of {result['model']}: {own} (without a model: {baselines})."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import words
 from nmt.plots.style import COLORS, drawing
 from pipeline.config.artifacts import ReportSettings
@@ -64,12 +64,18 @@ def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settin
     axes.set_axisbelow(True)
 
 
+def mean_rank(ranked: Vocabulary, tokens: Sequence[str]) -> float:
+    """Return the mean rank of words or their units, from 1. Unknown ones rank after the last; 0 if no words."""
+    ranks = [len(ranked) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in ranked.ids(tokens)]
+    return sum(ranks) / len(ranks) if ranks else 0.0
+
+
 def draw(inputs: Inputs) -> Figure:
     """Return the figure of a package; words are ranked on the side that the settings name."""
     side = inputs.settings.rank_of
     languages = inputs.config.languages
     language = languages.source if side == "source" else languages.target
     ranked = Vocabulary.read(inputs.package.vocabulary(language))
-    ranks = [ranked.mean_rank(words(line)) for line in inputs.lines(side)]
+    ranks = [mean_rank(ranked, words(line)) for line in inputs.lines(side)]
     scores = {system: score["by_sentence"] for system, score in inputs.curves().items()}
     return score_groups(scores, ranks, inputs.settings)
