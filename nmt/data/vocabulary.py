@@ -1,7 +1,6 @@
 """Vocabularies: the most frequent words (paper, Sec. 4.1), or subword units of all words; and counts of words.
 
-Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order. Counts
-are tables with a word and its count on each line.
+Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order.
 
 Words are cut into units by byte pair encoding (Sennrich et al., 2016, Algorithm 1). A word starts as its characters,
 after a mark for its beginning. Then, repeatedly, the two neighbours whose union was learned first are merged, as long
@@ -153,25 +152,6 @@ def build(
     vocabulary = Vocabulary(learn(counts, own), subwords) if subwords else most_frequent(counts, own)
     vocabulary.write(output)
     return vocabulary
-
-
-def write_word_counts(path: Path, counts: Mapping[str, int]) -> None:
-    """Write the words in code point order."""
-    with write_lines(path) as writer:
-        for word in sorted(counts):
-            writer.write(f"{word}\t{counts[word]}")
-
-
-def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
-    """Return the sum of some tables."""
-    total: Counter[str] = Counter()
-    for path in paths:
-        for number, line in enumerate(read_lines(path), 1):
-            word, _, count = line.partition("\t")
-            if not count.isdecimal():
-                raise UserError(f"{path}, line {number}: found {line[:60]!r}, expected a word and its count")
-            total[word] += int(count)
-    return total
 
 
 def count_words(paths: Iterable[Path]) -> Counter[str]:

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from operator import contains
 from pathlib import Path
 
-from nmt.data.preparation import letters
 from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.text import Languages, Tokenization
+from pipeline.preparation import letters
 
 Pair = tuple[str, str]
 PARTS = ("train", "dev", "test")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.data.preparation import SIDES
-from nmt.data.vocabulary import Vocabulary, read_word_counts
+from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json
 from nmt.settings.text import Languages
+from pipeline.preparation import SIDES, read_word_counts
 from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import Table, frame
 

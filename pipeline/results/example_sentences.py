@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nmt.data.preparation import letters
 from nmt.evaluation.translations import Record
+from pipeline.preparation import letters
 
 
 def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:

@@ -19,7 +19,6 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from nmt.data.preparation import prepare
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_provenance, record_path
 from nmt.io.files import read_json, sha256
@@ -37,6 +36,7 @@ from pipeline.config.runs import run_settings, runs_of, systems_in_use
 from pipeline.config.schema import Config
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
+from pipeline.preparation import prepare
 from pipeline.results.build import texts
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage, is_part

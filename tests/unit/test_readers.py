@@ -17,7 +17,7 @@ import pytest
 from nmt.cli import in_one_line
 from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import Vocabulary, read_word_counts
+from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
@@ -75,7 +75,6 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
             ),
         ],
     ),
-    "counts": (lambda path: read_word_counts([path]), ["a\n", "a\tb\n"]),
     "translations": (
         lambda path: list(read_records(path)),
         ["{", "[]", ROW[:-5] + "}", ROW.replace("0", '"0"') + "}", ROW.replace("0", "-1") + "}"],

@@ -5,8 +5,8 @@ from job import by_corpus, job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.data.preparation import prepare
     from nmt.settings.text import Cleaning, Languages, Tokenization
+    from pipeline.preparation import prepare
 
     settings = snakemake.params.settings
     prepare(

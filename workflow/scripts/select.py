@@ -5,10 +5,10 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.data.preparation import StageCounts
     from nmt.io.files import write_json
     from nmt.io.text_files import write_lines
     from nmt.selection import cross_entropy
+    from pipeline.preparation import StageCounts
 
     threshold = cross_entropy.read_threshold(Path(snakemake.input.threshold))
     corpus, shard = snakemake.wildcards.corpus, int(snakemake.wildcards.number)

@@ -5,7 +5,8 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.data.vocabulary import build, read_word_counts
+    from nmt.data.vocabulary import build
+    from pipeline.preparation import read_word_counts
 
     counts = read_word_counts(map(Path, snakemake.input.words))
     build(counts, **snakemake.params.settings, output=snakemake.output.vocabulary)

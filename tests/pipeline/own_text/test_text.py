@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.preparation import letters
 from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+from pipeline.preparation import letters
 from tests.bitexts import write_text
 from tests.messages import refused
 

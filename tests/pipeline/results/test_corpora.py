@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nmt.data.preparation import StageCounts
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
+from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
 from pipeline.results.figures.data import corpora_figure
 from pipeline.results.papers import ReportedData

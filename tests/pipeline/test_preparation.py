@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.preparation import REASONS, Cleaner, HeldOut, letters, prepare
-from nmt.data.vocabulary import read_word_counts
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.settings.text import Cleaning, Languages, Tokenization
+from pipeline.preparation import REASONS, Cleaner, HeldOut, letters, prepare, read_word_counts
 from tests.bitexts import write_pairs
+from tests.messages import refused
 
 LANGUAGES = Languages(source="en", target="fr")
 
@@ -171,3 +171,10 @@ def test_both_sides_stand_in_one_set(tmp_path: Path) -> None:
     counts = held_out.counts
     assert counts["dev_same_source"] == counts["test_same_target"] == 1
     assert counts["dev_same_both"] == counts["test_same_both"] == 0
+
+
+@pytest.mark.parametrize("line", ["a", "a\tb"])
+def test_what_is_no_table_of_counts_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "words").write_text(f"{line}\n", encoding="utf-8")
+    with refused():
+        read_word_counts([tmp_path / "words"])

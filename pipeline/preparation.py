@@ -3,7 +3,7 @@
 A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
 cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap compares sides
 twice: token by token, and by letters and digits alone, without case. Only the sentences of the held-out sets are in
-memory.
+memory. Counts of words are tables with a word and its count on each line.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import html
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from nmt.data.shards import Corpora
 from nmt.data.tokenization import CONTROL, Tokenizer
-from nmt.data.vocabulary import write_word_counts
+from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
@@ -157,6 +158,25 @@ class StageCounts:
         """Write the tables of each side's words."""
         for path, words in zip((source, target), self.words, strict=True):
             write_word_counts(path, words)
+
+
+def write_word_counts(path: Path, counts: Mapping[str, int]) -> None:
+    """Write the words in code point order."""
+    with write_lines(path) as writer:
+        for word in sorted(counts):
+            writer.write(f"{word}\t{counts[word]}")
+
+
+def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
+    """Return the sum of some tables."""
+    total: Counter[str] = Counter()
+    for path in paths:
+        for number, line in enumerate(read_lines(path), 1):
+            word, _, count = line.partition("\t")
+            if not count.isdecimal():
+                raise UserError(f"{path}, line {number}: found {line[:60]!r}, expected a word and its count")
+            total[word] += int(count)
+    return total
 
 
 Sides = tuple[Path, Path]
