@@ -47,10 +47,7 @@ def test_readmes_commands_work_on_a_fresh_machine(machine: Path, capsys: pytest.
     megabytes = int(run("du", "--summarize", "--block-size=1M", home).split()[0])
     assert megabytes < 1000 * int(small if version.endswith("+cpu") else large)
     with capsys.disabled():
-        print(
-            f"\n{machine.name}: setup and demo {done - begun:.0f} s, {megabytes:,} MB, "
-            f"PyTorch {version}"
-        )
+        print(f"\n{machine.name}: setup and demo {done - begun:.0f} s, {megabytes:,} MB, PyTorch {version}")
     tested = by_user(machine, f"cd nmt && .venv/bin/python --version && make test OPTIONS='{TESTS}'")
     with capsys.disabled():
         print(f"{tested.splitlines()[0]}, {TESTS}: {tested.splitlines()[-1].strip('= ')}")
