@@ -1,4 +1,4 @@
-"""Draws, describes and saves figures.
+"""Draws and saves figures.
 
 Equal input gives equal bytes: figures have no dates and ignore the user's settings.
 """
@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findSystemFonts, fontManager
@@ -88,33 +87,16 @@ def _families() -> list[str]:
     return [_FONT, *(name for name in _FALLBACKS if name in installed)]
 
 
-def save(figure: Figure, pdf: Path, png: Path) -> None:
-    """Write both formats, each whole or not at all, without dates."""
-    save_as(figure, pdf)
-    save_as(figure, png)
+def save_as(figure: Figure, path: Path, description: str = "") -> None:
+    """Write the format of the suffix (.pdf, .svg or .png), whole or not at all, without dates.
 
-
-def save_as(figure: Figure, path: Path) -> None:
-    """Write the format of the suffix (.pdf, .svg or .png), whole or not at all, without dates."""
+    A .png holds the description, for those who cannot see it.
+    """
     form = path.suffix[1:]
     if form not in _UNWANTED:
         raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
     with drawing(), atomic_path(path) as temporary:
         metadata: dict[str, str | None] = {_UNWANTED[form]: None}
         if form == "png":
-            metadata["Description"] = described(figure)
+            metadata["Description"] = description
         figure.savefig(temporary, format=form, metadata=metadata)
-
-
-def described(figure: Figure) -> str:
-    """Name the labelled lines, each with its first and last point: the alternative text of the picture."""
-    sentences = []
-    for axes in figure.axes:
-        what = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
-        for line in axes.get_lines():
-            points = np.asarray(line.get_xydata(), dtype=float)
-            points = points[np.isfinite(points).all(axis=1)]
-            if len(points) and not str(line.get_label()).startswith("_"):
-                ends = ", ".join(f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist())
-                sentences.append(f"{what}, {line.get_label()}: {ends}.")
-    return " ".join(sentences)

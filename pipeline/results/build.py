@@ -13,7 +13,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
@@ -33,6 +35,9 @@ from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.sentences import SetTexts, sentence_table
 from pipeline.results.tables.training import training_table
 from pipeline.results.tables.writer import Table, forms
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def of_package(inputs: Inputs) -> Artifacts:
@@ -160,9 +165,11 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> lis
         files = [f"{name}.{form}" for form in ("pdf", "png")]
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing
-            from nmt.plots.style import save
+            from nmt.plots.style import save_as
 
-            save(_figure(name).draw(inputs), *(out / file for file in files))
+            figure = _figure(name).draw(inputs)
+            for file in files:
+                save_as(figure, out / file, described(figure))
             written += files
     return written
 
@@ -172,3 +179,17 @@ def _figure(name: str) -> ModuleType:
     if find_spec(module) is None:
         raise UserError(f"a paper names the figure {name!r}, which nothing draws: {module} is missing")
     return import_module(module)
+
+
+def described(figure: Figure) -> str:
+    """Name the labelled lines, each with its first and last point: the alternative text of the picture."""
+    sentences = []
+    for axes in figure.axes:
+        what = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
+        for line in axes.get_lines():
+            points = np.asarray(line.get_xydata(), dtype=float)
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points) and not str(line.get_label()).startswith("_"):
+                ends = ", ".join(f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist())
+                sentences.append(f"{what}, {line.get_label()}: {ends}.")
+    return " ".join(sentences)
