@@ -22,7 +22,8 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.settings.text import Cleaning, Languages, Tokenization
+from nmt.settings.text import Languages, Tokenization
+from pipeline.config.text import Cleaning
 
 _DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL.pattern}")
 """Byte order marks, carriage returns at the end, and control characters."""

@@ -40,7 +40,7 @@ def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Pat
     """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
     from nmt.data.vocabulary import build, count_words
 
-    built = build(count_words(inputs), words, False, output, subwords)
+    built = build(count_words(inputs), words, specials_count=False, output=output, subwords=subwords)
     click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 
 

@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from nmt.settings.base import Identifier, Names, Seed, Settings, Words
 from nmt.settings.decoding import Unfinished, Unknown
-from nmt.settings.text import Languages, SentenceLength, Tokenization
+from nmt.settings.text import Languages, Tokenization
 from pipeline.config.catalogue import FilePath
+from pipeline.config.text import SentenceLength
 
 FIRST_PAPER = "bahdanau2015"
 

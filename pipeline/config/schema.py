@@ -19,7 +19,7 @@ from nmt.settings.base import (
 )
 from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName, GatedArchitecture
-from nmt.settings.text import Cleaning, Languages, Selection, Tokenization, VocabularySettings
+from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
 from pipeline.config.catalogue import (
@@ -31,6 +31,7 @@ from pipeline.config.catalogue import (
     SystemEntry,
 )
 from pipeline.config.phrase_based import PhraseBased
+from pipeline.config.text import Cleaning, Selection, VocabularySettings
 
 
 class Released(Settings):

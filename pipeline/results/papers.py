@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.errors import naming
 from nmt.settings.base import validated
-from nmt.settings.text import SentenceLength
+from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]

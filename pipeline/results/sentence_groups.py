@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from nmt.settings.text import SentenceLength
+from pipeline.config.text import SentenceLength
 from pipeline.results.bootstrap import Bootstrap, interval
 
 Rows = Sequence[Mapping[str, Any]]

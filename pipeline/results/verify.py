@@ -26,7 +26,6 @@ from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
 from nmt.settings.base import differences, flatten, read, shown
 from nmt.settings.decoding import Decoding
-from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from pipeline.config import snapshot
@@ -34,6 +33,7 @@ from pipeline.config.checkout import REPOSITORY
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of, systems_in_use
 from pipeline.config.schema import Config
+from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.settings.text import Cleaning, Languages, Tokenization
+from nmt.settings.text import Languages, Tokenization
+from pipeline.config.text import Cleaning
 from pipeline.preparation import REASONS, Cleaner, HeldOut, letters, prepare, read_word_counts
 from tests.bitexts import write_pairs
 from tests.messages import refused

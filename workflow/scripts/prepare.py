@@ -5,7 +5,8 @@ from job import by_corpus, job
 with job(snakemake):
     from pathlib import Path
 
-    from nmt.settings.text import Cleaning, Languages, Tokenization
+    from nmt.settings.text import Languages, Tokenization
+    from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare
 
     settings = snakemake.params.settings

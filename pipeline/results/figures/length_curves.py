@@ -7,8 +7,8 @@ import math
 from matplotlib.figure import Figure
 
 from nmt.plots.style import COLORS, drawing
-from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import ReportSettings
+from pipeline.config.text import SentenceLength
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 from pipeline.results.inputs import Inputs
 from pipeline.results.sentence_groups import by_length
