@@ -55,10 +55,6 @@ class Hypothesis:
     finished: bool
     scores: list[float] = field(default_factory=list, compare=False)
 
-    def score(self, normalize: bool) -> float:
-        """Return the score for ranking. Division by length counts the end symbol."""
-        return self.log_probability / (len(self.words) + self.finished) if normalize else self.log_probability
-
 
 @dataclass(frozen=True)
 class Limits:

@@ -6,10 +6,9 @@ words.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,6 @@ class Translation:
         tokens: the translation as the model writes it: T tokens.
         token_scores: what each token and the end of the sentence (of each piece) add to `score`.
         finished: whether the search reached the end of the sentence.
-        rank: the sum of the scores by which the search ranks the translations of each piece.
         pieces: how many source tokens each piece has. A line without tokens has no piece.
         piece_attention: the attention of each piece, [tokens, source tokens]; None if there is none.
     """
@@ -51,7 +49,6 @@ class Translation:
     tokens: list[str]
     token_scores: list[float] = field(repr=False)
     finished: bool = field(default=True, repr=False)
-    rank: float = field(default=0.0, repr=False)
     pieces: list[int] = field(default_factory=list, repr=False)
     piece_attention: list[Weights] | None = field(default=None, repr=False)
 
@@ -117,32 +114,21 @@ def _end(words: Sequence[str]) -> int:
     return len(words)
 
 
-def join_pieces(parts: Sequence[Sequence[Translation]], n_best: int, attention: bool) -> list[Translation]:
-    """Return the `n_best` best translations of a line, given those of its pieces, each best first.
+def join_pieces(parts: Sequence[Sequence[Translation]], attention: bool) -> list[Translation]:
+    """Return the translations of a line, given those of its pieces, each best first; an empty one without pieces.
 
-    A line is ranked by the sum of its pieces' scores. Therefore the best line always consists of the best translation
-    of every piece.
+    The k-th consists of the k-th of every piece, as long as each piece has one.
     """
-    best = [Translation("", "", 0.0, [], [], [], piece_attention=[] if attention else None)]
-    for part in parts:
-        chosen = heapq.nlargest(n_best, product(best, part), key=lambda pair: pair[0].rank + pair[1].rank)
-        best = [_join(left, right) for left, right in chosen]
-    return best
+    empty = Translation("", "", 0.0, [], [], [], piece_attention=[] if attention else None)
+    return [reduce(_join, ranked, empty) for ranked in zip(*parts, strict=False)] or [empty]
 
 
 def _join(left: Translation, right: Translation) -> Translation:
-    attention = (
-        None if left.piece_attention is None else [*left.piece_attention, *(right.piece_attention or [])]
-    )
-    return Translation(
-        "",
-        "",
-        left.score + right.score,
-        left.source_tokens + right.source_tokens,
-        left.tokens + right.tokens,
-        left.token_scores + right.token_scores,
-        left.finished and right.finished,
-        left.rank + right.rank,
-        left.pieces + right.pieces,
-        attention,
+    added = ("score", "source_tokens", "tokens", "token_scores", "pieces")
+    attention = left.piece_attention
+    return replace(
+        left,
+        **{name: getattr(left, name) + getattr(right, name) for name in added},
+        finished=left.finished and right.finished,
+        piece_attention=None if attention is None else [*attention, *(right.piece_attention or [])],
     )

@@ -103,7 +103,6 @@ class Translator:
             tokens,
             scores.tolist(),
             hypothesis.finished,
-            hypothesis.score(self.decoding.normalize_by_length),
             [len(source)],
         )
 
@@ -150,7 +149,7 @@ class TextTranslator:
                 f"of the family {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
         self._source, self._target = text_processors(text, options.tokenized)
-        self._max_words, self._n_best = options.max_words, n_best
+        self._max_words = options.max_words
         self._attention = attention and aligns
         decoding = text.search(compute, options, n_best)
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
@@ -174,9 +173,7 @@ class TextTranslator:
 
     def _line(self, line: str, parts: Sequence[list[Translation]]) -> list[Translation]:
         """Return the translations of a line, given those of its pieces."""
-        n_best = join_pieces(
-            [[self._copied(piece) for piece in part] for part in parts], self._n_best, self._attention
-        )
+        n_best = join_pieces([[self._copied(piece) for piece in part] for part in parts], self._attention)
         return [replace(whole, source=line, text=self._target.text(whole.tokens)) for whole in n_best]
 
     def _copied(self, piece: Translation) -> Translation:

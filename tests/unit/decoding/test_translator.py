@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -261,27 +260,19 @@ def test_cuts_fall_behind_the_last_full_stop_or_comma_of_the_second_half() -> No
     assert pieces([], 3) == []
 
 
-@given(
-    st.lists(st.lists(st.floats(-9, 0), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(1, 5)
-)
-def test_the_n_best_of_a_line_are_those_of_all_combinations(scores: list[list[float]], n_best: int) -> None:
-    parts = [
-        [
-            Translation("", "", score / 2, [], [str(score)], [], rank=score)
-            for score in sorted(part, reverse=True)
-        ]
-        for part in scores
-    ]
-    totals = sorted((sum(values) for values in product(*scores)), reverse=True)[:n_best]
-    limited = [part[:n_best] for part in parts]
-    assert [found.rank for found in join_pieces(limited, n_best, False)] == pytest.approx(totals)
+def test_the_second_of_a_line_joins_the_second_of_each_piece() -> None:
+    parts = [[Translation("", "", -one, [], [f"{name}{one}"], []) for one in (1.0, 2.0)] for name in "ab"]
+    parts[1].append(Translation("", "", -3.0, [], ["b3"], []))
+    found = join_pieces(parts, False)
+    assert [(one.tokens, one.score) for one in found] == [(["a1.0", "b1.0"], -2.0), (["a2.0", "b2.0"], -4.0)]
+    assert [one.tokens for one in join_pieces([], False)] == [[]]
 
 
 def test_attention_is_kept_piece_by_piece() -> None:
     one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
-    left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, -0.4, [3], [one])
-    right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, -2.0, [2], [other])
-    (found,) = join_pieces([[left], [right]], 1, True)
+    left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, [3], [one])
+    right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, [2], [other])
+    (found,) = join_pieces([[left], [right]], True)
     assert found.tokens == ["a", "b", "c"] and not found.finished and found.pieces == [3, 2]
     assert found.token_scores == [-0.5, -0.4, -0.1, -2.0]
     assert found.attention is not None
