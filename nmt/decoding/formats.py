@@ -142,11 +142,6 @@ class NBestList:
     source: list[str]
     entries: Sequence[Entry]
 
-    @property
-    def distinct(self) -> list[str]:
-        """Return the distinct texts. Moses lists a translation once for each of its derivations."""
-        return list(dict.fromkeys(entry.text for entry in self.entries))
-
 
 def read_lists(path: Path, source: Path) -> Iterator[NBestList]:
     """Yield a list for each line of the source, in its order. Only one list is in memory at a time.

@@ -141,4 +141,5 @@ def best_by_bleu(sentence: NBestList, reference: str) -> str:
     """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals."""
     from nmt.evaluation.bleu import sentence_counts  # rescoring does without
 
-    return max(sentence.distinct, key=lambda text: sentence_counts(text, reference).smoothed)
+    texts = (entry.text for entry in sentence.entries)
+    return max(texts, key=lambda text: sentence_counts(text, reference).smoothed)

@@ -32,8 +32,6 @@ NATS = 1e-4
 DROPPED = 2**31 - 1
 """The score of a pair with an empty side, which is never taken."""
 
-_LARGEST = DROPPED - 1
-
 
 @dataclass(frozen=True)
 class Models:
@@ -56,9 +54,7 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
     sources = source_models.differences([source for source, _ in pairs])
     targets = target_models.differences([target for _, target in pairs])
     return [
-        max(-_LARGEST, min(_LARGEST, round((source + target) / NATS)))
-        if all(map(str.split, pair))
-        else DROPPED
+        round((source + target) / NATS) if all(map(str.split, pair)) else DROPPED
         for pair, source, target in zip(pairs, sources, targets, strict=True)
     ]
 
