@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from nmt.model import families
+from nmt.model import families, reference
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import (
     FAMILIES,
@@ -70,3 +70,9 @@ def small_model(family: FamilyName, dtype: torch.dtype = torch.float64, **change
             if not weight.any():
                 weight.normal_(0, 0.7, generator=generator)
     return model.to(dtype)
+
+
+def by_loops(model: EncoderDecoder) -> Any:
+    """The same model as plain loops over the same weights: the class of its name in `nmt.model.reference`."""
+    loops = getattr(reference, type(model).__name__)
+    return loops(dict(model.named_parameters()), model.architecture)

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from nmt.errors import UserError, naming, system_errors
 from nmt.io.files import atomic_path, replaceable
@@ -135,19 +135,16 @@ def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any format."""
     name = "standard input" if path == STANDARD else str(path)
     with system_errors(path):
-        raw = (
-            os.fdopen(os.dup(sys.stdin.fileno()), "rb", 0)
-            if path == STANDARD
-            else path.open("rb", buffering=0)
-        )
-    with raw:
-        size = _size(raw.fileno())
-        text = opened_text(raw, name)
+        place = os.dup(sys.stdin.fileno()) if path == STANDARD else path
+        file = open(place, "rb")  # noqa: SIM115
+    with file:
+        size = _size(file.fileno())
+        text = opened_text(file, name)
         if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
             raise UserError(f"{path}: no zstd stream; make it again")
-        pausing = raw.fileno() if size is None and text.is_plain else None
-        position = None if text.is_plain or size is None else raw.tell
-        yield LineStream(name, lambda: text.stream.read(_CHUNK), pausing, size, position)
+        pausing = file.fileno() if size is None and text.is_plain else None
+        position = None if text.is_plain or size is None else file.tell
+        yield LineStream(name, lambda: text.stream.read1(_CHUNK), pausing, size, position)
 
 
 def _size(descriptor: int) -> int | None:
@@ -272,17 +269,16 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
 
 _LARGEST_SGML = 1 << 26
 """Limit for the bytes of an SGML file, which is held in memory. Test sets have a megabyte."""
-_LONGEST_PROLOG = 1 << 12
 
-_MAGIC: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
-    b"\x1f\x8b\x08": lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb")),
+_MAGIC: dict[bytes, Callable[[Any], object]] = {
+    b"\x1f\x8b\x08": gzip.open,
     **{
-        b"BZh%d%b" % (level, block): lambda file: cast(IO[bytes], bz2.BZ2File(file))
+        b"BZh%d%b" % (level, block): bz2.BZ2File
         for level in range(1, 10)
         for block in (b"1AY&SY", b"\x17rE8P\x90")
     },
-    b"\xfd7zXZ\x00": lambda file: cast(IO[bytes], lzma.LZMAFile(file)),  # noqa: SIM115
-    b"\x28\xb5\x2f\xfd": lambda file: cast(IO[bytes], zstd.ZstdFile(file)),
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": zstd.ZstdFile,
 }
 """First bytes of compressed data, each with what decompresses it."""
 
@@ -297,40 +293,11 @@ _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""",
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
-class Peeked(io.RawIOBase):
-    """A stream whose first bytes can be looked at; reading returns what is there, as the stream itself does."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file = file
-        self._head = b""
-
-    def head(self, undecided: Callable[[bytes], bool]) -> bytes:
-        """Return the first bytes: as many as come at once, and more as long as these are `undecided`."""
-        while undecided(self._head) and (more := self.file.read(_CHUNK)):
-            self._head += more
-        return self._head
-
-    def readable(self) -> bool:
-        """Return True, as a stream that is read must."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read the next bytes, at most as many as `buffer` holds."""
-        data = self._head or self.file.read(len(buffer))
-        size = min(len(data), len(buffer))
-        buffer[:size] = data[:size]
-        self._head = data[size:]
-        return size
-
-
-def decompressed(file: IO[bytes]) -> Peeked:
+def decompressed(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     """Return a stream of a file's bytes, decompressed if its first bytes say that it is compressed."""
-    peeked = Peeked(file)
-    head = peeked.head(lambda head: any(magic.startswith(head) and magic != head for magic in _MAGIC))
-    for magic, opened in _MAGIC.items():
-        if head.startswith(magic):
-            return Peeked(opened(cast(IO[bytes], io.BufferedReader(peeked, _CHUNK))))
-    return peeked
+    head = file.peek()
+    opened = next((opened for magic, opened in _MAGIC.items() if head.startswith(magic)), None)
+    return cast("io.BufferedReader[Any]", opened(file)) if opened else file
 
 
 @dataclass(frozen=True)
@@ -346,12 +313,12 @@ class Segment:
 class Text:
     """The lines of a file as a stream; its segments if it is SGML; and whether the lines are the file's own bytes."""
 
-    stream: IO[bytes]
+    stream: io.BufferedReader[Any] | io.BytesIO
     segments: list[Segment]
     is_plain: bool
 
 
-def opened_text(file: IO[bytes], name: str | Path) -> Text:
+def opened_text(file: io.BufferedReader[Any], name: str | Path) -> Text:
     """Return the lines of a file that is open.
 
     Raises:
@@ -359,23 +326,14 @@ def opened_text(file: IO[bytes], name: str | Path) -> Text:
     """
     with naming(name):
         text = decompressed(file)
-        head = text.head(_undecided)
+        head = text.peek(1)  # or more: as many as come at once
         if head.startswith(b"PK\x03\x04"):
             raise UserError(f"{name}: a zip archive, expected text; unpack it first")
-        if not _OPENING.match(head, _prolog(head)):
-            return Text(cast(IO[bytes], text), [], text.file is file)
-        segments = list(_segments(io.BufferedReader(text).read(_LARGEST_SGML)))
+        prolog = _PROLOG.match(head)
+        if not _OPENING.match(head, prolog.end() if prolog else 0):
+            return Text(text, [], text is file)
+        segments = list(_segments(text.read(_LARGEST_SGML)))
     return Text(io.BytesIO(b"".join(segment.text + b"\n" for segment in segments)), segments, False)
-
-
-def _prolog(head: bytes) -> int:
-    match = _PROLOG.match(head)
-    return match.end() if match else 0
-
-
-def _undecided(head: bytes) -> bool:
-    """Return whether more bytes are needed to tell SGML from other text. A line that is typed is enough."""
-    return len(head) < _LONGEST_PROLOG and b"\n" not in head[_prolog(head) :]
 
 
 def _segments(text: bytes) -> Iterator[Segment]:

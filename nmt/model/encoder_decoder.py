@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Generator, Tensor, nn
@@ -19,9 +19,6 @@ from nmt.backend.products import Module
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, summed_nll
 from nmt.settings.families import Architecture
-
-if TYPE_CHECKING:
-    from nmt.model.reference import Reference
 
 Initializer = Callable[[Tensor, Generator], object]
 """A function that fills a weight in place."""
@@ -120,10 +117,6 @@ class EncoderDecoder(Module, ABC):
     @abstractmethod
     def steps(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
         """Return the state of a search over encoded sentences, restricted to the candidate words if there are any."""
-
-    @abstractmethod
-    def reference(self) -> Reference:
-        """Return the same model as plain loops over the same weights, for tests and readers."""
 
     def sentence_vectors(self, encoded: Any) -> Tensor | None:
         """Return the fixed vector of each sentence, (B, D); None if a sentence is not encoded as one fixed vector."""

@@ -12,7 +12,7 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import Any
 
 import yaml
 
@@ -125,7 +125,7 @@ def _extract(archive: Path, place: Path) -> Path:
 class _Limited(io.RawIOBase):
     """The decompressed bytes of an archive, with a limit: headers and small files are held in memory."""
 
-    def __init__(self, raw: IO[bytes], size: int) -> None:
+    def __init__(self, raw: io.BufferedReader[Any], size: int) -> None:
         self._stream = decompressed(raw)
         self._left = _ALWAYS + _RATIO * size
 

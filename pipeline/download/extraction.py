@@ -188,8 +188,8 @@ def _of_tar(
     """Yield the names of all members, the wanted ones with a stream of their bytes if they are files."""
     watched = io.BufferedReader(_Watched(raw, lambda data: progress.update(len(data))), _CHUNK)
     # unlike tarfile's own decompression, this checks the checksum at the end; so the archive is read to its end
-    stream = decompressed(cast(IO[bytes], watched))
-    with tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as packed:
+    stream = decompressed(watched)
+    with tarfile.open(fileobj=stream, mode="r|") as packed:
         for entry in packed:
             name = entry.name.removeprefix("./")
             yield name, packed.extractfile(entry) if name in wanted and entry.isfile() else None
@@ -220,11 +220,11 @@ class _Watched(io.RawIOBase):
 def _take(side: Side, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
     md5 = hashlib.md5(usedforsecurity=False)
-    hashed = cast(IO[bytes], _Watched(stream, md5.update))
+    hashed = io.BufferedReader(_Watched(stream, md5.update), _CHUNK)
     text = opened_text(hashed, str(side))
     side.segments = text.segments
     with ShardFiles(side.temporaries) as shards:
-        for line in LineStream(str(side), lambda: text.stream.read(_CHUNK)):
+        for line in LineStream(str(side), lambda: text.stream.read1(_CHUNK)):
             shards.writer(side.lines).write_bytes(line)
             side.lines += 1
             side.words += len(line.decode(errors="replace").split())

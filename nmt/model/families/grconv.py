@@ -20,7 +20,6 @@ import torch
 from torch import Tensor, nn
 
 from nmt.backend.products import Module
-from nmt.model import reference
 from nmt.model.encoder_decoder import Initializer, normal, orthogonal
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
@@ -113,10 +112,6 @@ class GrConv(GatedEncoderDecoder):
     def gates(self, source: Tensor) -> list[Tensor]:
         """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""
         return self.encoder.gates(self.source_embedding(source))
-
-    def reference(self) -> reference.GrConv:
-        """See `EncoderDecoder.reference`."""
-        return reference.GrConv(dict(self.named_parameters()), self.architecture)
 
 
 Model = GrConv

@@ -20,7 +20,6 @@ from torch.nn.functional import pad
 
 from nmt.backend.products import Module
 from nmt.data.vocabulary import END
-from nmt.model import reference
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Initializer, Inputs, uniform
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
@@ -202,10 +201,6 @@ class DeepLSTM(EncoderDecoder):
     def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
         """See `EncoderDecoder.steps`."""
         return DeepLSTMState(self, encoded, candidates)
-
-    def reference(self) -> reference.DeepLSTM:
-        """See `EncoderDecoder.reference`."""
-        return reference.DeepLSTM(dict(self.named_parameters()), self.architecture)
 
 
 class DeepLSTMState:

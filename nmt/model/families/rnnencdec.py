@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from nmt.model import reference
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
 from nmt.model.readout import MaxoutReadout
@@ -36,10 +35,6 @@ class RNNencdec(GatedEncoderDecoder):
         self.encoder = ForwardEncoder(architecture)
         self.decoder = FixedContextDecoder(architecture)
         self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
-
-    def reference(self) -> reference.RNNencdec:
-        """See `EncoderDecoder.reference`."""
-        return reference.RNNencdec(dict(self.named_parameters()), self.architecture)
 
 
 Model = RNNencdec

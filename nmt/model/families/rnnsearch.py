@@ -8,7 +8,6 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from nmt.model import reference
 from nmt.model.attention import Alignment, AttentionScan
 from nmt.model.encoder_decoder import Initializer, normal
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
@@ -84,10 +83,6 @@ class RNNsearch(GatedEncoderDecoder):
             if ALIGNMENT.search(name)
             else super().start_value(name)
         )
-
-    def reference(self) -> reference.RNNsearch:
-        """See `EncoderDecoder.reference`."""
-        return reference.RNNsearch(dict(self.named_parameters()), self.architecture)
 
 
 Model = RNNsearch

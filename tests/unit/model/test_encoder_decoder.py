@@ -15,7 +15,7 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.readout import Candidates, WordProbabilities
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training.validation import sentence_nll
-from tests.small_models import interpretations, small_model
+from tests.small_models import by_loops, interpretations, small_model
 
 PAIRS = [([3, 5, 2, 8], [4, 2]), ([6], [5, 1, 3, 2, 6]), ([2, 2, 7], [6, 6, 3])]
 
@@ -28,7 +28,7 @@ def batch_of(pairs: list[tuple[list[int], list[int]]], source_end: bool = True) 
 
 
 def nll_by_loops(model: EncoderDecoder, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
-    loops, end = model.reference(), [END] if model.architecture.source_end else []
+    loops, end = by_loops(model), [END] if model.architecture.source_end else []
     return torch.stack([loops.nll([*source, *end], [*target, END])[0] for source, target in pairs])
 
 
@@ -62,7 +62,7 @@ def test_alignment_weights_follow_the_equations() -> None:
     batch = batch_of(PAIRS)
     _, found = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
     assert found is not None
-    loops = model.reference()
+    loops = by_loops(model)
     for column, (source, target) in enumerate(PAIRS):
         _, alphas = loops.nll([*source, END], [*target, END])
         expected = torch.stack(alphas)
