@@ -84,8 +84,7 @@ def train(
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
     from nmt.training.checkpoint import export
-    from nmt.training.data import open_data
-    from nmt.training.trainer import Trainer
+    from nmt.training.trainer import Trainer, open_data
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(

@@ -139,10 +139,12 @@ def reached(path: Path, dev_score: str = "nll") -> Reached:
     return Reached(last["update"], last.get("epoch"), rate, dev, best)
 
 
-def last_update(training: Training, progress: Reached) -> int:
-    """Return the last update of a run: `updates`, or an earlier one if its history tells how many `epochs` take."""
-    if training.epochs is None or not progress.epoch:
+def last_update(training: Training, updates: int, epochs: float | None) -> int:
+    """Return the last update of a run: by `training.updates`, or earlier by `training.epochs`.
+
+    `updates` updates make `epochs` passes over the text; None or 0 if this is not known yet.
+    """
+    if training.epochs is None or not epochs:
         return training.updates
-    needed = training.epochs * progress.update / progress.epoch
     # Rounded first: division may leave a last digit above a whole number.
-    return min(training.updates, math.ceil(round(needed, 6)))
+    return min(training.updates, math.ceil(round(training.epochs * updates / epochs, 6)))

@@ -28,18 +28,18 @@ from nmt.backend.device import (
 from nmt.backend.products import Backend, choose_products, refuse_unable
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
 from nmt.io.progress import Progress
 from nmt.model import families
-from nmt.settings.base import Flat, differences
+from nmt.settings.base import Flat, differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.data import ahead, fingerprint
-from nmt.training.history import FOLDER, Board, History
+from nmt.training.history import FOLDER, Board, History, last_update
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
-from nmt.training.update import Updater
+from nmt.training.update import Updater, ahead
 from nmt.training.validation import greedy_bleu, mean_nll
 
 COMPILED = "compiled"
@@ -71,6 +71,31 @@ class Counters:
     window_seconds: float = 0.0
 
 
+def open_data(
+    train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path
+) -> tuple[Bitext, Bitext, tuple[int, int]]:
+    """Return training and development text, and the sizes of both vocabularies, source first.
+
+    A UserError names a bitext that was altered, or was made with another vocabulary.
+    """
+    source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    bitexts = Bitext.open(train), Bitext.open(dev)
+    for bitext in bitexts:
+        bitext.check(source, target)
+    return *bitexts, (len(source), len(target))
+
+
+def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Flat:
+    """Return everything that determines the weights, with flat dotted keys: no run resumes where any of it differs."""
+    data = {
+        "train": train.meta.sha256,
+        "dev": dev.meta.sha256,
+        "source_vocabulary": train.meta.source_vocabulary_sha256,
+        "target_vocabulary": train.meta.target_vocabulary_sha256,
+    }
+    return flatten({"settings": run.fingerprint_fields(), "data": data})
+
+
 class Interrupted(Exception):
     """Raised when the run was told to stop before its end. Its state is saved."""
 
@@ -98,22 +123,13 @@ class Trainer:
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
-        self.last_update, self.last_because = self._end()
+        self.last_update = last_update(self.settings, len(self.pairs), self.settings.batch_size)
+        self.last_because = "updates" if self.last_update == self.settings.updates else "epochs"
         self.fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
         self.lost: Callable[[], bool] = lambda: False
-
-    def _end(self) -> tuple[int, str]:
-        """Return the last update of the run, and the setting that determines it."""
-        updates, epochs = self.settings.updates, self.settings.epochs
-        if epochs is not None:
-            # rounded, or 1.1 epochs of 50 pairs in batches of 5 were 12 updates
-            needed = math.ceil(round(epochs * len(self.pairs) / self.settings.batch_size, 6))
-            if needed <= updates:
-                return needed, "epochs"
-        return updates, "updates"
 
     # Beginnings ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ batch, as a CUDA graph, and then replayed with new words. Batches are padded to 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -112,6 +113,27 @@ class Updater:
         """Return the sums so far, after waiting for the device."""
         nll, norm, clipped, not_finite = self.sums.tolist()
         return Sums(nll, norm, int(clipped), int(not_finite))
+
+
+def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = 16) -> Generator[Batch]:
+    """Yield the same batches in the same order, with up to `depth` of them prepared in advance by a thread.
+
+    So a GPU never waits for reading, sorting and padding.
+    An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
+    """
+    pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
+
+    def make() -> Batch | None:
+        batch = next(batches, None)
+        return None if batch is None else prepare(batch)
+
+    made = deque(pool.submit(make) for _ in range(depth))
+    try:
+        while (batch := made.popleft().result()) is not None:
+            made.append(pool.submit(make))
+            yield batch
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 # --- CUDA graphs ------------------------------------------------------------------------------------------------------

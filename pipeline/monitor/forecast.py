@@ -67,10 +67,9 @@ def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     if run.base:
         base = _reached(folder, run.base)
         finished = (folder / "models" / run.base / HISTORY).exists()
-        begun = (
-            base.update if finished else last_update(config.models[all_runs[run.base].model].training, base)
-        )
-    left = max(0, last_update(entry.training, history) - max(history.update, begun))
+        training = config.models[all_runs[run.base].model].training
+        begun = base.update if finished else last_update(training, base.update, base.epoch)
+    left = max(0, last_update(entry.training, history.update, history.epoch) - max(history.update, begun))
     seeds = (name for name, other in all_runs.items() if other.model == run.model)
     for other in filter(None, [run.name, run.base, *seeds]):
         if rate := _reached(folder, other).updates_per_second:

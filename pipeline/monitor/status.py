@@ -92,7 +92,7 @@ def training(config: Config, folder: Path, run: Run) -> Training:
     else:
         word = "waiting"
     progressed = reached((model if finished else state) / HISTORY, entry.training.dev_score)
-    end = last_update(entry.training, progressed)
+    end = last_update(entry.training, progressed.update, progressed.epoch)
     if word == "running" and noted and noted.total and (progressed.epoch or entry.training.epochs is None):
         # more recent than the history, but counted from where this process began
         update = max(progressed.update, end - noted.total + noted.count)

@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import begun, read_provenance, read_records, write_provenance
 from nmt.store import trained_model
 from nmt.training import checkpoint
-from nmt.training.data import open_data
+from nmt.training.trainer import open_data
 from tests.bitexts import write_text
 from tests.translators import text_settings
 from tests.translators import trained_model as train

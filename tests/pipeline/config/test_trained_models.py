@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 
 from nmt.data.bitext import Bitext
-from nmt.training.data import fingerprint
+from nmt.training.trainer import fingerprint
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config

@@ -19,9 +19,8 @@ from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
-from nmt.training.data import ahead
 from nmt.training.trainer import Trainer
-from nmt.training.update import GraphedUpdates
+from nmt.training.update import GraphedUpdates, ahead
 from tests.bitexts import write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run

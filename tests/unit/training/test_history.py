@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.training.history import History, Reached, last_update, reached, records
+from nmt.training.history import History, last_update, reached, records
 from tests.messages import refused
 from tests.training_settings import training
 
@@ -68,4 +68,4 @@ def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, bes
 def test_a_run_ends_with_its_updates_or_with_those_of_its_epochs(
     epochs: float | None, epoch: float | None, end: int
 ) -> None:
-    assert last_update(training(updates=30, epochs=epochs), Reached(update=10, epoch=epoch)) == end
+    assert last_update(training(updates=30, epochs=epochs), 10, epoch) == end

@@ -87,12 +87,12 @@ def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
 
 
 SUTSKEVERS = model_run(
-    family="lstm", optimizer="sgd", learning_rate=0.7, clip_norm=5.0, cost="mean", epochs=1.95,
+    family="lstm", optimizer="sgd", learning_rate=0.7, clip_norm=5.0, cost="mean", epochs=1.95, updates=100,
     decay_from_epoch=0.5, decay_every_epochs=0.25,
 )  # fmt: skip
 """30 updates of 4 of 60 pairs are 2 epochs."""
 FALLING_ADAM = model_run(
-    optimizer="adam", learning_rate=0.01, cost="mean", keep="best", epochs=1.95, decay_from_epoch=0.5,
+    optimizer="adam", learning_rate=0.01, cost="mean", keep="best", epochs=1.95, updates=100, decay_from_epoch=0.5,
     decay_every_epochs=0.25,
 )  # fmt: skip
 

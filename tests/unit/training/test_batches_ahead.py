@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from nmt.data.batches import Batch
-from nmt.training.data import ahead
+from nmt.training.update import ahead
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
