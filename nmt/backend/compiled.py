@@ -2,7 +2,8 @@
 
 A GPU takes longer to start dozens of small kernels for a step than to run them. The functions marked with `fusible`
 contain these operations; called with `fuse`, they run as torch.compile has made them. The equations are the same, and
-the results differ in their last digits.
+the results differ in their last digits. Where a kernel is better written in another way,
+`torch.compiler.is_compiling()` tells that torch.compile reads the function.
 
 What is compiled is little and bounded: each function once for a model, with the sizes of the model and the batch as
 constants, but for the one size that varies from batch to batch. No kernel is chosen by its measured time, so that equal
@@ -95,7 +96,9 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(inspect.signature(function).parameters)
         places = [(names.index(name), dimension) for name, dimension in varying.items()]
-        compiled = functools.cache(lambda: _compile(function))
+        compiled = functools.cache(
+            lambda: torch.compile(function, fullgraph=True, dynamic=False, options=OPTIONS)
+        )
 
         @functools.wraps(function)
         def call(*arguments: Any, fuse: bool = False) -> Any:
@@ -109,12 +112,3 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
         return call
 
     return decorate
-
-
-def _compile(function: Callable[..., Any]) -> Any:
-    return torch.compile(function, fullgraph=True, dynamic=False, options=OPTIONS)
-
-
-def fusing() -> bool:
-    """Return whether torch.compile reads this function."""
-    return torch.compiler.is_compiling()

@@ -17,11 +17,11 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Literal
 
 import click
 
@@ -35,7 +35,6 @@ UNWRITTEN = 5.0
 """Seconds that a lock may be empty, until its holder has written it. Then it is a leftover of a power cut."""
 
 IfLocked = Literal["wait", "refuse"]
-Taken = TypeVar("Taken")
 
 
 @dataclass(frozen=True)
@@ -137,16 +136,19 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
     StillLocked if it is held until `deadline`, a time of the monotonic clock.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    announced = False
     with (folder / "lock.machine").open("a") as file:
-
-        def attempt() -> bytes | None:
-            exact = kernel_lock(file.fileno())
-            return None if exact is False else _claimed(folder, bool(exact))
-
-        def blocked() -> str:
-            return f"{folder}: {observe(folder) or 'another process'} works on it"
-
-        holding = Holding(folder / "lock", _waited(attempt, blocked, if_locked, deadline))
+        while (claim := _claimed(folder, kernel_lock(file.fileno()))) is None:
+            blocked = f"{folder}: {observe(folder) or 'another process'} works on it"
+            if if_locked == "refuse":
+                raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
+            if time.monotonic() >= deadline:
+                raise StillLocked(f"{blocked}; waited for it as long as there was time; run again")
+            if not announced:
+                click.echo(f"nmt: {blocked}; waiting for it", err=True)
+            announced = True
+            time.sleep(1)
+        holding = Holding(folder / "lock", claim)
         holding.start()
         try:
             yield holding
@@ -157,11 +159,14 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
                 holding.path.unlink(missing_ok=True)
 
 
-def _claimed(folder: Path, exact: bool) -> bytes | None:
-    """Create the file of the heartbeat, and return what it contains; None if another process has it.
+def _claimed(folder: Path, exact: bool | None) -> bytes | None:
+    """Create the file of the heartbeat, and return what it contains; None if another process holds the folder.
 
-    exact: whether this process has the kernel's lock, so that no other process of this machine holds the folder.
+    exact: whether this process has the kernel's lock, so that no other process of this machine holds the folder; None
+    if there are no such locks.
     """
+    if exact is False:
+        return None
     lock, writer = folder / "lock", observe(folder)
     if writer is not None:
         if writer.alive and not (exact and writer.machine == this_machine()):
@@ -188,26 +193,6 @@ def _remove(lock: Path, claim: bytes) -> None:
             aside.rename(lock)
 
 
-def _waited(
-    attempt: Callable[[], Taken | None],
-    blocked: Callable[[], str],
-    if_locked: IfLocked = "wait",
-    deadline: float = math.inf,
-) -> Taken:
-    """Attempt to take something until it succeeds. `blocked` says who has it, which is printed once."""
-    announced = False
-    while (taken := attempt()) is None:
-        if if_locked == "refuse":
-            raise UserError(f"{blocked()}; wait for it, stop it, or pass --if-locked wait")
-        if time.monotonic() >= deadline:
-            raise StillLocked(f"{blocked()}; waited for it as long as there was time; run again")
-        if not announced:
-            click.echo(f"nmt: {blocked()}; waiting for it", err=True)
-        announced = True
-        time.sleep(1)
-    return taken
-
-
 def kernel_lock(descriptor: int) -> bool | None:
     """Take the kernel's lock of an open file. Return False if another process holds it, None if there is no such lock.
 
@@ -231,7 +216,9 @@ def try_lock(descriptor: int) -> bool:
 
 def wait_for_lock(descriptor: int, name: str) -> None:
     """Take the kernel's lock of an open file. If it waits for another process, print this once, with the given name."""
-    _waited(lambda: try_lock(descriptor) or None, lambda: f"{name}: another process works on it")
+    if not try_lock(descriptor):
+        click.echo(f"nmt: {name}: another process works on it; waiting for it", err=True)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def open_alone(path: Path) -> BinaryIO:

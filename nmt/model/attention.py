@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.compiled import fusible, fusing
+from nmt.backend.compiled import fusible
 from nmt.backend.products import Backend, Module, tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 
@@ -171,14 +171,14 @@ def attend(
     `keys` (B, S, A) are U_a h_j, and `values` (B, S, X) what is summed: the annotations, or a linear function of them.
     In training, a sentence has one query. In a search, all hypotheses of a sentence share its keys.
     """
-    if fusing():
+    if torch.compiler.is_compiling():
         energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
     else:
         energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
         for rows, some, activation in activations(keys, queries, by_sigmoid):
             energy[rows, some] = activation @ v_a
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
-    if fusing():
+    if torch.compiler.is_compiling():
         return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
     return alpha, torch.bmm(alpha, values)
 
@@ -210,14 +210,14 @@ def attend_backward(
 
     Fills dL/de_i (B, S) and dL/dq_i (B, A), and adds to the sums of g a^2 (B, S, A) and of g a over positions (B, A).
     """
-    if fusing():
+    if torch.compiler.is_compiling():
         grad_weights = (annotations * grad_context.unsqueeze(1)).sum(dim=2)
     else:
         grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
     # that of the softmax, which is 0 on padding, whose weight is 0
     grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
     grad_energy.copy_(grads)
-    if fusing():
+    if torch.compiler.is_compiling():
         activation = torch.tanh(keys + query.unsqueeze(1))
         each = grads.unsqueeze(2) * activation
         square = each * activation

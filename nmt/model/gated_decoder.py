@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -53,13 +52,6 @@ class Annotations(Encoded):
     def single(cls, vector: Tensor) -> Annotations:
         """Return annotations with one vector (B, C) per sentence, which is both context and summary."""
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
-
-
-class Encoder(Protocol):
-    """The encoder, which reads the source sentences."""
-
-    def __call__(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
 
 
 class GatedDecoder(Module):
@@ -129,7 +121,7 @@ class GatedEncoderDecoder(EncoderDecoder):
     """
 
     architecture: GatedDecoderArchitecture
-    encoder: Encoder
+    encoder: nn.Module
     decoder: GatedDecoder
     readout: MaxoutReadout
 

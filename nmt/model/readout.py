@@ -17,7 +17,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.compiled import fusible, fusing
+from nmt.backend.compiled import fusible
 from nmt.backend.products import Backend, Factor, Module
 from nmt.model.gru import weight
 from nmt.settings.families import GatedDecoderArchitecture
@@ -166,7 +166,7 @@ def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor |
 
     `words` and `mask` are (P, 1).
     """
-    if fusing():
+    if torch.compiler.is_compiling():
         return _logits_to_gradient_at_once(logits, b, words, mask)
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])

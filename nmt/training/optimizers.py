@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.compiled import fusible, fusing
+from nmt.backend.compiled import fusible
 from nmt.settings.training import Training
 
 PREFIX = "optimizer/"
@@ -237,7 +237,7 @@ def four_lines(
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
     steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-    if fusing():
+    if torch.compiler.is_compiling():
         weight.sub_(step * rate)
     else:
         weight.add_(step, alpha=-rate)

@@ -408,9 +408,6 @@ class Trainer:
     @contextmanager
     def _signals(self) -> Iterator[None]:
         """Let SIGTERM and SIGINT request a clean stop after the current update."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
         wanted = (signal.SIGTERM, signal.SIGINT)
         before = [signal.signal(number, lambda *_: self.stop_wanted.set()) for number in wanted]
         try:
