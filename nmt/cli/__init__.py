@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -162,8 +161,6 @@ def in_one_line(error: Exception) -> str | None:
             return str(error)
         case OSError():
             return str(of_system(error))
-        case subprocess.TimeoutExpired():
-            return f"{called()}: {error}"
         case MemoryError():
             detail = f" ({error})" if str(error) else ""
             return f"{called()}: out of memory{detail}; use smaller batches, or a machine with more"

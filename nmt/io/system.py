@@ -9,10 +9,9 @@ import platform
 import re
 import subprocess
 import tarfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -158,48 +157,28 @@ def ask(program: str, *options: str) -> str:
     return answer.stdout if answer.returncode == 0 else ""
 
 
-LIMIT = 7 * 24 * 3600.0
-"""Seconds after which a program is taken for one that hangs, unless its caller knows better."""
-
 _SHOWN = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
-def run(command: Sequence[str], problem: str, folder: Path | None = None, limit: float = LIMIT) -> None:
+def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
     """Run a program to its end.
 
     Raises:
-        UserError: it failed, or took longer than `limit` seconds. The message is `problem`, and the first line of its
-            output with an error.
+        UserError: it failed. The message is `problem`, and the first line of its output with an error.
     """
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=limit,
-        )
-    except subprocess.TimeoutExpired:
-        raise UserError(f"{problem}: no end after {limit:,.0f} seconds") from None
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
     if done.returncode:
         raise UserError(f"{problem}: {_first_error(done.stdout)}")
-
-
-@contextmanager
-def limited(process: subprocess.Popen[bytes], limit: float = LIMIT) -> Iterator[None]:
-    """Kill a program that is written to or read from, if the block takes longer than `limit` seconds."""
-    timer = threading.Timer(limit, process.kill)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _first_error(output: str) -> str:

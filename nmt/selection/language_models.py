@@ -23,15 +23,13 @@ from nmt.data.shards import Corpora, in_order, numbered_pairs, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.system import last_line, limited, run, unpack
+from nmt.io.system import last_line, run, unpack
 from nmt.io.text_files import read_lines, write_lines
 
 _SORTING_SHARE = 0.7
 """Fraction of lmplz' memory for sorting. The rest is for the vocabulary and everything else."""
 _LEAST_SORTING_MB = 64
 _KEY_BYTES = 8
-_PATIENCE = 3600.0
-"""Seconds after which a query is taken for one that hangs; the first one also reads the model."""
 
 
 LogProbabilities = Callable[[Sequence[str]], list[float]]
@@ -140,10 +138,7 @@ def _program(name: str, folder: Path | None) -> str:
 def _feed(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
     """Run a program that gets lines on its standard input."""
     with tempfile.TemporaryFile() as log:
-        with (
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process,
-            limited(process),
-        ):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
@@ -190,11 +185,10 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
         questions, answers = process.stdin, process.stdout
 
         def ask(lines: Sequence[str]) -> list[float]:
-            with limited(process, _PATIENCE):
-                with suppress(BrokenPipeError):
-                    questions.write("".join(f"{line}\n" for line in lines).encode())
-                    questions.flush()
-                answer = [answers.readline().split() for _ in lines]
+            with suppress(BrokenPipeError):
+                questions.write("".join(f"{line}\n" for line in lines).encode())
+                questions.flush()
+            answer = [answers.readline().split() for _ in lines]
             if not all(answer):
                 log.seek(0)
                 raise UserError(

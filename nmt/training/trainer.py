@@ -330,7 +330,9 @@ class Trainer:
         """
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
-            measured["dev_bleu"] = self.dev_bleu()
+            measured["dev_bleu"] = greedy_bleu(
+                self.model, self.dev, self.dev_rows(), self.settings.batch_size
+            )
         self._refuse_to_write()  # a process that was suspended in between may have lost the folder
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
@@ -359,10 +361,6 @@ class Trainer:
     def dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
         return mean_nll(self.model, self.dev, self.dev_rows(), self.settings.batch_size)
-
-    def dev_bleu(self) -> float:
-        """Return the BLEU of greedy translations of the same pairs as in `dev_nll`."""
-        return greedy_bleu(self.model, self.dev, self.dev_rows(), self.settings.batch_size)
 
     def dev_rows(self) -> Indices:
         """Return the pairs of the development set that count. A UserError says if there is none."""

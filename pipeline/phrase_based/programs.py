@@ -20,7 +20,7 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.system import LIMIT, last_line, run, unpack
+from nmt.io.system import last_line, run, unpack
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
@@ -140,7 +140,6 @@ def run_logged(
             stdout=taken if output else messages,
             stderr=messages,
             check=False,
-            timeout=LIMIT,
         ).returncode
     if code:
         with log.open("rb") as messages:

@@ -1,4 +1,4 @@
-"""What records say of code and packages; programs that are called come to an end."""
+"""What records say of code and packages."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cli import in_one_line
-from nmt.errors import UserError
 from nmt.io import system
 
 
@@ -51,17 +49,3 @@ def test_no_user_or_host_is_told() -> None:
     told = json.dumps(system.origin())
     assert str(Path.home()) not in told
     assert platform.node() not in told
-
-
-def test_a_program_that_hangs_is_ended_and_named() -> None:
-    with pytest.raises(UserError, match="cmake hangs: no end after"):
-        system.run(["sleep", "60"], "cmake hangs", limit=0.1)
-
-
-def test_a_program_that_is_written_to_is_ended_too() -> None:
-    with subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE) as process, system.limited(process, 0.1):
-        assert process.wait(30)
-
-
-def test_a_limit_that_was_reached_is_one_line() -> None:
-    assert "timed out" in (in_one_line(subprocess.TimeoutExpired(["sleep", "60"], 3)) or "")
