@@ -52,8 +52,6 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
         write_card(folder)
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
     top = folder.resolve().name
-    if not _is_plain_name(top):
-        raise UserError(f"{folder}: expected a folder's name that starts with a letter or digit; rename it")
     with (
         atomic_path(archive) as temporary,
         TemporaryDirectory() as place,
@@ -143,13 +141,9 @@ class _Limited(io.RawIOBase):
 def _is_plain(entry: tarfile.TarInfo) -> bool:
     """Return whether a member is FOLDER/FILE: no link, and no path outside the folder."""
     parts = entry.name.split("/")
-    names_are_plain = len(parts) == 2 and all(map(_is_plain_name, parts))
-    return entry.isreg() and not entry.issparse() and names_are_plain
-
-
-def _is_plain_name(name: str) -> bool:
-    """Return whether the name is safe: not an option for commands, and without control characters for terminals."""
-    return name[:1].isalnum() and name.isprintable()
+    # no option for commands, and no control characters for terminals
+    safe = all(part[:1].isalnum() and part.isprintable() for part in parts)
+    return entry.isreg() and not entry.issparse() and len(parts) == 2 and safe
 
 
 def _check_sums(archive: Path, folder: Path) -> None:
@@ -180,12 +174,10 @@ class Text:
 def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | None = None) -> None:
     """Write the card of the model in `folder` from its summary and settings, with scores if they are given.
 
-    Raises a `UserError` for scores of another run, and for a summary or settings that no training wrote.
+    Raises a `UserError` for a summary or settings that no training wrote.
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
     with naming(f"{folder}: summary.json, settings.json or the scores", "expected those of this version"):
-        if scores is not None and any(scores.get(key) != summary[key] for key in ("model", "seed")):
-            raise UserError(f"{folder}: the scores are those of another model or seed; give its own")
         data = card(summary, settings, text or Text(), scores).encode()
     with atomic_path(folder / CARD) as temporary:
         temporary.write_bytes(data)

@@ -59,7 +59,7 @@ class AttentionDecoder(GatedDecoder):
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
         """See `GatedDecoder.context_share`."""
         assert encoded.keys is not None
-        return self.alignment.attend(state, encoded.keys, encoded.padding, shares)[1]
+        return self.alignment.attend(state, encoded.keys, encoded.padding, shares)
 
 
 class RNNsearch(GatedEncoderDecoder):

@@ -13,7 +13,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
@@ -28,14 +27,6 @@ CPU = torch.device("cpu")
 def folder(tmp_path: Path) -> Path:
     """The folder of a small model."""
     return small_folder(tmp_path / "model")
-
-
-@pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.float8_e4m3fn, torch.complex64])
-def test_weights_that_are_no_numbers_of_a_model_are_refused(folder: Path, kind: torch.dtype) -> None:
-    weights = {name: weight.to(kind) for name, weight in load_file(folder / WEIGHTS).items()}
-    save_file(weights, folder / WEIGHTS)
-    with refused():
-        trained_model.load(folder, CPU)
 
 
 @pytest.mark.parametrize("units", [100_000, 10**12])
