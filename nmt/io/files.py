@@ -24,7 +24,6 @@ from nmt.errors import UserError, naming
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
 _DAY = 86400
-LARGEST_SMALL = 1 << 20
 
 
 @contextmanager
@@ -180,18 +179,15 @@ def write_json(path: str | Path, value: Any) -> None:
     write_text(path, json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
 
 
-def read_json(path: str | Path) -> Any:
-    """Read a JSON file."""
+def read_file(path: str | Path) -> bytes:
+    """Return the bytes of a file, which is none that may never end."""
     require_regular_file(path)
     with naming(path):
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return Path(path).read_bytes()
 
 
-def read_small(path: Path) -> bytes:
-    """Return the bytes of a file of settings or checksums, which may come from others and are limited in size."""
-    require_regular_file(path)
-    with naming(path), path.open("rb") as file:
-        content = file.read(LARGEST_SMALL + 1)
-    if len(content) > LARGEST_SMALL:
-        raise UserError(f"{path}: more than {LARGEST_SMALL:,} bytes; expected a short text")
-    return content
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file."""
+    content = read_file(path)
+    with naming(path):
+        return json.loads(content)

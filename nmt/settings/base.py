@@ -25,7 +25,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from nmt.errors import UserError
-from nmt.io.files import read_small
+from nmt.io.files import read_file
 
 WIDEST, MOST_SENTENCES, MOST_THREADS, MOST_WORDS = 10_000, 100_000, 1024, 100_000
 
@@ -131,7 +131,7 @@ class Problem:
 
 def read(schema: type[Schema], path: Path, remedy: str = "") -> Schema:
     """Return the settings in a JSON file. Raise a UserError if it cannot be read or has a wrong key."""
-    return parse(schema, read_small(path), str(path), remedy)
+    return parse(schema, read_file(path), str(path), remedy)
 
 
 def parse(schema: type[Schema], text: str | bytes, where: str, remedy: str = "") -> Schema:

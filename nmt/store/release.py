@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from nmt.errors import UserError, naming
-from nmt.io.files import atomic_path, commit, disk_full, read_json, read_small, sha256, temporary_folder
+from nmt.io.files import atomic_path, commit, disk_full, read_file, read_json, sha256, temporary_folder
 from nmt.io.text_files import decompressed, zstd_writer
 from nmt.settings.families import FAMILIES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
@@ -148,7 +148,7 @@ def _is_plain(entry: tarfile.TarInfo) -> bool:
 
 def _check_sums(archive: Path, folder: Path) -> None:
     sums = folder / SUMS
-    text = read_small(sums).decode(errors="replace") if sums.is_file() else ""
+    text = read_file(sums).decode(errors="replace") if sums.is_file() else ""
     stated = {name: total for total, _, name in (line.partition("  ") for line in text.splitlines())}
     found = {path.name: sha256(path) for path in folder.iterdir() if path != sums}
     for name in sorted(stated.keys() | found.keys()):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError, naming
-from nmt.io.files import require_regular_file
+from nmt.errors import UserError
+from nmt.io.files import read_file
 from nmt.settings.training import Training
 
 Record = dict[str, Any]
@@ -52,10 +52,7 @@ def records(path: Path, finished: bool = True) -> Iterator[Record]:
     """
     if not finished and not path.exists():
         return
-    require_regular_file(path)
-    with naming(path, "make the file again"):
-        lines = path.read_bytes().splitlines()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_file(path).splitlines(), start=1):
         try:
             record = json.loads(line)
             record["update"]
