@@ -17,7 +17,11 @@ apt-get update
 # gcc stays: PyTorch compiles kernels with it (`kernels: compiled`).
 # shellcheck disable=SC2086  # a list
 apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
-nmt selection kenlm --jobs "$(nproc)" --output /opt/kenlm
+python - << END
+from pathlib import Path
+from pipeline.kenlm import provide
+provide(Path("/opt/kenlm"), $(nproc))
+END
 
 # The commit and its address stand in workflow/defaults.yaml alone; what the programs need stays.
 if [ "${MOSES:-}" = yes ]; then

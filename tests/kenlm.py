@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.selection.language_models import provide
+from pipeline.kenlm import provide
 from tests.running import ROOT
 
 PROGRAMS = ROOT / ".kenlm"

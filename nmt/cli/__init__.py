@@ -37,7 +37,6 @@ COMMANDS: Commands = {
         "data tokenize": "nmt.cli.data:tokenize",
         "data vocabulary": "nmt.cli.data:vocabulary",
         "data binarize": "nmt.cli.data:binarize",
-        "selection kenlm": "nmt.cli.data:kenlm_programs",
         "test-set decode": "nmt.cli.test_set:decode",
         "test-set align": "nmt.cli.test_set:align",
         "test-set perplexity": "nmt.cli.test_set:perplexity",
@@ -49,7 +48,6 @@ COMMANDS: Commands = {
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings and archive.",
     "data": "Prepare text: tokenize it, and convert it to ids.",
-    "selection": "Language models for the selection of training text.",
     "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
 }
 """The description of each group."""

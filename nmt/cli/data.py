@@ -1,4 +1,4 @@
-"""Subcommands that prepare text: data tokenize, vocabulary and binarize, selection kenlm."""
+"""Subcommands that prepare text: data tokenize, vocabulary and binarize."""
 
 from __future__ import annotations
 
@@ -68,19 +68,3 @@ def binarize(
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
     made = bitext.binarize({"": [text]}, *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
-
-
-@click.command()
-@click.option(
-    "--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Parallel compilations."
-)
-@click.option("--output", required=True, type=PATH, help="Folder for the programs.")
-def kenlm_programs(jobs: int, output: Path) -> None:
-    """Provide KenLM's programs lmplz, build_binary and query, which train and query language models.
-
-    The command links to the programs on the PATH. If they are not there, it builds them from the source archive of the
-    Python package kenlm, which pip downloads. A build needs cmake, a C++ compiler and Boost.
-    """
-    from nmt.selection.language_models import provide
-
-    click.echo(f"{output}: lmplz, build_binary and query from {provide(output, jobs)}", err=True)

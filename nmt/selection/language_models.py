@@ -1,7 +1,6 @@
 """N-gram language models for the selection: their text, training and use, with KenLM's programs.
 
-The programs are those on the PATH, or built by cmake from the source archive of PyPI's package kenlm. The Python module
-of the package is not used: it does not compile with Python 3.13, and `query` computes the same sums.
+KenLM's Python module is not used: it does not compile with Python 3.13, and `query` computes the same sums.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import heapq
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,8 +20,7 @@ import numpy as np
 from nmt.data.shards import Corpora, in_order, numbered_pairs, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
-from nmt.io.locks import wait_for_lock
-from nmt.io.system import last_line, run, unpack
+from nmt.io.system import last_line
 from nmt.io.text_files import read_lines, write_lines
 
 _SORTING_SHARE = 0.7
@@ -129,8 +126,7 @@ def _program(name: str, folder: Path | None) -> str:
     path = shutil.which(name, path=str(folder) if folder else None)
     if path is None:
         raise UserError(
-            f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; build it with "
-            "`nmt selection kenlm`, or set `selection.enabled: false`"
+            f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; the rule kenlm_programs builds it"
         )
     return path
 
@@ -203,89 +199,3 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             # what a program that left early has not read is lost with it, and `ask` has named it in its error
             with suppress(BrokenPipeError):
                 questions.close()
-
-
-# --- KenLM's programs -------------------------------------------------------------------------------------------------
-
-PROGRAMS = ("lmplz", "build_binary", "query")
-REQUIREMENT = "kenlm==0.3.0"
-SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
-"""Checksum of the source archive on PyPI."""
-
-TOOLS = (
-    "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
-    "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
-)
-"""Requirements of a build, by the names of packages."""
-
-
-def provide(folder: Path, jobs: int) -> str:
-    """Put the programs into `folder`, unless they are there. Return where they are from.
-
-    If several processes need the same folder, one builds and the others wait.
-
-    Raises:
-        UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        wait_for_lock(lock.fileno(), str(folder))
-        if all((folder / name).exists() for name in PROGRAMS):
-            return "an earlier call"
-        programs = on_path()
-        if programs:
-            for name, path in programs.items():
-                (folder / name).unlink(missing_ok=True)
-                (folder / name).symlink_to(path.absolute())
-            return "the PATH"
-        _build(folder, jobs)
-        return f"{REQUIREMENT}'s source archive"
-
-
-def on_path() -> dict[str, Path] | None:
-    """Return the programs on the PATH; None if one is missing."""
-    programs = {name: Path(path) for name in PROGRAMS if (path := shutil.which(name))}
-    return programs if len(programs) == len(PROGRAMS) else None
-
-
-def _build(folder: Path, jobs: int) -> None:
-    if not shutil.which("cmake"):
-        raise UserError(
-            f"lmplz: not on the PATH, and a build needs cmake, a C++ compiler and Boost ({TOOLS})"
-        )
-    with temporary_folder(folder, "build-") as work:
-        archive = _fetch(work)
-        unpack(archive, work)
-        _configure(work / archive.name.removesuffix(".tar.gz"), work / "build")
-        command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
-        run(command, "lmplz: cmake could not build KenLM's programs")
-        for name in PROGRAMS:
-            with atomic_path(folder / name) as copy:
-                shutil.copy2(work / "build" / "bin" / name, copy)
-
-
-def _fetch(folder: Path) -> Path:
-    """Download the source archive with pip, which uses the user's index, mirror or proxy, and verify its checksum."""
-    requirements = folder / "requirements.txt"
-    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
-    # pip asks a source archive for its name by what is installed here, not by whatever setuptools is newest
-    command += ["--no-build-isolation", "--no-binary", "kenlm", "--require-hashes"]
-    command += ["--dest", str(folder), "-r", str(requirements)]
-    run(command, f"lmplz: pip could not fetch {REQUIREMENT}")
-    return next(folder.glob("kenlm-*.tar.gz"))
-
-
-STATIC = ("-DBoost_USE_STATIC_LIBS=ON", "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++")
-
-
-def _configure(source: Path, build: Path) -> None:
-    """Prepare the build, with static libraries if possible, since the nodes of a cluster may lack the libraries."""
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
-    command = ["cmake", "-S", str(source), "-B", str(build), *options]
-    problem = f"lmplz: cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
-    try:
-        run([*command, *STATIC], problem)
-    except UserError:
-        shutil.rmtree(build, ignore_errors=True)
-        run(command, problem)

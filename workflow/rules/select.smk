@@ -17,8 +17,8 @@ rule kenlm_programs:
     threads: 4
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),
-    shell:
-        "nmt selection kenlm --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+    script:
+        "../scripts/kenlm_programs.py"
 
 
 if PREPARED and CONFIG.selection.enabled:

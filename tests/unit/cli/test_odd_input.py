@@ -20,8 +20,8 @@ from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
 
-OTHERS = {"selection kenlm", "preflight", "status", "verify"}
-"""Those that start Snakemake, a compiler or connections; tests of their own give them odd input."""
+OTHERS = {"preflight", "status", "verify"}
+"""Those that start Snakemake or connections; tests of their own give them odd input."""
 PAPER = merged(find_layers(ROOT))
 FILES = {
     "empty": b"",

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.selection import language_models
-from nmt.selection.language_models import PROGRAMS, provide
+from pipeline.kenlm import PROGRAMS, _configure, provide
 from tests import kenlm
 
 
@@ -61,7 +60,7 @@ def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
     (source / "CMakeLists.txt").write_text(PROJECT.replace("find_", f"{refuse}find_", 1), encoding="utf-8")
     (source / "probe.cc").write_text(PROBE, encoding="utf-8")
     try:
-        language_models._configure(source, build)
+        _configure(source, build)
     except (UserError, FileNotFoundError) as error:
         pytest.skip(str(error))
     subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
