@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def system_errors(path: str | Path | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def naming(where: str | Path | Callable[[], str], remedy: str = "make it again") -> Iterator[None]:
+def naming(where: str | Path, remedy: str = "make it again") -> Iterator[None]:
     """Turn whatever a reader of some format raises into a `UserError` that begins with `where`."""
     try:
         yield
@@ -76,10 +76,9 @@ def naming(where: str | Path | Callable[[], str], remedy: str = "make it again")
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise  # of what is written meanwhile: nothing that is read fills a disk
-        place = where() if callable(where) else str(where)
         if isinstance(error, OSError) and error.errno is not None:
-            raise of_system(error, place) from None
+            raise of_system(error, where) from None
         if isinstance(error, UnicodeDecodeError):
-            raise UserError(f"{place}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
+            raise UserError(f"{where}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__
-        raise UserError(f"{place}: damaged ({reason}); {remedy}") from error
+        raise UserError(f"{where}: damaged ({reason}); {remedy}") from error

@@ -6,7 +6,6 @@ What is wrong is one short line: the key, what was found, what was expected.
 from __future__ import annotations
 
 import difflib
-import reprlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -114,8 +113,6 @@ LONGEST = 80
 """Maximum number of characters of a value or a key in a message."""
 MOST = 100
 """Maximum number of errors that are listed."""
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST
 
 
 @dataclass(frozen=True)
@@ -186,7 +183,7 @@ def _text(detail: ErrorDetails, keys: Collection[str]) -> str:
 
 def shown(value: Any) -> str:
     """Return a value as a short piece of one line."""
-    return shortened(_SHORT.repr(value))
+    return shortened(repr(value))
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
