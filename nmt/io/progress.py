@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from nmt.errors import UserError
 from nmt.io.files import read_json
@@ -98,22 +98,12 @@ class Progress:
     that an earlier attempt has finished. They are counted, but rate and remaining time are those of this attempt.
     """
 
-    def __init__(
-        self,
-        total: int | None,
-        unit: str,
-        label: str,
-        *,
-        before: int = 0,
-        stream: TextIO | None = None,
-        every: float = LOG_SECONDS,
-    ) -> None:
+    def __init__(self, total: int | None, unit: str, label: str, *, before: int = 0) -> None:
         self.total = total
         self.unit = unit
         self.label = label
         self.before = self.count = before
-        self._stream = stream or sys.stderr or io.StringIO()  # standard error is None if it is closed
-        self._every = every
+        self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._begin = self._last = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
         write(self._now())
@@ -145,7 +135,7 @@ class Progress:
         self.count += n
         if self._bar is not None:
             self._bar.update(n)
-        elif time.monotonic() - self._last >= self._every:
+        elif time.monotonic() - self._last >= LOG_SECONDS:
             self._print()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("total", [None, 1000])
 def test_what_is_written_is_read(log: Path, total: int | None) -> None:
-    with Progress(total, "pairs", "select europarl: 3", stream=io.StringIO()) as shown:
+    with Progress(total, "pairs", "select europarl: 3") as shown:
         first = progress.read(progress.progress_path(log))
         assert first is not None and (first.count, first.total) == (0, total)
         shown.update(800)
@@ -32,18 +31,17 @@ def test_what_is_written_is_read(log: Path, total: int | None) -> None:
     assert reading.seconds_left == (pytest.approx(2500, rel=0.01) if total else None)
 
 
-def test_a_log_has_a_line_now_and_then() -> None:
-    log = io.StringIO()
-    with Progress(10, "lines", "clean", stream=log, every=60) as shown:
+def test_a_log_has_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(10, "lines", "clean") as shown:
         shown.update()
-        assert not log.getvalue()
-        shown._last -= 60
+        assert not capsys.readouterr().err
+        shown._last -= progress.LOG_SECONDS
         shown.update()
-        assert log.getvalue().startswith("clean: 2 of 10")
+        assert capsys.readouterr().err.startswith("clean: 2 of 10")
 
 
 def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
-    with Progress(1000, "bytes", "download", before=500, stream=io.StringIO()) as resumed:
+    with Progress(1000, "bytes", "download", before=500) as resumed:
         resumed.update(300)
         resumed._begin -= 10_000
     reading = progress.read(progress.progress_path(log))

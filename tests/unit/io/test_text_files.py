@@ -104,18 +104,17 @@ def test_a_pipe_is_read_though_nobody_knows_how_far(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, b"a\nb\n")
     os.close(writing)
-    with Progress(None, "bytes", "read", stream=io.StringIO()) as progress:
+    with Progress(None, "bytes", "read") as progress:
         assert [*read_lines(f"/dev/fd/{reading}", progress)] == ["a", "b"]
     os.close(reading)
 
 
-def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
+def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_text(tmp_path / "a.zst", [f"line {i}" for i in range(5000)])
-    log = io.StringIO()
-    with Progress(path.stat().st_size, "bytes", "read", stream=log, every=0) as progress:
+    with Progress(path.stat().st_size, "bytes", "read") as progress:
         list(read_lines(path, progress))
     assert progress.count == path.stat().st_size
-    assert "(100%) bytes" in log.getvalue().splitlines()[-1]
+    assert "(100%) bytes" in capsys.readouterr().err.splitlines()[-1]
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
