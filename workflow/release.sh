@@ -2,7 +2,7 @@
 # Put all that a version publishes into the new folder release/: the package, and of each finished experiment its models,
 # results and playground; SHA256SUMS names every file. Nothing is trained. `make release` calls this.
 #
-# Usage: bash workflow/release.sh EXPERIMENT...
+# Usage: bash workflow/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir release
@@ -10,7 +10,8 @@ mkdir release
 .uv/uv tool run --quiet twine@6.2.0 check --strict release/*
 for experiment; do
     name=$(basename "$experiment")
-    snakemake=(.venv/bin/snakemake --directory "$experiment" --cores 1)
+    # shellcheck disable=SC2206
+    snakemake=(.venv/bin/snakemake --directory "$experiment" --cores 1 ${OPTIONS:-})
     if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" --dry-run releases | grep -q "^rule train"; then
         echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
         exit 2
