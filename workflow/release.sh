@@ -16,7 +16,8 @@ for experiment; do
         echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
         exit 2
     fi
-    "${snakemake[@]}" --quiet all -- releases
+    # two runs: where text is made again, Snakemake leaves out what comes after finished trainings until the next run
+    for target in all releases; do "${snakemake[@]}" --quiet all -- "$target"; done
     for archive in "$experiment"/releases/*.tar.zst; do
         cp "$archive" "release/$name-$(basename "$archive")"
     done
