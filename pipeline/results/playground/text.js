@@ -1,4 +1,4 @@
-// Moses' tokenizer and detokenizer as nmt.data has them: tokenization.py, text_processor.py and detokenization.py.
+// Moses' tokenizer and detokenizer, as in nmt/data/tokenization.py.
 
 const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${WHITE}]+`, "u");
