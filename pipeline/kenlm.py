@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.system import run, unpack
+from pipeline.programs import run, unpack
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"

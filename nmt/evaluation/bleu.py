@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
-from nmt.evaluation.translations import Record, read_given, read_records, words
+from nmt.evaluation.translations import Record, read_plain, read_records, words
 from nmt.io.text_files import read_pairs
 
 # more digits than anyone reads, and none that depend on the order of a sum
@@ -148,13 +148,13 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[
     return _scores(model, everything, match(no_unk_path, pairs))
 
 
-def score_given(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
+def score_text(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute the same as `score` for another system. `path` holds its translations, one per line.
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
     pairs = list(read_pairs(*test))
-    lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
+    lines = enumerate(zip(read_plain(path, len(pairs)), pairs, strict=True))
     everything = [
         Scored(Record(line=line, source=words(source), target=translation), reference)
         for line, (translation, (source, reference)) in lines

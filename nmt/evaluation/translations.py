@@ -91,7 +91,7 @@ def read_records(path: str | Path) -> Iterator[Record]:
         yield parse(Record, line, f"{path}, line {number}", "make the file again")
 
 
-def read_given(path: str | Path, count: int) -> list[list[str]]:
+def read_plain(path: str | Path, count: int) -> list[list[str]]:
     """Read another system's tokenized translations, one per line, of a set with this number of sentences."""
     lines = [line.split() for line in read_lines(path)]
     if len(lines) != count:

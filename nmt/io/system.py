@@ -1,5 +1,5 @@
 """What surrounds a computation: its code, packages and machine (for records, without names of users and hosts), Slurm's
-time limit, and programs that are run."""
+time limit, and what programs say."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ import os
 import platform
 import re
 import subprocess
-import tarfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import nmt
-from nmt.errors import UserError
 
 PACKAGES = (
     "matplotlib",
@@ -161,45 +159,7 @@ _SHOWN = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
-def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
-    """Run a program to its end.
-
-    Raises:
-        UserError: it failed. The message is `problem`, and the first line of its output with an error.
-    """
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode:
-        raise UserError(f"{problem}: {_first_error(done.stdout)}")
-
-
-def _first_error(output: str) -> str:
-    # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
-    error = r"\berrors?\b|\bld: cannot find\b|undefined reference"
-    errors = [line.strip() for line in output.split("\n") if re.search(error, line, re.IGNORECASE)]
-    return (errors or [last_line(output)])[0][-_SHOWN:]
-
-
 def last_line(output: str) -> str:
     """Return the last line of a program's output that is not empty, shortened."""
     lines = [line.strip() for line in output.split("\n") if line.strip()]
     return (lines or ["no output"])[-1][-_SHOWN:]
-
-
-def unpack(archive: Path, folder: Path) -> None:
-    """Write the files of a tar archive of source code below a folder.
-
-    Raises:
-        tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
-    """
-    with tarfile.open(archive) as packed:
-        packed.extraction_filter = getattr(tarfile, "data_filter", None)
-        packed.extractall(folder)

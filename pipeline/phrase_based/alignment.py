@@ -16,9 +16,9 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, disk_full, temporary_folder
 from nmt.io.progress import Progress
-from nmt.io.system import run
 from nmt.io.text_files import read_pairs
 from pipeline.phrase_based.programs import Moses
+from pipeline.programs import run
 
 MODEL = 3
 """eflomal's default model: HMM and fertilities."""

@@ -20,7 +20,8 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.system import last_line, run, unpack
+from nmt.io.system import last_line
+from pipeline.programs import run, unpack
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""

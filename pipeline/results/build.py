@@ -118,11 +118,11 @@ def as_wanted(table: PaperTable, settings: ReportSettings) -> PaperTable:
 def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
     """Return the models' translations of a set, and other systems' as far as there are any."""
     mode, models = "no_unk" if table.known else "all", inputs.config.artifacts.table3_models
-    others = [system for system in inputs.given(set_) if system in table.others]
+    others = [system for system in inputs.other_systems(set_) if system in table.others]
     return SetTexts(
         inputs.lines("reference", set_),
         {model: inputs.translations(model, mode, set_) for model in models},
-        {system: inputs.given_lines(system, set_) for system in others},
+        {system: inputs.other_lines(system, set_) for system in others},
     )
 
 

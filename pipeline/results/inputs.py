@@ -10,7 +10,7 @@ from typing import Any
 
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
-from nmt.evaluation.bleu import score, score_given
+from nmt.evaluation.bleu import score, score_text
 from nmt.evaluation.translations import Record, read_records, words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -68,11 +68,11 @@ class Inputs:
         """The names of the runs of the models in use."""
         return list(runs_of(self.config, self.config.use.models))
 
-    def given(self, set_: str = "test") -> dict[str, Path]:
+    def other_systems(self, set_: str = "test") -> dict[str, Path]:
         """Return other systems' translations of a set: Moses', and rescored lists."""
         names = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
         names += self.config.use.rescored if set_ == "test" else []
-        files = {name: self.package.given(name, set_) for name in names}
+        files = {name: self.package.other_translations(name, set_) for name in names}
         return {name: file for name, file in files.items() if file.is_file()}
 
     def side(self, which: str, set_: str = "test") -> Path:
@@ -88,9 +88,9 @@ class Inputs:
         """Return the translations of a system."""
         return [*read_records(self.package.translations(model, mode, set_))]
 
-    def given_lines(self, system: str, set_: str) -> list[str]:
+    def other_lines(self, system: str, set_: str) -> list[str]:
         """Return another system's translations of a set."""
-        return [*read_lines(self.given(set_)[system])]
+        return [*read_lines(self.other_systems(set_)[system])]
 
     @property
     def counts(self) -> list[Counts]:
@@ -124,13 +124,13 @@ class Inputs:
         first = self.systems.get(system)
         if first is None:
             known = self.package.translations(self.runs[0], "no_unk", set_)
-            return {"seed": None, **score_given(system, self.given(set_)[system], known, test)}
+            return {"seed": None, **score_text(system, self.other_systems(set_)[system], known, test)}
         files = [self.package.translations(system, mode, set_) for mode in MODES]
         return {"seed": first.seed, **score(first.model, files[0], files[1], test)}
 
     def scores(self, set_: str = "test") -> Runs:
         """Return the scores of all systems on a set, the runs of a model together."""
-        return by_model(self.score(system, set_) for system in [*self.systems, *self.given(set_)])
+        return by_model(self.score(system, set_) for system in [*self.systems, *self.other_systems(set_)])
 
     def scores_of_runs(self, models: Sequence[str]) -> Runs:
         """Return the scores of some models' runs on the test set."""
@@ -138,7 +138,7 @@ class Inputs:
 
     def curves(self) -> dict[str, Row]:
         """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
-        moses = [system for system in self.given() if system == consistency.PHRASE_BASED]
+        moses = [system for system in self.other_systems() if system == consistency.PHRASE_BASED]
         return {name: self.score(name) for name in [*self.config.artifacts.figure2_models, *moses]}
 
     @cached_property
@@ -162,8 +162,8 @@ class Inputs:
         for name, records in translated.items():
             run = [detokenize(record.target) for record in records]
             texts.setdefault(self.systems[name].model, []).append(run)
-        for name in self.given():
-            lines = self.given_lines(name, "test")
+        for name in self.other_systems():
+            lines = self.other_lines(name, "test")
             texts[name] = [[detokenize(words(lines[line])) for line in first]]
         raw = self.package.raw_reference(target)
         if raw.is_file():

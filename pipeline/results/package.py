@@ -73,8 +73,8 @@ class ReplicationPackage:
         """Return sentences in the plane of their vectors, where a figure shows them."""
         return self.folder / "vectors" / "sentences.tsv"
 
-    def given(self, system: str, set_: str = "test") -> Path:
-        """Return translations of a set by another system, as they were given."""
+    def other_translations(self, system: str, set_: str = "test") -> Path:
+        """Return the translations of a set by a system other than a model, one per line."""
         return self._translated(set_) / f"{system}.txt.gz"
 
     def translations(self, run: str, mode: str, set_: str = "test") -> Path:

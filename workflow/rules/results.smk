@@ -32,7 +32,7 @@ COPIED = [
     ),
     *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
     *(
-        (file, RESULTS.given(system, set_))
+        (file, RESULTS.other_translations(system, set_))
         for set_ in OTHER_SYSTEMS
         for system, file in OTHER_SYSTEMS[set_].items()
     ),

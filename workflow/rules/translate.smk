@@ -110,10 +110,10 @@ rule score:
         "../scripts/score.py"
 
 
-rule score_given:
-    """Compute the same scores of a system that is no model: Moses, rescored lists, translations that somebody gave."""
+rule score_text:
+    """Compute the same scores of a system that is no model: Moses, rescored lists."""
     input:
-        given=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
+        text=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
         no_unk=lambda wildcards: translated(RUNS_IN_USE[0], "no_unk", set_of(wildcards)),
         source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
         reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
@@ -122,7 +122,7 @@ rule score_given:
     log:
         "logs/score/{dev}{system}.log",
     wildcard_constraints:
-        system=options.any_of(system for given in OTHER_SYSTEMS.values() for system in given),
+        system=options.any_of(system for files in OTHER_SYSTEMS.values() for system in files),
     localrule: True
     params:
         model="{system}",
@@ -131,7 +131,7 @@ rule score_given:
         "../scripts/score.py"
 
 
-ruleorder: score_given > score
+ruleorder: score_text > score
 
 
 rule package:

@@ -25,13 +25,13 @@ CALLED = {"dev": "development", "test": "test"}
 class SetTexts:
     """The texts of a set.
 
-    references: its tokenized lines. translations: of all lines or some, by model. given: tokenized translations of all
+    references: its tokenized lines. translations: of all lines or some, by model. others: tokenized translations of all
     lines, by other systems.
     """
 
     references: Sequence[str]
     translations: Mapping[str, Sequence[Record]]
-    given: Mapping[str, Sequence[str]]
+    others: Mapping[str, Sequence[str]]
 
 
 def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
@@ -62,7 +62,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
         settings.label(model): {record.line: record.target for record in lines.translations[model]}
         for model in models
     }
-    outputs |= {settings.label(system): found for system, found in lines.given.items()}
+    outputs |= {settings.label(system): found for system, found in lines.others.items()}
     rows: list[list[object]] = []
     rules: list[int] = []
     for record in (record for records in chosen for record in records):
@@ -88,7 +88,7 @@ class _Joined:
     references: list[str]
     places: list[tuple[str, int]]
     translations: dict[str, list[Record]]
-    given: dict[str, dict[int, list[str]]]
+    others: dict[str, dict[int, list[str]]]
 
 
 def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence[str]) -> _Joined:
@@ -101,8 +101,8 @@ def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence
                 for record in texts.translations[model]
             )
             joined.translations[model] += shifted
-        for system, lines in texts.given.items():
-            joined.given.setdefault(system, {}).update(enumerate(map(words, lines), start))
+        for system, lines in texts.others.items():
+            joined.others.setdefault(system, {}).update(enumerate(map(words, lines), start))
         joined.references += texts.references
         joined.places += [(name, line) for line in range(len(texts.references))]
     return joined

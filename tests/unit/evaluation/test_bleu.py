@@ -15,7 +15,7 @@ from nmt.evaluation.bleu import (
     BleuCounts,
     multi_bleu,
     score,
-    score_given,
+    score_text,
     sentence_counts,
 )
 from tests.messages import refused
@@ -129,12 +129,12 @@ def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path)
     files = write_test_set(tmp_path, pairs, known={0, 2})
     test = (files["source.en"], files["reference.fr"])
     mine = score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
-    given_file = tmp_path / "given.txt"
-    given_file.write_text("".join(f"{text} \n" for _, _, text in pairs), encoding="utf-8")
-    theirs = score_given("m", given_file, files["no_unk.jsonl"], test)
+    text = tmp_path / "translations.txt"
+    text.write_text("".join(f"{output} \n" for _, _, output in pairs), encoding="utf-8")
+    theirs = score_text("m", text, files["no_unk.jsonl"], test)
     for row in (*mine["by_sentence"], *mine["by_sentence_no_unk"]):
         row["source_unknown"] = 0
     assert theirs == mine and len(theirs["by_sentence_no_unk"]) == 2
-    given_file.write_text("un\n", encoding="utf-8")
+    text.write_text("un\n", encoding="utf-8")
     with refused():
-        score_given("m", given_file, files["no_unk.jsonl"], test)
+        score_text("m", text, files["no_unk.jsonl"], test)
