@@ -188,10 +188,10 @@ def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor |
 def _logits_to_gradient_at_once(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Do what `logits_to_gradient_` does, with as few passes over the logits as a kernel needs."""
     values = logits + b
-    least = values.logsumexp(dim=1, keepdim=True)
-    cost = least - values.gather(1, words)
+    total = values.logsumexp(dim=1, keepdim=True)
+    cost = total - values.gather(1, words)
     chosen = torch.arange(values.shape[1], device=values.device) == words
-    error = torch.exp(values - least) - chosen.to(values.dtype)
+    error = torch.exp(values - total) - chosen.to(values.dtype)
     if mask is not None:
         cost, error = cost * mask, error * mask
     logits.copy_(error)

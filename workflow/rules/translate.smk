@@ -111,7 +111,7 @@ rule score:
 
 
 rule score_text:
-    """Compute the same scores of a system that is no model: Moses, rescored lists."""
+    """Compute the same scores of a system that is no model: Moses, measured here or given, and rescored lists."""
     input:
         text=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
         no_unk=lambda wildcards: translated(RUNS_IN_USE[0], "no_unk", set_of(wildcards)),
