@@ -78,10 +78,8 @@ run: $(INSTALLED) ## Run any experiment: make EXPERIMENT=experiments/own run
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
 	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
-showcase: $(DEV) ## Renew docs/playground.html, the lecture and README's picture from the demo's models
+showcase: $(DEV) ## Renew docs/playground.html and the lecture from the demo's models
 	sed 's/Translate in the browser: demo/Why attention? Let a sentence grow/' experiments/demo/results/playground.html > docs/playground.html
-	echo "The queen's friend has already sent her the red letters." | \
-	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
 lecture: $(INSTALLED) ## Open the lecture, docs/attention.ipynb, in JupyterLab (after `make demo`)
