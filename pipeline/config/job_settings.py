@@ -15,7 +15,7 @@ from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
 from pipeline.config.experiment import part_of
-from pipeline.config.runs import Run, labels_of, run_settings
+from pipeline.config.runs import Run, labels_of, run_settings, systems_in_use
 from pipeline.config.schema import Config
 
 
@@ -93,6 +93,10 @@ def report_settings(config: Config) -> ReportSettings:
 
 
 def comparison_settings(config: Config) -> str:
-    """Return what decides the comparison of translations, besides these."""
+    """Return what decides the comparison of translations, besides these.
+
+    It has a difference for each pair of systems, the later one less the earlier one, so their order counts.
+    """
     values: dict[str, Any] = config.artifacts.model_dump(include={"bootstrap_samples", "bootstrap_seed"})
+    values["systems"] = list(systems_in_use(config))
     return as_json(values | {"languages": config.languages.model_dump(), **config.tokenization.model_dump()})

@@ -45,6 +45,13 @@ def test_training_is_decided_by_its_own_settings(tmp_path: Path) -> None:
     assert settings() != settings(training={"batch_size": 7})
 
 
+def test_the_comparison_follows_the_order_of_the_models(tmp_path: Path) -> None:
+    models = paper(tmp_path).use.models
+    forth, back = ({"train": ["europarl-v7"], "models": order} for order in (models, models[::-1]))
+    settings = job_settings.comparison_settings
+    assert settings(paper(tmp_path, use=forth)) != settings(paper(tmp_path, use=back))
+
+
 def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     one = "rnnsearch-50"
     artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
