@@ -285,25 +285,34 @@ def other_than_ours(config: Config, results: Path) -> list[str]:
     A forger who asks for fewer tables, or for other test text, changes the settings. An experiment with Moses also has
     those of its `moses.yaml`.
     """
-    theirs, folder = flatten(snapshot.published(config)), results.resolve()
+    folder = results.resolve()
     experiments = {
         path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")
     }
     named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
-    found = []
-    for place in named or experiments.values():
-        for extra in (), ("moses.yaml",):
-            # paths are spelled as in a run, whose working directory is the experiment's folder
-            with suppress(UserError), chdir(place):
-                own = flatten(snapshot.published(load(find_layers(Path(), map(Path, extra)))))
-                keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
-                says = [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
-                found.append((len(says), place.name, says))
-    if not found or not (nearest := min(found))[0]:
+    found = [(says, place.name) for place in named or experiments.values() for says in _others(config, place)]
+    if not found or not (nearest := min(found, key=lambda found: len(found[0])))[0]:
         return []
-    number, name, says = nearest
-    more = f"; and {number - _SHOWN} more" if number > _SHOWN else ""
+    says, name = nearest
+    more = f"; and {len(says) - _SHOWN} more" if len(says) > _SHOWN else ""
     return [f"settings other than those of experiments/{name} here: {'; '.join(says[:_SHOWN])}{more}"]
+
+
+def _others(config: Config, experiment: Path) -> list[list[str]]:
+    """Return what differs from an experiment here, and from the same with Moses; of models only those that both use."""
+    theirs, found = flatten(snapshot.published(config)), []
+    for extra in (), ("moses.yaml",):
+        # paths are spelled as in a run, whose working directory is the experiment's folder
+        with suppress(UserError), chdir(experiment):
+            ours = load(find_layers(Path(), map(Path, extra)))
+            own = flatten(snapshot.published(ours))
+            unshared = tuple(f"models.{model}." for model in {*config.use.models} ^ {*ours.use.models})
+            keys = (key for key in sorted(own.keys() | theirs.keys()) if not key.startswith(unshared))
+            differing = (key for key in keys if own.get(key) != theirs.get(key))
+            found.append(
+                [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in differing]
+            )
+    return found
 
 
 def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
