@@ -8,6 +8,7 @@ V vocabulary size.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ class Annotations(Encoded):
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
 
 
-class GatedDecoder(Module):
+class GatedDecoder(Module, ABC):
     """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s).
 
     A subclass defines the context.
@@ -76,15 +77,15 @@ class GatedDecoder(Module):
         """Return s_0, (B, N)."""
         return torch.tanh(self.backend.affine(encoded.summary, self.W_s, self.b_s))
 
+    @abstractmethod
     def scan(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return states (T+1, B, N) from `start` on, contexts (T, B, C) and weights (T, B, S) for E y (T, B, M)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
         """Return a linear function of c_i, (B, K, X), for states (B, K, N), from its values on h_j, (B, S, X)."""
-        raise NotImplementedError
 
 
 class FixedContextDecoder(GatedDecoder):

@@ -95,7 +95,7 @@ def report_settings(config: Config) -> ReportSettings:
 def comparison_settings(config: Config) -> str:
     """Return what decides the comparison of translations, besides these.
 
-    It has a difference for each pair of systems, the later one less the earlier one, so their order counts.
+    Of each pair of systems it has the score of the later one less that of the earlier one, so their order counts.
     """
     values: dict[str, Any] = config.artifacts.model_dump(include={"bootstrap_samples", "bootstrap_seed"})
     values["systems"] = list(systems_in_use(config))

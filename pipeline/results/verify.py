@@ -290,10 +290,11 @@ def other_than_ours(config: Config, results: Path) -> list[str]:
         path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")
     }
     named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
-    found = [(says, place.name) for place in named or experiments.values() for says in _others(config, place)]
-    if not found or not (nearest := min(found, key=lambda found: len(found[0])))[0]:
+    places = named or experiments.values()
+    found = [(len(says), place.name, says) for place in places for says in _others(config, place)]
+    _, name, says = min(found, default=(0, "", []))
+    if not says:
         return []
-    says, name = nearest
     more = f"; and {len(says) - _SHOWN} more" if len(says) > _SHOWN else ""
     return [f"settings other than those of experiments/{name} here: {'; '.join(says[:_SHOWN])}{more}"]
 
