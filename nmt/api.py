@@ -94,7 +94,8 @@ def load(
     """Load a trained model, or several as an ensemble.
 
     This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
-    that it frees. Models of different precisions may translate at the same time, in threads.
+    that it frees. Models of different precisions may translate at the same time, in threads; but on a GPU the last
+    loaded model decides whether products in 32 bits are in tf32 or fp32, for all.
 
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.

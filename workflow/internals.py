@@ -33,7 +33,7 @@ OF_JOB = {
     "wildcards": "wildcards_dict",
 }
 LOG = 'NMT_LOG="${{BASH_EXECUTION_STRING##*| tee -i }}"'
-"""Sets NMT_LOG to the log of a job: what follows the last `| tee -i`, with which every job's shell line ends."""
+"""Sets NMT_LOG to the log of a job: what follows the last `| tee -i`, with which a job's shell line ends."""
 
 
 def of(workflow: Any, name: str) -> Any:

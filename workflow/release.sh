@@ -12,7 +12,7 @@ for experiment; do
     name=$(basename "$experiment")
     # shellcheck disable=SC2206
     snakemake=(.venv/bin/snakemake --directory "$experiment" --cores 1 ${OPTIONS:-})
-    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" --dry-run releases | grep -q "^rule train"; then
+    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" --dry-run releases | grep "^rule train" > /dev/null; then
         echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
         exit 2
     fi

@@ -61,7 +61,7 @@ def _run_alone(folder: Path, cores: str, options: Sequence[str]) -> int:
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
             _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
-        for number in range(PASSES if _complete(options) and not FORCED & set(options) else 1):
+        for number in range(PASSES if _complete(options) and not FORCED & _names(options) else 1):
             code = code or _run(folder, _snakemake(folder, cores, options), lock, again=number > 0)
     if code == 0 and _complete(options):
         _show(folder)
@@ -90,7 +90,11 @@ def _read_settings(options: Sequence[str]) -> None:
 def _complete(options: Sequence[str]) -> bool:
     """Return whether the call is a plain run to the end, not a dry-run or the like."""
     short = {letter for option in options if re.fullmatch("-[a-zA-Z]+", option) for letter in option[1:]}
-    return not (RUNS_NOTHING & set(options) or set("nvtlSD") & short)
+    return not (RUNS_NOTHING & _names(options) or set("nvtlSD") & short)
+
+
+def _names(options: Sequence[str]) -> set[str]:
+    return {option.partition("=")[0] for option in options}
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def _first(error: BaseException) -> str:
 
 
 def device_name(device: torch.device) -> str:
-    """Return the name of the GPU, or the model of the CPU with the number of threads."""
+    """Return the name of the GPU, or the architecture of the CPU with the number of threads."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()

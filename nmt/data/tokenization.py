@@ -95,7 +95,7 @@ class Tokenizer:
         return _DIGIT if after[0] in "0123456789" else _NEUTRAL
 
     def _between_neighbours(self, before: str, word: str, after: str) -> str:
-        """Return the tokens of `word` between neighbours, which are one token each, or None at the end of a line."""
+        """Return the tokens of `word` between neighbours, which are one token each, or empty at an end of the line."""
         if self._moses.is_one_token(word):
             return word
         line = self._whole(" ".join(part for part in (before, word, after) if part))

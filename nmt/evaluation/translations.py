@@ -43,8 +43,8 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
 
     `target` holds the words that were generated (key `text`), or those of the reference. `alignment` is T' x S': a row
     for each target word, then perhaps one for the end symbol (an unfinished translation has none); a column for each
-    source word, then perhaps one for the end symbol. It is None for RNNencdec. `source_unknown` is the number of source
-    words that the model does not know. `n_best` has the best first, if a list was kept.
+    source word, then perhaps one for the end symbol. It is None without attention. `source_unknown` is the number of
+    source words that the model does not know. `n_best` has the best first, if a list was kept.
     """
 
     line: Count

@@ -135,7 +135,7 @@ def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any format."""
     name = "standard input" if path == STANDARD else str(path)
     with system_errors(path):
-        place = os.dup(sys.stdin.fileno()) if path == STANDARD else path
+        place = os.dup(sys.stdin.fileno() if sys.stdin else -1) if path == STANDARD else path
         file = open(place, "rb")  # noqa: SIM115
     with file:
         size = _size(file.fileno())

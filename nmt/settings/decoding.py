@@ -35,7 +35,7 @@ class Decoding(WithoutDefaults):
     """What these further searches may cost for a sentence, in multiples of the work of its first search (hypotheses x
     steps). Example: with 6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
     batch_size: BatchSize
-    """Sentences per batch. No result depends on it."""
+    """Sentences per batch. Only last digits of the results depend on it."""
     device: Device
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads

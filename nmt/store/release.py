@@ -142,7 +142,7 @@ def _is_plain(entry: tarfile.TarInfo) -> bool:
     """Return whether a member is FOLDER/FILE: no link, and no path outside the folder."""
     parts = entry.name.split("/")
     # no option for commands, and no control characters for terminals
-    safe = all(part[:1].isalnum() and part.isprintable() for part in parts)
+    safe = all(part and part[0] not in "-." and part.isprintable() for part in parts)
     return entry.isreg() and not entry.issparse() and len(parts) == 2 and safe
 
 

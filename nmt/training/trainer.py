@@ -397,10 +397,10 @@ class Trainer:
         }
 
     def save(self) -> None:
-        """Write a checkpoint, then delete the best weights of former ones."""
+        """Write a checkpoint, then delete the best weights that no checkpoint names any more."""
         self._refuse_to_write()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
-        for former in set(self.state.glob("best-*.safetensors")) - {self._best()}:
+        for former in {*sorted(self.state.glob("best-*.safetensors"))[: -checkpoint.MOST]} - {self._best()}:
             former.unlink()
 
     @contextmanager

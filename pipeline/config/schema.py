@@ -115,10 +115,9 @@ class Config(WithoutDefaults):
     cleaning: Cleaning
     """Which pairs are removed before tokenization. The paper mentions no limits. Pairs with an empty side are always
     removed. The limits are those of Moses' clean-corpus-n.perl, whose usual call would be max_words: 80, max_ratio:
-    9.0. They apply to training text and in-domain text. Development and test text stays whole, unless it is also
-    training text.  Malformed characters are always repaired and counted: bytes that are not UTF-8 become U+FFFD; U+FEFF
-    at the start of a line, carriage returns at its end and control characters are removed; other line separators inside
-    a line become spaces."""
+    9.0. They apply to training text and in-domain text. Development and test text stays whole. Malformed characters
+    are always repaired and counted: bytes that are not UTF-8 become U+FFFD; U+FEFF at the start of a line, carriage
+    returns at its end and control characters are removed; other line separators inside a line become spaces."""
     tokenization: Tokenization
     """Tokenization by Moses' rules (Sec. 4.1), without lower-casing and stemming."""
     selection: Selection

@@ -29,9 +29,9 @@ TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes of prepared text per byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47,
 scores and language models 0.30, ids 0.4 to 0.6. This was measured on 92 MB of English-French archives, half of whose
 words were selected. Archives with more languages need less."""
-STATE_COPIES = 11
+STATE_COPIES = 12
 """Copies of the weights that a run stores: two checkpoints and the final state with two averages of the optimizer each,
-the best weights before the end, the model."""
+the best weights of both checkpoints, the model."""
 
 MEASURED, STATED, ASSUMED = "measured here", "resources.updates_per_hour", f"measured on an {CARD}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +66,8 @@ def last_settings(folder: Path) -> Config:
     try:
         return Config.model_validate(read_json(folder / SETTINGS_OF_RUN))
     except (UserError, OSError, ValidationError):
-        return load(find_layers(folder))
+        with chdir(folder):  # `data_from` is relative to it
+            return load(find_layers(Path()))
 
 
 def training(config: Config, folder: Path, run: Run) -> Training:

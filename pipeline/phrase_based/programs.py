@@ -85,7 +85,7 @@ class Moses:
             return importlib.import_module("eflomal")
         except ImportError as error:
             raise UserError(
-                f"{folder}: no eflomal for this Python ({error}); remove the folder and run again"
+                f"{folder}: no eflomal for this Python ({error}); remove {self.root} and run again"
             ) from None
 
     def _existing(self, *parts: str) -> str:
@@ -167,12 +167,17 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
         wait_for_lock(lock.fileno(), str(folder))
         if not (folder / "python").exists():
             _install_eflomal(folder)
-        if all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists():
+        made = all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists()
+        if made and not (folder / "bin").is_symlink():
             return "an earlier call"
         installed = on_path()
         if installed:
             for name in ("bin", "scripts"):
                 _clear(folder / name)
+            (
+                folder / "bin"
+            ).mkdir()  # Snakemake removes what a rule makes: through a link, the user's own program
+            for name in (*(f"bin/{program}" for program in TARGETS), "scripts"):
                 (folder / name).symlink_to(installed / name)
             return f"the PATH ({installed})"
         if source is None:

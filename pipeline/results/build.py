@@ -1,4 +1,4 @@
-"""Tables, figures and pages as one function of the replication package: `build`.
+"""Tables and figures as one function of the replication package: `build`.
 
 The rules of the workflow call it with the package of their run, `nmt verify` with somebody's.
 """

@@ -18,6 +18,8 @@ def test_the_package_holds_what_it_needs_and_an_unfinished_experiment_is_refused
         shutil.copy(ROOT / name, tmp_path / name)
     for name in (".uv", ".venv"):
         (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "experiments/demo/results").mkdir()
+    (tmp_path / "experiments/demo/results/report.html").touch()  # its models are gone
     command = ["bash", "workflow/release.sh", "experiments/demo"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 2 and "experiments/demo: not finished" in ended.stderr, ended.stderr

@@ -3,8 +3,7 @@
 if PREPARED:
 
     rule sum_counts:
-        """Add up the counts of all shards, corpus by corpus, check that they fit one another, and find out which words the
-        vocabularies lack."""
+        """Add up the counts of all shards, corpus by corpus, and find out which words the vocabularies lack."""
         input:
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
             counts=[

@@ -1,4 +1,4 @@
-"""The replication package, and what one function makes of it: tables, figures, pages. Then what is published of models."""
+"""The replication package, and what is made of it: tables, figures, pages. Then what is published of models."""
 
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 LISTED = artifacts(

@@ -21,7 +21,7 @@ from pipeline.results.figures.labels import label
 from pipeline.results.sentence_groups import Point, Rows, by_length, by_unknown_words, sides_of
 
 Scores = Mapping[str, Mapping[str, Any]]
-"""Ids of models to what `evaluate` wrote."""
+"""Ids of models to what `score` wrote."""
 
 # the paper's axis says "Sentence length"; where it is not the source's, ours says whose
 _LENGTHS = {

@@ -42,6 +42,10 @@ FAULTS = [
     ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
     ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
     (
+        "models: {unused: {label: U, family: rnnsearch, max_words: 9, continue_from: lstm}}",
+        "models.unused.continue_from",
+    ),
+    (
         "models: {rnnsearch-50-star: {continue_from: rnnsearch-50-star}}",
         "models.rnnsearch-50-star.continue_from",
     ),

@@ -29,6 +29,8 @@ def test_an_installation_on_the_path_is_linked(
     assert Moses(folder).program("moses") == str(folder / "bin" / "moses")
     assert Path(Moses(folder).script("training/train-model.perl")).resolve().is_relative_to(root)
     assert provide(folder, None, 1) == "an earlier call"
+    (folder / "bin" / "moses").unlink()  # as Snakemake does before it calls the rule again
+    assert provide(folder, None, 1) == f"the PATH ({root})"
 
 
 def test_a_lonely_decoder_on_the_path_is_not_enough(

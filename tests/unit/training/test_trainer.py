@@ -279,6 +279,11 @@ def test_the_best_weights_of_the_last_checkpoint_survive_a_kill(text: Bitext, tm
         with pytest.raises(Killed):
             made.run()
         assert made.counters.best_update == 24
+        for path in checkpoint.saved(
+            tmp_path / place
+        ):  # if the newest is damaged, the other one is resumed from
+            best = checkpoint.read(path).counters["counters"]["best_update"]
+            assert (tmp_path / place / f"best-{best:09d}.safetensors").is_file()
         end = 24 if place == "after" else 23
         shorter = trained(model_run(**wild, updates=end), text, tmp_path / place)
         shorter.load_chosen_weights()
