@@ -36,20 +36,14 @@ def provide(folder: Path, jobs: int) -> str:
         wait_for_lock(lock.fileno(), str(folder))
         if all((folder / name).exists() for name in PROGRAMS):
             return "an earlier call"
-        programs = on_path()
-        if programs:
-            for name, path in programs.items():
+        programs = {name: Path(path) for name in PROGRAMS if (path := shutil.which(name))}
+        if len(programs) == len(PROGRAMS):
+            for name, program in programs.items():
                 (folder / name).unlink(missing_ok=True)
-                (folder / name).symlink_to(path.absolute())
+                (folder / name).symlink_to(program.absolute())
             return "the PATH"
         _build(folder, jobs)
         return f"{REQUIREMENT}'s source archive"
-
-
-def on_path() -> dict[str, Path] | None:
-    """Return the programs on the PATH; None if one is missing."""
-    programs = {name: Path(path) for name in PROGRAMS if (path := shutil.which(name))}
-    return programs if len(programs) == len(PROGRAMS) else None
 
 
 def _build(folder: Path, jobs: int) -> None:

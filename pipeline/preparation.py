@@ -12,7 +12,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -156,16 +156,11 @@ class StageCounts:
         return {"name": name, "pairs": self.pairs, **sides}
 
     def write_words(self, source: Path, target: Path) -> None:
-        """Write the tables of each side's words."""
+        """Write the tables of each side's words, in code point order."""
         for path, words in zip((source, target), self.words, strict=True):
-            write_word_counts(path, words)
-
-
-def write_word_counts(path: Path, counts: Mapping[str, int]) -> None:
-    """Write the words in code point order."""
-    with write_lines(path) as writer:
-        for word in sorted(counts):
-            writer.write(f"{word}\t{counts[word]}")
+            with write_lines(path) as writer:
+                for word in sorted(words):
+                    writer.write(f"{word}\t{words[word]}")
 
 
 def read_word_counts(paths: Iterable[Path]) -> Counter[str]:

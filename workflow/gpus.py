@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
 from nmt.io.system import ask
@@ -13,12 +14,8 @@ def share() -> int:
 
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
-    if POOL not in os.environ and (installed := _installed()):
-        os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, ",".join(installed))))
-    return len(gpu_names(os.environ.get(POOL, "")))
-
-
-def _installed() -> list[str]:
     # a driver that hangs computes nothing
-    found = [line for line in ask("nvidia-smi", "-L").splitlines() if line.startswith("GPU ")]
-    return [str(index) for index in range(len(found))]
+    if POOL not in os.environ and (listed := re.findall("^GPU ", ask("nvidia-smi", "-L"), re.MULTILINE)):
+        installed = ",".join(map(str, range(len(listed))))
+        os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, installed)))
+    return len(gpu_names(os.environ.get(POOL, "")))

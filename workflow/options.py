@@ -15,11 +15,6 @@ def option(name: str, *values: object) -> str:
     return shlex.join([f"--{name.replace('_', '-')}", *map(str, values)])
 
 
-def repeated(name: str, values: Iterable[object]) -> str:
-    """Return `--name VALUE` for each value."""
-    return " ".join(option(name, value) for value in values)
-
-
 def known(values: Iterable[tuple[str, Any]]) -> str:
     """Return `--name VALUE` for each value that is not None."""
     return " ".join(option(name, value) for name, value in values if value is not None)

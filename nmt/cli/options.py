@@ -134,13 +134,13 @@ def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[
     return trained_model.load_all(folders, compute.device, compute.threads), compute.batch_size
 
 
-def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:
+def parse_settings(schema: type[Model], value: str) -> Model:
     """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
 
     Raises a `UserError` that names the first faulty key and the number of the others.
     """
     if value.lstrip().startswith("{"):
-        return parse(schema, value, option)
+        return parse(schema, value, "--settings")
     return read(schema, Path(value))
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -84,37 +83,28 @@ def train(
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
     from nmt.training.checkpoint import export
-    from nmt.training.trainer import Trainer, open_data
+    from nmt.training.trainer import Interrupted, Trainer, open_data
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
-    with stopping_in_good_order(run), locks.hold(state, if_locked, deadline) as holding:
-        data = open_data(train_folder, dev_folder, source_vocabulary, target_vocabulary)
-        trainer = Trainer(run, *data, state)
-        trainer.resume(continue_from)
-        stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
-        summary = export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
+    try:
+        with locks.hold(state, if_locked, deadline) as holding:
+            data = open_data(train_folder, dev_folder, source_vocabulary, target_vocabulary)
+            trainer = Trainer(run, *data, state)
+            trainer.resume(continue_from)
+            stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
+            summary = export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
+    except (Interrupted, locks.StillLocked) as interruption:
+        click.echo(f"nmt: {run.model}: {interruption}", err=True)
+        sys.exit(MORE_TO_DO)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {stopped_by})",
         err=True,
     )
-
-
-@contextmanager
-def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
-    """Turn an early stop, or a wait that took too long, into one line and the exit code `MORE_TO_DO`."""
-    from nmt.io.locks import StillLocked
-    from nmt.training.trainer import Interrupted
-
-    try:
-        yield
-    except (Interrupted, StillLocked) as interruption:
-        click.echo(f"nmt: {run.model}: {interruption}", err=True)
-        sys.exit(MORE_TO_DO)
 
 
 @click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")

@@ -32,11 +32,6 @@ _KEY_BYTES = 16
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
 
-def id_type(vocabulary: Vocabulary) -> type[np.uint16] | type[np.uint32]:
-    """Return the smallest type that holds all ids."""
-    return np.uint16 if len(vocabulary) <= 2**16 else np.uint32
-
-
 class Meta(Settings, extra="ignore"):
     """Counts of a bitext, and checksums: of the vocabularies that it was made with, and of the four arrays."""
 
@@ -182,7 +177,7 @@ class _Side:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
-        self.type = id_type(vocabulary)
+        self.type: type[np.uint16 | np.uint32] = np.uint16 if len(vocabulary) <= 2**16 else np.uint32
         self.ids = array(np.dtype(self.type).char)
         self._ends = array("q", [0])
 

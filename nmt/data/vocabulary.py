@@ -22,7 +22,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
+from nmt.io.files import write_text
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 
@@ -97,8 +97,7 @@ class Vocabulary:
 
     def write(self, path: str | Path) -> None:
         """Write the TSV file: rank (from 1), word or unit, count. It does not contain the special symbols."""
-        with atomic_path(path) as temporary:
-            temporary.write_text(self._text(), encoding="utf-8", newline="")
+        write_text(path, self._text())
 
     @classmethod
     def read(cls, path: str | Path) -> Vocabulary:
@@ -122,13 +121,13 @@ def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     return fields[1], int(fields[2])
 
 
-def most_frequent(counts: Mapping[str, int], words: int) -> Vocabulary:
+def most_frequent(counts: Mapping[str, int], words: int) -> list[tuple[str, int]]:
     """Return the `words` most frequent words. Equally frequent words are in code point order.
 
     The names of special symbols are not words of a text.
     """
     own = (item for item in counts.items() if item[0] not in SPECIALS)
-    return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
+    return heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0]))
 
 
 def own_words(words: int, specials_count: bool) -> int:
@@ -149,7 +148,7 @@ def build(
     own = own_words(words, specials_count)
     if counts.keys() <= {*SPECIALS}:
         raise UserError(f"{output}: no words in the text")
-    vocabulary = Vocabulary(learn(counts, own), subwords) if subwords else most_frequent(counts, own)
+    vocabulary = Vocabulary((learn if subwords else most_frequent)(counts, own), subwords)
     vocabulary.write(output)
     return vocabulary
 
@@ -229,8 +228,7 @@ def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
     """
     import sentencepiece  # heavy, and only learning needs it
 
-    frequent = heapq.nsmallest(LEARNED_FROM, counts.items(), key=lambda item: (-item[1], item[0]))
-    frequent = [(word, count) for word, count in frequent if BEGINNING not in word]
+    frequent = [item for item in most_frequent(counts, LEARNED_FROM) if BEGINNING not in item[0]]
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"
         with write_lines(table) as writer:

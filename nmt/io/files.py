@@ -175,8 +175,13 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as JSON with sorted keys, so that equal values give equal bytes."""
-    write_text(path, json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
+    """Write `value` as `json_text` has it."""
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Return JSON with sorted keys, so that equal values give equal bytes."""
+    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_file(path: str | Path) -> bytes:

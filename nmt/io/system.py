@@ -102,8 +102,6 @@ def processor() -> str:
 PATIENCE = 15
 """Time limit for an answer of the scheduler or a driver, in seconds."""
 
-UNLIMITED = ("infinite", "UNLIMITED")
-
 
 def seconds_left() -> float | None:
     """Return the seconds until Slurm ends the job of this process; None if this is not known."""
@@ -135,7 +133,7 @@ def seconds_to_work(stated_minutes: float) -> float:
 
 def seconds(duration: str) -> float | None:
     """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
-    if duration in UNLIMITED:
+    if duration in ("infinite", "UNLIMITED"):
         return math.inf
     parts = re.fullmatch(r"(?:([0-9]{1,9})-)?(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,9})", duration)
     if parts is None:

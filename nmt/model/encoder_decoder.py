@@ -131,23 +131,6 @@ class EncoderDecoder(Module, ABC):
             for name, weight in self.named_parameters():
                 self.start_value(name)(weight, generator)
 
-    def read_out(
-        self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
-    ) -> tuple[Inputs, Tensor | None]:
-        """Return the inputs of the output layer before each target word, given the words before it.
-
-        Args:
-            source, source_mask: words and 0/1 mask, (S, B).
-            target: words with the end symbol, (T, B), padded with any word.
-            positions: indices into the flattened (T * B) that are not padding, in order, (P,).
-
-        Returns:
-            The output layer's inputs, (P, ...) each, and attention (T, B, S), or None.
-        """
-        encoded = self.encode(source, source_mask)
-        ((inputs, weights),) = self.unroll(encoded, target, len(target))
-        return tuple(at(positions, part) for part in inputs), weights
-
     def total_nll(
         self,
         source: Tensor,
@@ -158,12 +141,17 @@ class EncoderDecoder(Module, ABC):
     ) -> Tensor:
         """Return the sum of -log p over all target words in nats, a scalar: the training cost.
 
-        For the arguments, see `read_out`. `mask` (P,) is 0 at positions that do not count.
+        Args:
+            source, source_mask: words and 0/1 mask, (S, B).
+            target: words with the end symbol, (T, B), padded with any word.
+            positions: indices into the flattened (T * B) that are not padding, in order, (P,).
+            mask: 0 at positions that do not count, (P,).
         """
-        inputs, _ = self.read_out(source, source_mask, target, positions)
+        encoded, readout = self.encode(source, source_mask), self.readout
+        ((inputs, _),) = self.unroll(encoded, target, len(target))
+        features = readout.features(*(at(positions, part) for part in inputs))
         words = at(positions, target.unsqueeze(2)).squeeze(1)
-        readout = self.readout
-        return summed_nll(self.backend, readout.features(*inputs), readout.W_o, readout.b_o, words, mask)
+        return summed_nll(self.backend, features, readout.W_o, readout.b_o, words, mask)
 
 
 def at(positions: Tensor, values: Tensor) -> Tensor:

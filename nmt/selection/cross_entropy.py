@@ -24,7 +24,7 @@ from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from nmt.selection.language_models import LINES, LogProbabilities
-from nmt.settings.base import Settings, read
+from nmt.settings.base import Settings
 
 NATS = 1e-4
 """One step of a score, in nats per word."""
@@ -131,11 +131,6 @@ def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     for number, shard in enumerate(shards):
         rows[global_line(np.arange(len(shard)), number, len(shards))] = shard
     return rows
-
-
-def read_threshold(path: Path) -> Threshold:
-    """Read the file of `choose_threshold`."""
-    return read(Threshold, path, "choose it again")
 
 
 def apply(

@@ -139,12 +139,12 @@ def parse(schema: type[Schema], text: str | bytes, where: str, remedy: str = "")
         raise _refusal(error, schema, where, remedy) from None
 
 
-def validated(schema: type[Schema], values: Any, where: str, remedy: str = "") -> Schema:
-    """Return values as a schema has them. Raise a UserError: `where`, the first wrong key, and what to do."""
+def validated(schema: type[Schema], values: Any, where: str) -> Schema:
+    """Return values as a schema has them. Raise a UserError: `where` and the first wrong key."""
     try:
         return schema.model_validate(values)
     except ValidationError as error:
-        raise _refusal(error, schema, where, remedy) from None
+        raise _refusal(error, schema, where, "") from None
 
 
 def _refusal(error: ValidationError, schema: type[BaseModel], where: str, remedy: str) -> UserError:

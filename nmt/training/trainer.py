@@ -107,7 +107,6 @@ class Trainer:
         self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
     ) -> None:
         make_deterministic(run.training.threads)
-        torch.manual_seed(run.seed)  # torch itself draws another seed in every process
         keep_freed_memory()
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
@@ -174,13 +173,12 @@ class Trainer:
         self.model.load_state_dict(weights)
         restore_optimizer(self.model, self.updater.optimizer, saved.tensors)
         self.updater.sums.copy_(saved.tensors["sums"])
-        torch.set_rng_state(saved.tensors["random/torch"])
         known = {field.name for field in fields(Counters)}  # former versions counted more
         self.counters = Counters(**{k: v for k, v in saved.counters["counters"].items() if k in known})
 
     # The loop --------------------------------------------------------------------------------------------------
 
-    def run(self, max_seconds: float | None = None, lost: Callable[[], bool] | None = None) -> str:
+    def run(self, max_seconds: float = math.inf, lost: Callable[[], bool] | None = None) -> str:
         """Train until the end. Return its reason: `updates`, `epochs`, `development NLL` or `development BLEU`.
 
         Raises Interrupted, after saving the state, on SIGTERM or SIGINT or after `max_seconds`. Raises UserError if the
@@ -193,7 +191,7 @@ class Trainer:
                 f"{self.state}: {counters.update} updates are done but training.{key} is "
                 f"{getattr(self.settings, key)}; raise it, or delete or rename the folder to start again"
             )
-        deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        deadline = time.monotonic() + max_seconds
         progress = Progress(last - counters.update, "updates", f"train {self.run_settings.model}")
         board = nullcontext() if self.board is None else closing(self.board)
         with progress, board, self._signals(), closing(self._batches()) as batches:
@@ -281,7 +279,7 @@ class Trainer:
     def _bookkeep(self) -> None:
         update, last = self.counters.update, self.counters.update == self.last_update
         due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
-        if any(due) or last or update % self.settings.checkpoint_every == 0:
+        if any(due) or last:
             self._refuse_to_write()
         if due[0] or last:
             self._log()
@@ -381,10 +379,10 @@ class Trainer:
         return self.counters.update * self.settings.batch_size / len(self.pairs)
 
     def state_tensors(self) -> dict[str, Tensor]:
-        """Return weights, optimizer and random state by name."""
+        """Return weights, optimizer and sums by name."""
         weights = {f"model/{name}": weight for name, weight in self.model.state_dict().items()}
-        rest = {"random/torch": torch.get_rng_state(), "sums": self.updater.sums}
-        return weights | optimizer_tensors(self.model, self.updater.optimizer) | rest
+        state = optimizer_tensors(self.model, self.updater.optimizer)
+        return weights | state | {"sums": self.updater.sums}
 
     def record(self) -> dict[str, Any]:
         """Return counters and fingerprint for checkpoints and final states."""

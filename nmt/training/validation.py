@@ -9,7 +9,7 @@ from nmt.data.batches import Batch, Indices, evaluation_batches, make_batch, sor
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
-from nmt.decoding.forced_decoding import log_probabilities
+from nmt.decoding.forced_decoding import word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Decoding
 
@@ -31,9 +31,8 @@ GREEDY = Decoding(
 
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
-    inputs, _ = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
-    words = batch.target.flatten()[batch.positions]
-    found = torch.cat([*log_probabilities(model, inputs, words)])
+    encoded = model.encode(batch.source, batch.source_mask)
+    found, _ = word_log_probabilities(model, encoded, batch, attention=False)
     return found.new_zeros(len(batch)).index_add_(0, batch.sentence, found, alpha=-1)
 
 

@@ -63,12 +63,9 @@ def _references(config: Config) -> Iterator[Reference]:
         if name in config.models:
             seeds = seeds_of(config, name)
             runs += [run_name(name, seed, seeds) for seed in seeds]
-    for name, entry in config.models.items():
-        yield (
-            ("models", name, "continue_from"),
-            [entry.continue_from],
-            *(used if name in use.models else models),
-        )
+    for name, model in config.models.items():
+        known = used if name in use.models else models
+        yield ("models", name, "continue_from"), [model.continue_from], *known
     for name in use.systems:
         if name in config.systems:
             yield ("systems", name, "members"), config.systems[name].members, "the runs of `use.models`", runs

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nmt.settings.families import IN_BROWSER
-from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
 COMMON_BUDGET = "common_budget"
@@ -144,27 +143,6 @@ def archives_in_use(config: Config) -> list[str]:
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
-
-
-def compared_models(config: Config) -> list[str]:
-    """Return baselines of the table of ablations and the models compared with them, each once."""
-    pairs = (config.artifacts.ablations or {}).items()
-    return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
-
-
-def runs_in_use(config: Config) -> dict[str, Run]:
-    """Return the runs that the results are made from, in the order of the tables; those they continue from included."""
-    artifacts = config.artifacts
-    shown = [*config.use.models, *compared_models(config)]
-    shown += [model for model in artifacts.figure2_models if model in config.models]
-    shown += [*filter(None, [artifacts.figure3_model]), *artifacts.table3_models]
-    bases = [base for model in shown if (base := config.models[model].continue_from)]
-    return runs_of(config, list(dict.fromkeys([*shown, *bases])))
-
-
-def aligned_runs(config: Config) -> list[str]:
-    """Return runs of the models in use that align."""
-    return list(runs_of(config, [model for model in config.use.models if config.models[model].aligns]))
 
 
 def contrasted_models(config: Config) -> list[str]:

@@ -6,17 +6,15 @@ twice. A run would delete its own outdated models, since Snakemake removes a job
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from nmt.settings.base import differences, flatten
+from nmt.errors import UserError
+from nmt.io.files import read_json
+from nmt.settings.base import differences, flatten, read
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import MODEL, RECORDS, SETTINGS, SUMMARY, WEIGHTS
-from pipeline.config.experiment import runs_in_use
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
 
@@ -34,7 +32,7 @@ def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict
         begun = any((folder / part / name).exists() for part in ("models", "state"))
         if not begun and _fits(folder / theirs, config, run, folder / config.data_from / "data"):
             found[name] = str(theirs)
-    bases = {run.base for run in runs_in_use(config).values() if run.name not in found}
+    bases = {run.base for run in runs_of(config, config.use.models).values() if run.name not in found}
     return {name: path for name, path in found.items() if name not in bases}
 
 
@@ -43,8 +41,8 @@ def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
     if not all((model / name).is_file() for name in (*MODEL, *RECORDS)):
         return False
     try:
-        had = ModelRun.model_validate(_read(model / SETTINGS))
-    except ValidationError:
+        had = read(ModelRun, model / SETTINGS)
+    except UserError:
         return False
     if had.outcome() != run_settings(config, run).outcome():
         return False
@@ -82,8 +80,8 @@ def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: b
     if not (model / WEIGHTS).is_file() or (continues and not finished):
         return None
     try:
-        had = ModelRun.model_validate(_read(model / SETTINGS))
-    except ValidationError:
+        had = read(ModelRun, model / SETTINGS)
+    except UserError:
         return f"but its {SETTINGS} cannot be read"
     if changed := differences(flatten(had.fingerprint_fields()), flatten(wanted.fingerprint_fields())):
         return f"but with other settings: {changed}"
@@ -110,7 +108,7 @@ def _text(binary: Path) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     """Return what a file of JSON says; nothing where it says nothing that can be read."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = read_json(path)
+    except UserError:
         return {}
     return values if isinstance(values, dict) else {}

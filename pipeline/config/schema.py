@@ -22,14 +22,7 @@ from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
-from pipeline.config.catalogue import (
-    Archive,
-    Corpus,
-    FilePath,
-    GrammarSettings,
-    RescoredEntry,
-    SystemEntry,
-)
+from pipeline.config.catalogue import Archive, Corpus, FilePath, GrammarSettings, RescoredEntry, SystemEntry
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
 

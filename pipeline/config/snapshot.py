@@ -11,7 +11,7 @@ from pydantic import Field
 from nmt.settings.base import read as read_settings
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
-from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
+from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora
 from pipeline.config.job_settings import as_json
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
@@ -34,8 +34,7 @@ def published(config: Config) -> dict[str, Any]:
     values = config.model_dump(exclude=exclude | (set() if moses else {"moses"}))
     corpora = [*corpora_in_use(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)
-    models = [run.model for run in runs_in_use(config).values()]
-    values["models"] = _only(values["models"], [*models, moses.phrase_model if moses else None])
+    values["models"] = _only(values["models"], [*config.use.models, moses.phrase_model if moses else None])
     lists = [config.rescored[name].lists for name in config.use.rescored]
     used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
     for catalogue, names in used:

@@ -84,10 +84,7 @@ def _session() -> requests.Session:
 
 
 def download(
-    wanted: Source,
-    output: Path,
-    mirrors: Sequence[str] = (),
-    alternatives: Sequence[Source] = (),
+    wanted: Source, output: Path, mirrors: Sequence[str] = (), alternatives: Sequence[Source] = ()
 ) -> str:
     """Download a file to `output` from the first source that has all of it, and return that source, without secrets.
 

@@ -13,17 +13,7 @@ from typing import Literal, TypeVar
 
 from pipeline.grammar import lexicon
 from pipeline.grammar.elision import Piece, opens_with_vowel
-from pipeline.grammar.lexicon import (
-    Adjective,
-    Auxiliary,
-    Determiner,
-    Kind,
-    Name,
-    Noun,
-    Pairing,
-    Pronoun,
-    Verb,
-)  # fmt: skip
+from pipeline.grammar.lexicon import Adjective, Auxiliary, Kind, Name, Noun, Pairing, Pronoun, Verb
 from pipeline.grammar.rare_words import RareWords, Zipf
 
 Entry = TypeVar("Entry")
@@ -425,7 +415,7 @@ class Derivation:
         return self.word(RARE_ADJECTIVES, self.rare.adjectives, lexicon.ADJECTIVES_AFTER)
 
 
-def _article(determiner: Determiner, noun: Noun, reduced: bool) -> tuple[str, ...]:
+def _article(determiner: lexicon.Determiner, noun: Noun, reduced: bool) -> tuple[str, ...]:
     return ("de",) if reduced and determiner.indefinite else determiner.french[noun.feminine]
 
 

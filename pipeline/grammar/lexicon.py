@@ -128,8 +128,7 @@ def _pairings(table: str) -> tuple[Pairing, ...]:
     return tuple(Pairing(tuple(english.split()), tuple(french.split())) for english, french in sides)
 
 
-PERSONS = _nouns(
-    """
+PERSONS = _nouns("""
 man men homme hommes m
 woman women femme femmes f
 child children enfant enfants m
@@ -146,11 +145,9 @@ horse horses cheval chevaux m
 mouse mice souris souris f
 hero heroes héros héros m
 actress actresses actrice actrices f
-""",
-)
+""")
 
-THINGS = _nouns(
-    """
+THINGS = _nouns("""
 book books livre livres m
 letter letters lettre lettres f
 tree trees arbre arbres m
@@ -165,11 +162,9 @@ knife knives couteau couteaux m
 clock clocks horloge horloges f
 song songs chanson chansons f
 story stories histoire histoires f
-""",
-)
+""")
 
-PLACES = _nouns(
-    """
+PLACES = _nouns("""
 house houses maison maisons f
 garden gardens jardin jardins m
 town towns ville villes f
@@ -180,8 +175,7 @@ market markets marché marchés m
 castle castles château châteaux m
 street streets rue rues f
 hotel hotels hôtel hôtels m
-""",
-)
+""")
 
 PEOPLE = _names("""
 Alice Alice f
@@ -205,19 +199,16 @@ Athens Athènes f
 Lisbon Lisbonne f
 """)
 
-ADJECTIVES_BEFORE = _adjectives(
-    """
+ADJECTIVES_BEFORE = _adjectives("""
 big grand grande grands grandes
 small petit petite petits petites
 old vieux vieille vieux vieilles vieil
 beautiful beau belle beaux belles bel
 new nouveau nouvelle nouveaux nouvelles nouvel
 young jeune jeune jeunes jeunes
-""",
-)
+""")
 
-ADJECTIVES_AFTER = _adjectives(
-    """
+ADJECTIVES_AFTER = _adjectives("""
 red rouge rouge rouges rouges
 blue bleu bleue bleus bleues
 black noir noire noirs noires
@@ -228,8 +219,7 @@ tired fatigué fatiguée fatigués fatiguées
 strange étrange étrange étranges étranges
 famous célèbre célèbre célèbres célèbres
 expensive cher chère chers chères
-""",
-)
+""")
 
 # English: present singular and plural, participle, particle. French: the same, infinitive before the participle.
 TRANSITIVE = _verbs("""
@@ -287,19 +277,15 @@ MODALS = (
 
 DEFINITE = Determiner("the", (("le",), ("la",)))
 SINGULAR_DETERMINERS = (
-    DEFINITE,
-    DEFINITE,
-    DEFINITE,
-    Determiner("a", (("un",), ("une",)), indefinite=True),
-    Determiner("a", (("un",), ("une",)), indefinite=True),
+    *[DEFINITE] * 3,
+    *[Determiner("a", (("un",), ("une",)), indefinite=True)] * 2,
     Determiner("this", (("ce",), ("cette",))),
     Determiner("his", (("son",), ("sa",))),
     Determiner("their", (("leur",), ("leur",))),
     Determiner("every", (("chaque",), ("chaque",))),
 )
 PLURAL_DETERMINERS = (
-    Determiner("the", (("les",), ("les",))),
-    Determiner("the", (("les",), ("les",))),
+    *[Determiner("the", (("les",), ("les",)))] * 2,
     Determiner("some", (("des",), ("des",)), indefinite=True),
     Determiner("these", (("ces",), ("ces",))),
     Determiner("his", (("ses",), ("ses",))),

@@ -13,22 +13,19 @@ from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
 from tabulate import tabulate
 
 from nmt.errors import UserError
 from nmt.io import progress
-from nmt.io.files import read_json
 from nmt.io.locks import observe
 from nmt.io.progress import LOG_SECONDS, clock
-from nmt.settings.base import differences, flatten
+from nmt.settings.base import differences, flatten, read
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import HISTORY, SETTINGS, WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
-from pipeline.config.experiment import runs_in_use
 from pipeline.config.finished_models import shared_models
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import Run, run_settings
+from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import in_words, training_times
 from pipeline.monitor.jobs import SETTINGS as SETTINGS_OF_RUN
@@ -64,8 +61,8 @@ class Training:
 def last_settings(folder: Path) -> Config:
     """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
     try:
-        return Config.model_validate(read_json(folder / SETTINGS_OF_RUN))
-    except (UserError, OSError, ValidationError):
+        return read(Config, folder / SETTINGS_OF_RUN)
+    except UserError:
         with chdir(folder):  # `data_from` is relative to it
             return load(find_layers(Path()))
 
@@ -111,15 +108,15 @@ def label_of(config: Config, run: Run) -> str:
 def changed_settings(path: Path, wanted: ModelRun) -> str | None:
     """Return how the settings that a model was trained with differ from those wanted now; None if they don't."""
     try:
-        was = ModelRun.model_validate(read_json(path))
-    except (OSError, UserError, ValidationError):
+        was = read(ModelRun, path)
+    except UserError:
         return f"{path.name} cannot be read"
     return differences(flatten(was.outcome()), flatten(wanted.outcome())) or None
 
 
 def table(config: Config, folder: Path) -> str:
     """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
-    runs = runs_in_use(config)
+    runs = runs_of(config, config.use.models)
     elsewhere = shared_models(config, runs, folder)
     trainings = [training(config, folder, run) for name, run in runs.items() if name not in elsewhere]
     rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)

@@ -270,10 +270,7 @@ def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
 def _vocabulary(proposal: Proposal) -> dict[str, Any]:
     """Return the settings of the vocabulary. Of subword units nothing is escaped, since &apos; would take three."""
     if proposal.units:
-        return {
-            "vocabulary": {"words": proposal.units, "subwords": True},
-            "tokenization": {"escape": False},
-        }
+        return {"vocabulary": {"words": proposal.units, "subwords": True}, "tokenization": {"escape": False}}
     source, target = proposal.vocabulary
     return {"vocabulary": {"words": source, "target_words": target}}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ def align(
         whole.open("wb") as joined,
         Progress.over_files([source, target], "moses align") as progress,
     ):
-        for block in _blocks(read_pairs(source, target, progress), alignment_block):
+        text = read_pairs(source, target, progress)
+        while block := list(itertools.islice(text, alignment_block)):
             aligned = _align_block(aligner, moses, block, symmetrization, work, first=not pairs)
             pairs += len(block)
             with aligned.open("rb") as lines:
@@ -58,18 +59,8 @@ def align(
     return pairs
 
 
-def _blocks(pairs: Iterator[tuple[str, str]], size: int) -> Iterator[list[tuple[str, str]]]:
-    while block := list(itertools.islice(pairs, size)):
-        yield block
-
-
 def _align_block(
-    eflomal: Any,
-    moses: Moses,
-    block: Sequence[tuple[str, str]],
-    heuristic: str,
-    folder: Path,
-    first: bool,
+    eflomal: Any, moses: Moses, block: Sequence[tuple[str, str]], heuristic: str, folder: Path, first: bool
 ) -> Path:
     """Return the file with the alignment of a block. The first one writes the priors from which the others start."""
     priors = folder / "priors"
@@ -88,30 +79,17 @@ def _align_block(
             raise UserError(
                 f"eflomal ended with code {error.returncode} (-4: built on another processor; -9: out of memory)"
             ) from None
-        _symmetrise(moses, folder, heuristic)
+        script = moses.script("ems/support/symmetrize-fast-align.perl")
+        files = ["forward", "reverse", "source", "target", "aligned"]
+        run(["perl", script, *files, heuristic, moses.program("symal")], "symmetrising failed", folder)
         aligned = folder / f"aligned.{heuristic}"
-        _check_lines(aligned, len(block))
+        with aligned.open("rb") as links:
+            found = sum(1 for _ in links)
+        if found != len(block):  # the script does not look at symal's exit status
+            raise UserError(f"symal wrote {found:,} of {len(block):,} lines; run it again")
         if first:
             _keep_priors(eflomal, sources, targets, forward, reverse, priors)
     return aligned
-
-
-def _symmetrise(moses: Moses, folder: Path, heuristic: str) -> None:
-    script = moses.script("ems/support/symmetrize-fast-align.perl")
-    files = ["forward", "reverse", "source", "target", "aligned"]
-    run(
-        ["perl", script, *files, heuristic, moses.program("symal")],
-        "symmetrising failed",
-        folder,
-    )
-
-
-def _check_lines(path: Path, expected: int) -> None:
-    """Count the lines of the alignment, since the script does not look at symal's exit status."""
-    with path.open("rb") as lines:
-        found = sum(1 for _ in lines)
-    if found != expected:
-        raise UserError(f"symal wrote {found:,} of {expected:,} lines; run it again")
 
 
 def _keep_priors(

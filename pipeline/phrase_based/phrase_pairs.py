@@ -5,11 +5,9 @@ A model of sentences would take a phrase for a whole sentence, so this model lea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from nmt.io.progress import Progress
 from nmt.io.text_files import write_lines
 from pipeline.phrase_based.phrases import entries_of
 
@@ -32,14 +30,8 @@ def write_pairs(
     held_out = min(held_out, total // 2)
     with ExitStack() as files:
         training, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
-        for number, entry in enumerate(with_progress(table, "moses phrase-pairs")):
+        for number, entry in enumerate(entries_of(table, "moses phrase-pairs")):
             spread = (number + 1) * held_out // total > number * held_out // total
             for writer, phrase in zip(apart if spread else training, entry, strict=False):
                 writer.write(phrase)
     return total - held_out, held_out
-
-
-def with_progress(table: Path, label: str) -> Iterator[list[str]]:
-    """Yield the entries of a phrase table, while progress is told."""
-    with Progress.over_files([table], label) as progress:
-        yield from entries_of(table, progress)

@@ -11,7 +11,6 @@ from nmt.decoding.rescoring import SCORED_TOGETHER, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
-from pipeline.phrase_based.phrase_pairs import with_progress
 from pipeline.phrase_based.phrases import SCORES, SEPARATOR, entries_of
 
 
@@ -32,7 +31,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     written = total = 0
     rescorer = Rescorer([model])
     with write_lines(output) as lines:
-        for group in _groups(with_progress(table, "moses phrase-scores")):
+        for group in _groups(entries_of(table, "moses phrase-scores")):
             total += sum(map(len, group))
             wanted = [entries for entries in group if entries[0][0] in needed]
             for entry, log_probability in _scored(rescorer, wanted):

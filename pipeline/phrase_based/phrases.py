@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -82,15 +83,15 @@ def number_of_scores(table: Path) -> int:
     return len(next(entries_of(table))[SCORES].split())
 
 
-def entries_of(table: Path, progress: Progress | None = None) -> Iterator[list[str]]:
-    """Yield the fields of each line of a phrase table. A `UserError` names a faulty line or an empty table."""
+def entries_of(table: Path, label: str | None = None) -> Iterator[list[str]]:
+    """Yield the fields of each line of a phrase table, with progress if there is a label."""
     number = 0
-    for number, line in enumerate(read_lines(table, progress), start=1):
-        fields = line.rstrip(" ").split(SEPARATOR)
-        if len(fields) <= SCORES:
-            raise UserError(
-                f"{table}, line {number}: {len(fields)} fields, expected source, target and scores between |||"
-            )
-        yield fields
+    with Progress.over_files([table], label) if label else nullcontext() as progress:
+        for number, line in enumerate(read_lines(table, progress), start=1):
+            fields = line.rstrip(" ").split(SEPARATOR)
+            if len(fields) <= SCORES:
+                expected = "source, target and scores between |||"
+                raise UserError(f"{table}, line {number}: {len(fields)} fields, expected {expected}")
+            yield fields
     if not number:
         raise UserError(f"{table}: empty; expected a phrase table")

@@ -196,12 +196,6 @@ def on_path() -> Path | None:
     return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
 
 
-def _boost() -> list[str]:
-    """Return the option that names the software environment's own libraries, where there is one."""
-    prefix = os.environ.get("CONDA_PREFIX")
-    return [f"--with-boost={prefix}"] if prefix and Path(prefix, "include/boost").exists() else []
-
-
 def _install_eflomal(folder: Path) -> None:
     """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
     with temporary_folder(folder, "build-") as work:
@@ -209,14 +203,7 @@ def _install_eflomal(folder: Path) -> None:
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
         built_by.write_text(BUILT_BY, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        command += [
-            "--no-deps",
-            "--require-hashes",
-            "--no-binary",
-            "eflomal",
-            "--target",
-            str(work / "python"),
-        ]
+        command += ["--no-deps", "--require-hashes", "--no-binary", "eflomal", f"--target={work / 'python'}"]
         run(
             [*command, "-r", str(requirements), "--build-constraint", str(built_by)],
             "eflomal: pip could not build it (it needs a C compiler and make)",
@@ -229,7 +216,9 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
         raise UserError(f"moses: not on the PATH, and a build needs {', '.join(absent)} ({PACKAGES})")
     with temporary_folder(folder, "build-") as work:
         tree = _unpack(source, work)
-        bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_boost()]
+        bjam, conda = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"], os.environ.get("CONDA_PREFIX", "")
+        if conda and Path(conda, "include/boost").exists():
+            bjam.append(f"--with-boost={conda}")
         run([*bjam, *TARGETS.values()], f"moses: its build failed; it needs {PACKAGES}", tree)
         (work / "bin").mkdir()
         for name, target in TARGETS.items():

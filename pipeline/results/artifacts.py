@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.config.experiment import aligned_runs
+from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 
@@ -64,6 +64,7 @@ def artifacts(config: Config, papers: Sequence[Paper], gold: bool, corpora: bool
     first, *others = ([name for name, table in tables.items() if isinstance(table, kind)] for kind in kinds)
     lacking = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
     figures = dict.fromkeys(name for paper in papers for name in paper.figures if name not in lacking)
+    aligning = [model for model in config.use.models if config.models[model].aligns]
     return Artifacts(
         [
             *first,
@@ -72,6 +73,6 @@ def artifacts(config: Config, papers: Sequence[Paper], gold: bool, corpora: bool
             *(["ablations"] if config.artifacts.ablations else []),
         ],
         [*figures, *([VECTORS] if config.sentence_vectors else [])],
-        aligned_runs(config) if gold else [],
+        list(runs_of(config, aligning)) if gold else [],
         corpora,
     )

@@ -5,21 +5,17 @@ The rules of the workflow call it with the package of their run, `nmt verify` wi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
-from nmt.io.files import write_text
+from nmt.io.files import json_text, write_text
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
@@ -69,13 +65,14 @@ def texts(inputs: Inputs) -> Iterator[Text]:
     def whole() -> str:
         return document({name: made(name)[f"{name}.tex"] for name in listed.tables})
 
-    yield _one(COMPARISON, lambda: as_json(inputs.comparison))
+    yield _one(COMPARISON, lambda: json_text(inputs.comparison))
     for name in [*listed.tables, *([DATA] if listed.corpora else [])]:
         yield Text(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
     yield _one(DOCUMENT, whole)
     for run, file in zip(listed.aligned, listed.error_rates, strict=True):
         yield _one(file, partial(_error_rate, run, inputs))
-    yield _one(FINDING, partial(_finding, inputs))
+    models = contrasted_models(inputs.config)
+    yield _one(FINDING, lambda: finding(inputs.scores_of_runs(models), inputs.settings) + "\n")
 
 
 def _one(file: str, make: Callable[[], str]) -> Text:
@@ -94,9 +91,7 @@ def table(name: str, inputs: Inputs) -> Table:
     described = as_wanted(paper.tables[name], settings)
     match described:
         case ScoreTable():
-            scores: dict[str, Runs] = {
-                set_: inputs.scores(set_) for set_ in dict.fromkeys(("test", *described.sets))
-            }
+            scores: dict[str, Runs] = {set_: inputs.scores(set_) for set_ in described.sets}
             measured = Measured(scores, inputs.summaries(), inputs.comparison)
             return score_table(described, paper.name, measured, settings)
         case PerplexityTable():
@@ -127,39 +122,25 @@ def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
 
 
 def _error_rate(run: str, inputs: Inputs) -> str:
-    return as_json(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
-
-
-def _finding(inputs: Inputs) -> str:
-    return finding(inputs.scores_of_runs(contrasted_models(inputs.config)), inputs.settings) + "\n"
-
-
-def as_json(value: Any) -> str:
-    """Return JSON with sorted keys, so that equal values give equal bytes."""
-    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    return json_text(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> list[str]:
+def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> None:
     """Make tables and figures from a package.
 
     Args:
         inputs: the package.
         out: folder for the files.
         only: names of files; without it, all are made.
-
-    Returns:
-        The names of the files.
     """
-    written = []
     for text in texts(inputs):
         if wanted := [file for file in text.files if only is None or file in only]:
             contents = text.make()
             for file in wanted:
                 write_text(out / file, contents[file])
-            written += wanted
     listed = of_package(inputs)
     for name in [*listed.figures, *([DATA] if listed.corpora else [])]:
         files = [f"{name}.{form}" for form in ("pdf", "png")]
@@ -167,18 +148,9 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> lis
             # imported here, since `nmt verify` draws nothing
             from nmt.plots.style import save_as
 
-            figure = _figure(name).draw(inputs)
+            figure = import_module(f"pipeline.results.figures.{name}").draw(inputs)
             for file in files:
                 save_as(figure, out / file, described(figure))
-            written += files
-    return written
-
-
-def _figure(name: str) -> ModuleType:
-    module = f"pipeline.results.figures.{name}"
-    if find_spec(module) is None:
-        raise UserError(f"a paper names the figure {name!r}, which nothing draws: {module} is missing")
-    return import_module(module)
 
 
 def described(figure: Figure) -> str:

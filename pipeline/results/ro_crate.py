@@ -29,10 +29,7 @@ REPORT = "#report"
 """Id of the action that made tables and figures."""
 PAPERS = {
     "bahdanau2015": ("1409.0473", "Neural Machine Translation by Jointly Learning to Align and Translate"),
-    "cho2014b": (
-        "1409.1259",
-        "On the Properties of Neural Machine Translation: Encoder-Decoder Approaches",
-    ),
+    "cho2014b": ("1409.1259", "On the Properties of Neural Machine Translation: Encoder-Decoder Approaches"),
     "sutskever2014": ("1409.3215", "Sequence to Sequence Learning with Neural Networks"),
 }
 """Number at arXiv and title of the papers that `artifacts.papers` can name."""

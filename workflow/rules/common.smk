@@ -61,12 +61,8 @@ TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
 SETS = sorted({"test", *(set_ for table in TABLES for set_ in sets_of(table))})
 
 if missing := experiment.missing_data(CONFIG, "dev" in SETS):
-    other = CONFIG.data_from
-    refuse(
-        [
-            f"data_from: {other} has no {missing[0]}: run that experiment first (snakemake --directory {other} data)"
-        ]
-    )
+    first = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
+    refuse([f"data_from: {CONFIG.data_from} has no {missing[0]}: {first}"])
 
 if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CONFIG)]:
     refuse(problems)

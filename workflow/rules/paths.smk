@@ -23,9 +23,7 @@ def tokens(corpora, language, stage="tokens"):
 
 def held_out_tokens(corpus, language):
     """One side of the development and test text, in which the sentences of a training corpus are looked for."""
-    held_out = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
-    sought = corpus in CONFIG.use.train and corpus not in held_out
-    return tokens(held_out, language) if sought else []
+    return tokens([*CONFIG.use.dev, *CONFIG.use.test], language) if corpus in CONFIG.use.train else []
 
 
 def text_of(part, language):

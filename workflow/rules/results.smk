@@ -201,7 +201,7 @@ if TREE_FILES:
         params:
             model=lambda wildcards, input: os.path.dirname(input.text),
             sentence=literal(CONFIG.artifacts.tree_sentence),
-            outputs=lambda wildcards, output: options.repeated("output", output),
+            outputs=lambda wildcards, output: options.known(("output", file) for file in output),
         shell:
             "nmt tree {params.sentence:q} --model {params.model:q} {params.outputs} 2>&1 | tee -i {log:q}"
 

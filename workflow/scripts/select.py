@@ -8,9 +8,10 @@ with job(snakemake):
     from nmt.io.files import write_json
     from nmt.io.text_files import write_lines
     from nmt.selection import cross_entropy
+    from nmt.settings.base import read
     from pipeline.preparation import StageCounts
 
-    threshold = cross_entropy.read_threshold(Path(snakemake.input.threshold))
+    threshold = read(cross_entropy.Threshold, Path(snakemake.input.threshold), "choose it again")
     corpus, shard = snakemake.wildcards.corpus, int(snakemake.wildcards.number)
     text = Path(snakemake.input.source), Path(snakemake.input.target)
     counts = StageCounts()

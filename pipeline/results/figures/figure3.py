@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from nmt.errors import UserError
 from nmt.evaluation.translations import Record
 from nmt.plots.sentence import GAP_INCHES, Panel
 from nmt.plots.style import drawing
@@ -29,7 +28,7 @@ def choose_sentences(
     (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
     from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
     there are too few, they come from `known` of any length, then from `everything`. (a) is any other
-    sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
+    sentence, of those lengths if there is one.
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     pools = [
@@ -41,10 +40,6 @@ def choose_sentences(
     aligned = [record for record in (*known, *everything) if record.alignment]
     samples = _first_distinct([papers_own(aligned, openings), pools[0], pools[2], pools[3]], PANELS - 1, [])
     arbitrary = _first_distinct([pools[1], pools[3]], 1, samples)
-    if not samples:
-        raise UserError(
-            "Figure 3 has no sentence with an attention matrix to show; translate with an RNNsearch model"
-        )
     return arbitrary + samples
 
 

@@ -103,13 +103,9 @@ def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference
 def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
-    for run in runs:
-        if run.family not in IN_BROWSER:
-            return f"{run.label} is of the family {run.family}; this page computes {' and '.join(IN_BROWSER)} only."
-    if any(
-        Vocabulary.read(folder / name).subwords for folder in folders for name in ("source.tsv", "target.tsv")
-    ):
-        return "The models read subword units; this page does not cut words into any."
+    files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)
+    if {run.family for run in runs} - {*IN_BROWSER} or any(Vocabulary.read(file).subwords for file in files):
+        return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
     sizes = [(folder / WEIGHTS).stat().st_size * bits / 32e6 for folder in folders]
     if sum(sizes) <= megabytes:
         return None

@@ -10,9 +10,8 @@ import pandas as pd
 
 from nmt.errors import UserError
 from nmt.settings.base import flatten
-from nmt.store.model_folder import SETTINGS, SUMMARY
+from nmt.store.model_folder import SETTINGS
 from pipeline.config.artifacts import ReportSettings
-from pipeline.config.experiment import compared_models
 from pipeline.results.inputs import Inputs
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
@@ -169,10 +168,5 @@ def _delta(difference: float | None, error: float | None, decimals: int) -> str:
 
 def of_package(inputs: Inputs) -> Table:
     """Return the table of a package."""
-    models = compared_models(inputs.config)
-    return ablations(
-        inputs.scores_of_runs(models),
-        inputs.of_runs(SUMMARY, models),
-        inputs.of_runs(SETTINGS, models),
-        inputs.settings,
-    )
+    run_settings = inputs.of_runs(SETTINGS, inputs.config.use.models)
+    return ablations(inputs.scores(), inputs.summaries(), run_settings, inputs.settings)

@@ -211,10 +211,7 @@ def _difference(name: str, ours: str, theirs: str) -> Row:
     if not (ours and theirs):
         return {}
     difference = float(ours) - float(theirs.removeprefix("~"))
-    return {
-        f"difference_{name}": f"{difference:+.2f}",
-        f"shown_difference_{name}": signed(difference, 2),
-    }
+    return {f"difference_{name}": f"{difference:+.2f}", f"shown_difference_{name}": signed(difference, 2)}
 
 
 def _comparison_note(

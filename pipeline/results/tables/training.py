@@ -110,13 +110,5 @@ def _cells(label: str, row: Row, prefix: str) -> list[str]:
         cells[name] = "" if value is None else with_deviation(value, std, enough(value, decimals))
     updates, std = row[f"{prefix}updates"], row.get(f"{prefix}updates_std")
     cells["updates"] = "" if updates is None else f"{updates:,.0f}" + (f" ± {std:,.0f}" if std else "")
-    device = row[f"{prefix}device"] or ""
-    return [
-        label,
-        cells["updates"],
-        cells["epochs"],
-        cells["hours"],
-        device,
-        cells["train_nll"],
-        cells["dev_nll"],
-    ]
+    cells["device"] = row[f"{prefix}device"] or ""
+    return [label, *(cells[name] for name in _TRAINING)]

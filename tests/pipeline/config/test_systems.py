@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.config.experiment import runs_in_use
 from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import systems_in_use, systems_of
 from pipeline.config.snapshot import page_settings, published
@@ -63,8 +62,3 @@ def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
     for name in ("systems", "rescored", "n_best_lists"):
         assert name not in published(settings) and name not in published(settings)["use"]
         assert name not in page_settings(settings)
-
-
-def test_figures_show_systems_beside_models(tmp_path: Path) -> None:
-    shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
-    assert "two" not in runs_in_use(paper(tmp_path, shown))

@@ -60,7 +60,9 @@ def test_values_and_gradients_follow_the_equations(family: FamilyName, changes: 
 def test_alignment_weights_follow_the_equations() -> None:
     model = small_model("rnnsearch")
     batch = batch_of(PAIRS)
-    _, found = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
+    ((_, found),) = model.unroll(
+        model.encode(batch.source, batch.source_mask), batch.target, len(batch.target)
+    )
     assert found is not None
     loops = by_loops(model)
     for column, (source, target) in enumerate(PAIRS):
