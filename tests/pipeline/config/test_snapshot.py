@@ -24,13 +24,11 @@ def kept(values: object, folder: Path) -> Config:
 
 def test_whatever_the_results_are_made_from_is_named() -> None:
     config = load(find_layers(ROOT))
-    use = config.use.model_copy(update={"models": ["rnnsearch-50-star"]})
-    artifacts = config.artifacts.model_copy(update={"ablations": {"rnnsearch-30": ["rnnencdec-30"]}})
-    values = published(config.model_copy(update={"use": use, "artifacts": artifacts}))
+    use = config.use.model_copy(update={"models": ["rnnencdec-50"]})
+    values = published(config.model_copy(update={"use": use}))
     assert set(values["corpora"]) == set(corpora_in_use(config))
     assert set(values["archives"]) == set(archives_in_use(config))
-    # what it continues from, and what is compared with it, too
-    assert {"rnnsearch-50-star", "rnnsearch-50", "rnnsearch-30", "rnnencdec-30"} <= set(values["models"])
+    assert set(values["models"]) == {"rnnencdec-50"}
 
 
 def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
