@@ -59,6 +59,8 @@ def main() -> int:
         name: (Marian if peer_of(name) == "marian" else Remote)(name, python, options.threads)
         for name, python in pythons.items()
     }
+    about = machine(options.busy) | asdict(sizes) | {"sentences": len(lengths), "words": sum(lengths)}
+    about["text"] = str(options.source or "drawn")
     contest = Contest(remotes, missing | unable)
     try:
         contest.ask(do="search", sizes=asdict(sizes))
@@ -66,7 +68,6 @@ def main() -> int:
             found = [one for beam in options.beams for one in hold(contest, lengths, beam, options)]
     finally:
         contest.close()
-    about = machine(options.busy) | asdict(sizes) | {"sentences": len(lengths), "words": sum(lengths)}
     append(options.output or RESULTS / "decoding.jsonl", found, about)
     report(found, contest.missing, "beam")
     return int(OURS in contest.missing)

@@ -351,6 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setup, failed = Setup(torch.device(options.device), options.tiny), False
     name = torch.cuda.get_device_name() if setup.on_gpu else "processor"
     print(f"{name}, PyTorch {torch.__version__}{', tiny sizes' if setup.tiny else ''}", flush=True)
+    about = machine(False) | {"gpu": name, "tiny": setup.tiny}
     for check in options.only:
         begin = time.monotonic()
         try:
@@ -361,7 +362,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{check}: {found['result']} in {found['took']} s", flush=True)
         for key, value in found.get("figures", {"": found.get("reason")}).items():
             print(f"    {key}: {value}", flush=True)
-        about = machine(False) | {"gpu": name, "tiny": setup.tiny}
         append(options.output, [{"check": check} | found], about)
     return int(failed)
 

@@ -38,12 +38,13 @@ def main() -> int:
     pythons, missing = environment.ensure_all(
         options.contenders, options.environments, shlex.split(options.pip_options)
     )
-    found = []
+    found, about = [], machine(options.busy)
     for length in options.lengths:
         sizes = Sizes(length, **{name: getattr(options, name) for name in SIZES})
         remotes = {
             name: (Sockeye if name == "sockeye" else Remote)(name, python, options.threads)
             for name, python in pythons.items()
+            if name not in missing
         }
         contest = Contest(remotes, missing)
         try:
@@ -58,7 +59,7 @@ def main() -> int:
             measured = contest.measurements(rounds[1:], **asdict(sizes))
         finally:
             contest.close()
-        append(options.output or RESULTS / "training.jsonl", measured, machine(options.busy))
+        append(options.output or RESULTS / "training.jsonl", measured, about)
         found += measured
     report(found, missing, "length")
     return int(OURS in missing)

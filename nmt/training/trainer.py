@@ -152,7 +152,7 @@ class Trainer:
         self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
         self._restore(final)
         # a new run counts its own patience, and its best weights may be those that it begins with
-        self.counters = replace(self.counters, best_score=None, validations_without_gain=0)
+        self.counters = replace(self.counters, best_score=None)
         self._validate()
 
     def _refuse_other(self, was: Flat, where: str, ignore: frozenset[str]) -> None:

@@ -178,9 +178,17 @@ def test_other_settings_than_models_were_trained_and_decoded_with_are_named(resu
     values["systems"]["both"]["decoding"]["beam"] = 4
     values["models"]["rnnsearch-50"]["training"]["learning_rate"] = 1.0
     path.write_text(json.dumps(values), encoding="utf-8")
+    summary = results / "runs/rnnsearch-50/summary.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text()) | {"weights": "0" * 64}), encoding="utf-8")
+    weights = results.parent / "models/rnnencdec-50/model.safetensors"
+    weights.parent.mkdir(parents=True)
+    weights.write_bytes(b"others")
     forge(results)
     found = problems(results)
-    made = f"{results}/translations/{{}}.all.made.json says"
+    named = f"{results}/translations/{{}}.all.made.json"
+    assert f"{named.format('rnnsearch-50')}: made with other weights than {summary} names" in found
+    assert f"{weights}: altered: other weights than those that {named.format('rnnencdec-50')} names" in found
+    made = f"{named} says"
     for says in (
         f"{results}/runs/rnnsearch-50/settings.json says: training.learning_rate was 0.01 and is now 1.0",
         f"{made.format('rnnencdec-50')}: beam was {beam} and is now {beam + 1}",

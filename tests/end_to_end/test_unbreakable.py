@@ -24,7 +24,6 @@ import pytest
 from nmt.settings.training import ModelRun
 from nmt.store import model_folder
 from nmt.store.tensors import load_metadata, load_tensors
-from nmt.training import checkpoint
 from tests.bitexts import shifted_pairs, write_bitext
 from tests.running import ROOT
 from tests.small_models import small_architecture
@@ -89,9 +88,6 @@ class Run:
 
     def finish(self, *options: str) -> Ended:
         return ended(self.start(*options))
-
-    def checkpoints(self) -> list[str]:
-        return [saved.stem for saved in checkpoint.saved(self.state)]
 
     def outcome(self) -> dict[str, Any]:
         """Everything that a run leaves behind; clocks and rates apart."""
@@ -201,8 +197,11 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
         "final state": lambda: appears(run.model, r"\.final_state\.safetensors\..*"),
         "weights": lambda: appears(run.model, r"\.model\.safetensors\..*"),
     }
-    caught = [name for name, moment in moments.items() if kill_in(run.start(), moment())]
-    assert len(caught) >= 3, f"the machine was too quick: only {caught}"
+    # files that exist for milliseconds are not always seen
+    caught = [
+        name for name, moment in moments.items() if any(kill_in(run.start(), moment()) for _ in range(5))
+    ]
+    assert caught == [*moments]
     result = run.finish()
     assert result.code == 0, result.said
     assert same(run.outcome(), unbroken) == []
@@ -274,11 +273,11 @@ def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, A
     result = ended(process)
     assert result.code == MORE_TO_DO, result.said
     assert not run.model.exists()
-    share = 0.4 * unbroken["seconds"]
+    share = 0.01 * unbroken["seconds"]
     results = []
     while len(results) < UPDATES and (not results or results[-1].code == MORE_TO_DO):
         results.append(run.finish("--max-seconds", str(share)))
-        share *= 1.5  # a loaded machine would spend most of so little time on starting
+        share *= 3
     for result in results[:-1]:
         assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.said)
     assert results[-1].code == 0, results[-1].said

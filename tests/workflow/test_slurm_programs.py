@@ -58,7 +58,7 @@ def stand_in(folder: Path, name: str, script: str) -> dict[str, str]:
 
 def call(folder: Path, environment: dict[str, str], *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=20
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
 
 
@@ -100,7 +100,7 @@ time.sleep(60)
 
 
 def test_a_submission_that_waits_is_told_once_and_ends_with_its_snakemake(tmp_path: Path) -> None:
-    environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
+    environment = stand_in(tmp_path, "sbatch", f"echo once >> calls; echo '{PASSING[0]}' >&2; exit 1")
     with (tmp_path / "sender.log").open("wb") as log:
         command = [sys.executable, "-c", SENDER]
         sender = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -108,11 +108,13 @@ def test_a_submission_that_waits_is_told_once_and_ends_with_its_snakemake(tmp_pa
     environment |= {"NMT_SENDER": sender.stdout.readline().strip(), "NMT_SBATCH_PAUSE": "1"}
     process = subprocess.Popen(["sbatch", "--comment", RUN, "job.sh"], cwd=tmp_path, env=environment)
     wait_for(lambda: (tmp_path / "sender.log").stat().st_size > 0)
-    time.sleep(2)  # in which a second submission is refused, too
+    wait_for(
+        lambda: (tmp_path / "calls").read_text().count("once") >= 3
+    )  # so a second refusal was dealt with
     assert process.poll() is None
     sender.kill()
     sender.wait()
-    assert process.wait(timeout=20) == 1
+    assert process.wait(timeout=120) == 1
     expected = f"{RUN}: not taken yet, tried again until it is: {PASSING[0]}\n"
     assert (tmp_path / "sender.log").read_text(encoding="utf-8") == expected
 
@@ -245,7 +247,7 @@ def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(t
     )
     wait_for((tmp_path / "begun").exists)
     head.send_signal(signal.SIGUSR1)
-    assert head.wait(timeout=20) != 0
+    assert head.wait(timeout=120) != 0
     options = ["--partition=cpu", "--time=7-00:00:00", "--account=us", "--qos=long"]
     sent = (tmp_path / "sent").read_text(encoding="utf-8").splitlines()
     assert sent == ["--requeue", *options, "slurm/head.sbatch", ".", "--jobs", "3"]

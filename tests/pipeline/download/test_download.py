@@ -202,7 +202,7 @@ def test_a_range_with_wrong_bytes_is_noticed_in_the_same_call(tmp_path: Path) ->
 def test_a_server_that_falls_silent_is_asked_for_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SILENCE", 0.3)
+    monkeypatch.setattr(module, "SILENCE", 1.5)
     over = threading.Event()
 
     def silent(begin: int) -> Iterator[bytes]:

@@ -93,7 +93,7 @@ def broken(folder: Path, kind: str) -> Given:
     if kind == "lines":
         source.write_text("".join(source.read_text().splitlines(keepends=True)[:-1]))
     elif kind == "latin-1":
-        source.write_bytes("Übersetzung\n".encode("latin-1") + source.read_bytes())
+        source.write_bytes(source.read_bytes().replace(b"Satz", "Sätz".encode("latin-1"), 1))
     elif kind == "missing":
         source.unlink()
     elif kind == "copy":
@@ -103,7 +103,7 @@ def broken(folder: Path, kind: str) -> Given:
     elif kind == "few":
         return text(folder, lines(900))
     elif kind == "tabs":
-        source.write_text("a\tb\tc\n")
+        source.write_text("".join(f"{one}\t{other}\tmore\n" for one, other in lines()))
         return Given(source)
     return given
 

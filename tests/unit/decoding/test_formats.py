@@ -71,19 +71,23 @@ def test_a_hypothesis_may_have_the_separator_in_it(tmp_path: Path, text: str) ->
 
 
 @pytest.mark.parametrize(
+    "line", ["0 ||| a ||| -1", "x ||| a ||| b ||| -1", "0 ||| a ||| b ||| high", "0 ||| a ||| b ||| nan"]
+)
+def test_a_faulty_line_is_refused(tmp_path: Path, line: str) -> None:
+    with pytest.raises(UserError):
+        lists(tmp_path, f"{line}\n", "yes\n")
+
+
+@pytest.mark.parametrize(
     "text",
     [
-        "0 ||| a ||| -1\n",
-        "x ||| a ||| b ||| -1\n",
-        "0 ||| a ||| b ||| high\n",
-        "0 ||| a ||| b ||| nan\n",
         "1 ||| a ||| b ||| -1\n0 ||| a ||| b ||| -1\n",
         "1 ||| a ||| b ||| -1\n",
         "0 ||| a ||| b ||| -1\n",
         MOSES + "3 ||| a ||| b ||| -1\n",
         "",
     ],
-    ids=range(9),
+    ids=range(5),
 )
 def test_faulty_lists_cost_a_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):

@@ -36,7 +36,7 @@ def write_test_set(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Pat
     files["source.en"].write_text("".join(f"{source}\n" for source, _, _ in pairs), encoding="utf-8")
     files["reference.fr"].write_text("".join(f"{reference}\n" for _, reference, _ in pairs), encoding="utf-8")
     records = [
-        {"line": line, "source": source, "text": text, "finished": True, "alignment": None}
+        {"line": line, "source": source, "text": text, "finished": "[UNK]" not in text, "alignment": None}
         | {"source_unknown": len(source.split())}
         for line, (source, _, text) in enumerate(pairs)
     ]
@@ -83,7 +83,7 @@ def test_the_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
     pair = ("s", "un deux trois quatre cinq", "un deux trois quatre [UNK]")
     result = scored(tmp_path, [pair], known=set())
     assert result["bleu_all"] == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25, abs=1e-6)
-    assert result["unknown_words_written"] == 1
+    assert (result["unknown_words_written"], result["unfinished_all"]) == (1, 1)
 
 
 def test_signature_names_every_choice(tmp_path: Path) -> None:

@@ -155,6 +155,12 @@ def entry(name: str, **values: Any) -> tarfile.TarInfo:
     return made
 
 
+def sums(files: dict[str, bytes]) -> bytes:
+    """SHA256SUMS of an archive, so that nothing else than what is meant is wrong with it."""
+    return "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
+
+
+LARGE = bytes(1 << 22)
 SUMS = f"{hashlib.sha256(b'right').hexdigest()}  a\n".encode()
 EVIL: dict[str, tuple[dict[str, bytes], list[tarfile.TarInfo]]] = {
     **{
@@ -162,13 +168,17 @@ EVIL: dict[str, tuple[dict[str, bytes], list[tarfile.TarInfo]]] = {
         for name in ("../evil", "/evil", "a/../../evil", "a/b/c", "..", "plain")
     },
     **{f"folder {top!r}": ({f"{top}/SHA256SUMS": b""}, []) for top in ("-rf", ".hidden", "m\x1b[2J", "m\nn")},
-    "link": ({}, [entry("m/model.safetensors", type=tarfile.SYMTYPE, linkname="/etc/passwd")]),
+    "link": (
+        {"m/a": b"right", "m/SHA256SUMS": sums({"a": b"right", "b": b"right"})},
+        [entry("m/b", type=tarfile.SYMTYPE, linkname="a")],
+    ),
     "null byte": ({}, [entry("m/a", pax_headers={"path": "m/a\0b"})]),
     "sparse file": ({}, [entry("m/a", pax_headers={"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"})]),
-    "large text": ({"m/SHA256SUMS": bytes(1 << 21)}, []),
-    "large weights": ({"m/model.safetensors": bytes(1 << 22)}, []),
-    "large header": ({}, [entry("m/a", pax_headers={"comment": "x" * (1 << 22)})]),
-    "a file twice": ({"m/text.json": b"1"}, [entry("m/text.json")]),
+    "large weights": ({"m/a": LARGE, "m/SHA256SUMS": sums({"a": LARGE})}, []),
+    "large header": (
+        {"m/SHA256SUMS": sums({"a": b""})},
+        [entry("m/a", pax_headers={"comment": "x" * (1 << 22)})],
+    ),
     "altered": ({"m/a": b"wrong", "m/SHA256SUMS": SUMS}, []),
     "missing": ({"m/SHA256SUMS": SUMS}, []),
     "added": ({"m/a": b"right", "m/b": b"", "m/SHA256SUMS": SUMS}, []),

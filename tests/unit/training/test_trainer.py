@@ -205,8 +205,9 @@ def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path / "state")
     (tmp_path / "other").mkdir()
     other = write_bitext(tmp_path / "other", [([3, 4], [5])])
-    with refused():
-        trainer(model_run(updates=10), other, tmp_path / "state")
+    for train, dev in ((other, text), (text, other)):
+        with refused():
+            Trainer(model_run(updates=10), train, dev, SIZES, tmp_path / "state").resume(None)
 
 
 def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) -> None:
@@ -338,6 +339,8 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
     successor.run()
     unbroken = trained(model_run(), text, tmp_path / "unbroken")
     assert same_tensors(successor.state_tensors(), unbroken.state_tensors())
+    with refused():
+        successor_of(first, model_run(continue_from="small", batch_size=5), text, tmp_path / "first")
 
 
 def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: Path) -> None:
@@ -350,9 +353,8 @@ def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: 
         continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5
     )
     successor = successor_of(first, run, text, tmp_path)
-    assert successor.run() in ("updates", "development NLL")
+    successor.run()
     assert successor.counters.update == 13
-    successor.load_chosen_weights()
 
 
 def test_tensorboard_sees_the_history_as_often_as_the_run_is_gone_on_with(

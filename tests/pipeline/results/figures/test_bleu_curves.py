@@ -1,4 +1,4 @@
-"""Figure 2 and BLEU against unknown words: axes, curves, intervals, and the same bytes each time."""
+"""Figure 2 and BLEU against unknown words: axes, curves, intervals."""
 
 from __future__ import annotations
 

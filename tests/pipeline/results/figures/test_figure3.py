@@ -1,4 +1,4 @@
-"""Figure 3: which sentences it shows, how it looks in pixels, and the same bytes each time."""
+"""Figure 3: which sentences it shows, how it looks in pixels."""
 
 from __future__ import annotations
 

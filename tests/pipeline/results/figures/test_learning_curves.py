@@ -1,4 +1,4 @@
-"""The figure of learning curves: whose points are drawn where, and the same bytes each time."""
+"""The figure of learning curves: whose points are drawn where."""
 
 from __future__ import annotations
 

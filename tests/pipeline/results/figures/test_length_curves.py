@@ -1,4 +1,4 @@
-"""BLEU against length of source, reference and both: panels, curves, and the same bytes each time."""
+"""BLEU against length of source, reference and both: panels, curves."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
         }
         rows = [{"source_length": 10, "reference_length": 10, "source_unknown": 0, **counts}] * 5
         scores = score("grconv-30", seed, 100.0 * right, 100.0 * right)
-        scores |= {"by_sentence": rows, "by_sentence_no_unk": rows}
+        scores |= {"by_sentence": rows, "by_sentence_no_unk": rows, "unfinished_all": 4}
         write(tmp_path, str(seed), scores, summary("grconv-30", seed))
     scored, trained = ([tmp_path / f"{seed}.{kind}.json" for seed in (1, 2)] for kind in ("score", "summary"))
     write_table(*table, wanted, tmp_path / "out", scored, trained, scored)
@@ -132,7 +132,8 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
     for column in ("dev_all", "dev_no_unk", "test_all", "test_no_unk"):
         assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
         assert row[f"bleu_{column}"] == "50.00"
-    assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
+    notes = " ".join((tmp_path / "out.md").read_text().split())
+    assert "Of several seeds it is of their mean" in notes and "scored as they stand: 8 of 6,006 (" in notes
 
 
 def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:
