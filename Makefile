@@ -86,7 +86,7 @@ lecture: $(INSTALLED) ## Open the lecture, docs/attention.ipynb, in JupyterLab (
 	.uv/uv run --no-sync --with jupyterlab jupyter lab --notebook-dir docs --LabApp.default_url=/lab/tree/attention.ipynb $(OPTIONS)
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
-	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
+	$(RUN) $(EXPERIMENT_OR_DEMO) --configfile workflow/moses.yaml $(OPTIONS)
 
 results-page: $(INSTALLED) ## Keep finished runs' packages in results/packages, and renew docs/results.md: make FOLDERS="experiments/demo" results-page
 	$(BIN)/python -m workflow.results_page $$FOLDERS
@@ -149,4 +149,4 @@ format: $(DEV) ## Format code and rules; renew docs/settings.md
 	$(BIN)/python workflow/settings_page.py
 
 clean: ## Remove .venv and caches, keep results
-	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis *.egg-info

@@ -5,19 +5,21 @@
 # Usage: bash workflow/release.sh EXPERIMENT...   OPTIONS: Snakemake's, as the runs had them, such as --config seeds=[1,2,3]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck disable=SC2206
+snakemake=(.venv/bin/snakemake --cores 1 ${OPTIONS:-} --directory)
+for experiment; do
+    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" "$experiment" --dry-run releases | grep "^rule train" > /dev/null; then
+        echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
+        exit 2
+    fi
+done
 mkdir release
 .uv/uv build --quiet --no-create-gitignore --out-dir release
 .uv/uv tool run --quiet twine@6.2.0 check --strict release/*
 for experiment; do
     name=$(basename "$experiment")
-    # shellcheck disable=SC2206
-    snakemake=(.venv/bin/snakemake --directory "$experiment" --cores 1 ${OPTIONS:-})
-    if [ ! -f "$experiment/results/report.html" ] || "${snakemake[@]}" --dry-run releases | grep "^rule train" > /dev/null; then
-        echo "error: $experiment: not finished; make EXPERIMENT=$experiment run" >&2
-        exit 2
-    fi
     # two runs: where text is made again, Snakemake leaves out what comes after finished trainings until the next run
-    for target in all releases; do "${snakemake[@]}" --quiet all -- "$target"; done
+    for target in all releases; do "${snakemake[@]}" "$experiment" --quiet all -- "$target"; done
     for archive in "$experiment"/releases/*.tar.zst; do
         cp "$archive" "release/$name-$(basename "$archive")"
     done

@@ -27,6 +27,11 @@ def test_every_subcommand_that_a_recipe_or_a_rule_calls_is_there() -> None:
     assert not [call for call in found if not {call[0], " ".join(call)} & set(subcommands())]
 
 
+def test_both_recipes_have_the_same_base() -> None:
+    recipes = [(CONTAINER / name).read_text(encoding="utf-8") for name in ("Dockerfile", "nmt.def")]
+    assert len({base for recipe in recipes for base in re.findall(r"@sha256:\w{64}", recipe)}) == 1
+
+
 APPTAINER = """#!/bin/sh
 # Runs what it is given here and keeps what it was asked: `apptainer exec --home HOME [--option...] IMAGE bash -c LINE`.
 case "$1" in --version) echo "apptainer version 1.3.6"; exit ;; esac

@@ -20,9 +20,12 @@ def test_the_package_holds_what_it_needs_and_an_unfinished_experiment_is_refused
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "experiments/demo/results").mkdir()
     (tmp_path / "experiments/demo/results/report.html").touch()  # its models are gone
-    command = ["bash", "workflow/release.sh", "experiments/demo"]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = ["bash", "workflow/release.sh"]
+    ended = subprocess.run(
+        [*command, "experiments/demo"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert ended.returncode == 2 and "experiments/demo: not finished" in ended.stderr, ended.stderr
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
     (wheel,), (source,) = (tmp_path / "release").glob("*.whl"), (tmp_path / "release").glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info" not in name}
