@@ -59,8 +59,8 @@ def main() -> int:
         name: (Marian if peer_of(name) == "marian" else Remote)(name, python, options.threads)
         for name, python in pythons.items()
     }
-    about = machine(options.busy) | asdict(sizes) | {"sentences": len(lengths), "words": sum(lengths)}
-    about["text"] = str(options.source or "drawn")
+    about = machine(options.busy) | asdict(sizes)
+    about |= {"text": str(options.source or "drawn"), "sentences": len(lengths), "words": sum(lengths)}
     contest = Contest(remotes, missing | unable)
     try:
         contest.ask(do="search", sizes=asdict(sizes))

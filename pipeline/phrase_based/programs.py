@@ -174,9 +174,8 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
         if installed:
             for name in ("bin", "scripts"):
                 _clear(folder / name)
-            (
-                folder / "bin"
-            ).mkdir()  # Snakemake removes what a rule makes: through a link, the user's own program
+            # no link to the whole folder: Snakemake removes what a rule makes, and that would be the user's own program
+            (folder / "bin").mkdir()
             for name in (*(f"bin/{program}" for program in TARGETS), "scripts"):
                 (folder / name).symlink_to(installed / name)
             return f"the PATH ({installed})"
