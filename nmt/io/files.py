@@ -12,7 +12,6 @@ import secrets
 import shutil
 import socket
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +23,8 @@ from nmt.errors import UserError, naming
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
 _DAY = 86400
+_own_names: set[str] = set()
+"""Names of the temporary files and folders that threads of this process use."""
 
 
 @contextmanager
@@ -47,18 +48,25 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         path = Path(os.path.realpath(path))
     if not path.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(path)
-    temporary = path.with_name(
-        f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}"
-    )
-    try:
-        with disk_full(path):
-            yield temporary
-            commit(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with _temporary_name(path.parent, f".{path.name}.", f".part{path.suffix}") as temporary:
+        try:
+            with disk_full(path):
+                yield temporary
+                commit(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Provide a folder in `parent` until the block ends."""
+    with _temporary_name(parent, prefix) as folder:
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
 def path_of(value: object, where: str) -> Path:
@@ -114,17 +122,41 @@ def allow_by_umask(path: Path) -> None:
     path.chmod(0o666 & ~mask)
 
 
-def _remove_leftovers(path: Path) -> None:
-    """Remove temporary files of killed processes, which would only fill the disk.
+@contextmanager
+def _temporary_name(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
+    """Yield a new path in `parent`, whose name says which process uses it. First remove the leftovers beside it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(parent, prefix, suffix)
 
-    Those are the files of this machine whose process has ended, and those of others that nobody has written for a day.
+    path = parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+    _own_names.add(path.name)
+    try:
+        yield path
+    finally:
+        _own_names.discard(path.name)
+
+
+def _remove_leftovers(parent: Path, prefix: str, suffix: str) -> None:
+    """Remove temporary files and folders of killed processes, which would only fill the disk.
+
+    Those are the ones of this machine whose process has ended, and those of others that nobody has written for a day.
     """
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):
-        host, process, *_ = [*leftover.name.removeprefix(f".{path.name}.").split("-"), ""]
-        here = host == _host() and process.isdecimal()
-        with suppress(FileNotFoundError):
-            if not lives(int(process)) if here else time.time() - leftover.stat().st_mtime > _DAY:
+    for leftover in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
+        host, process, *_ = [*leftover.name.removeprefix(prefix).split("-"), ""]
+        with suppress(FileNotFoundError):  # another process removes it, too
+            if host == _host() and process.isdecimal():
+                in_use = lives(int(process)) or leftover.name in _own_names
+            else:
+                in_use = time.time() - _last_change(leftover) < _DAY
+            if not in_use and leftover.is_dir():
+                shutil.rmtree(leftover)
+            elif not in_use:
                 leftover.unlink()
+
+
+def _last_change(path: Path) -> float:
+    """Return the time when a file, or anything in a folder, was last written."""
+    return max(item.stat().st_mtime for item in (path, *path.rglob("*")))
 
 
 def _host() -> str:
@@ -141,16 +173,6 @@ def lives(process: int) -> bool:
     except PermissionError:
         return True
     return process != os.getpid()
-
-
-@contextmanager
-def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Provide a folder in `parent` until the block ends. First remove those that killed processes have left."""
-    parent.mkdir(parents=True, exist_ok=True)
-    for leftover in parent.glob(f"{glob.escape(prefix)}*"):
-        shutil.rmtree(leftover)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder:
-        yield Path(folder)
 
 
 def _sync(path: Path) -> None:

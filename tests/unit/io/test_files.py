@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.files import atomic_path, read_json, replaceable
+from nmt.io.files import atomic_path, read_json, replaceable, temporary_folder
 from nmt.io.text_files import write_lines
 
 
@@ -58,6 +58,31 @@ def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_
     assert {*tmp_path.iterdir()} == {target, elsewhere}
     os.utime(elsewhere, (0, 0))
     write_one_line(target)
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def test_a_living_process_keeps_its_work_folder_and_a_killed_one_leaves_none(tmp_path: Path) -> None:
+    code = "import pathlib, sys; from nmt.io.files import temporary_folder\n"
+    code += (
+        "with temporary_folder(pathlib.Path(sys.argv[1]), 'work-') as path: print(path, flush=True); input()"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        other = Path(process.stdout.readline().strip())
+        with temporary_folder(tmp_path, "work-"):
+            assert other.is_dir()
+        process.kill()
+    with temporary_folder(tmp_path, "work-") as folder:
+        assert [*tmp_path.iterdir()] == [folder]
+    assert not [*tmp_path.iterdir()]
+
+
+def test_two_threads_write_the_same_path(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    with atomic_path(target) as one, atomic_path(target) as other:
+        one.write_text("one")
+        other.write_text("other")
     assert [*tmp_path.iterdir()] == [target]
 
 
