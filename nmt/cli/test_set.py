@@ -122,7 +122,7 @@ _lists = click.option(
     required=True,
     type=EXISTING,
     help="n-best lists in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of"
-    " the source (also .gz, .zst), or translations written by `nmt test-set decode` (.jsonl).",
+    " the source (also compressed), or translations written by `nmt test-set decode` (.jsonl).",
 )
 
 

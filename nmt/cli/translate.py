@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from nmt.decoding.translation import Translation
 
 _output = click.option(
-    "--output", type=FILE, metavar="FILE", help="File to write instead of standard output."
+    "--output",
+    type=FILE,
+    metavar="FILE",
+    help="File to write instead of standard output, compressed if it is named .gz, .bz2, .xz or .zst.",
 )
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
 

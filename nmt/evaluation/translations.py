@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloa
 from nmt.errors import UserError
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import origin
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import plain_name, read_lines
 from nmt.settings.base import parse, read
 from nmt.settings.decoding import Average, Decoding
 
@@ -69,8 +69,8 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
 
 
 def record_path(translations: Path) -> Path:
-    """Return the path of the record of a file of translations: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
-    return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
+    """Return the path of the record of translations: `NAME.made.json` beside NAME.jsonl, compressed or not."""
+    return translations.with_name(f"{plain_name(translations).removesuffix('.jsonl')}.made.json")
 
 
 def sum_of_lines(path: Path) -> str:

@@ -36,6 +36,8 @@ else:
     from backports import zstd
 
 STANDARD = Path("-")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+"""Extensions of names whose files are written compressed."""
 LONGEST_LINE = 1 << 24
 """Maximum number of bytes of a line, so that an endless line does not fill the memory."""
 PAUSE_SECONDS = 0.05
@@ -252,12 +254,23 @@ def write_lines(path: str | Path) -> Iterator[LineWriter]:
         yield writer
 
 
+def plain_name(path: Path) -> str:
+    """Return the name of a file without the extension of compressed ones: "a.jsonl" for a.jsonl.gz and a.jsonl."""
+    return path.stem if path.suffix in COMPRESSED else path.name
+
+
 @contextmanager
 def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
     if suffix == ".gz":
         # no name and no time inside: the bytes depend on the text only
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
             yield cast(IO[bytes], file)
+    elif suffix == ".bz2":
+        with bz2.BZ2File(raw, "wb") as stream:
+            yield stream
+    elif suffix == ".xz":
+        with lzma.LZMAFile(raw, "wb") as stream:
+            yield cast(IO[bytes], stream)
     elif suffix == ".zst":
         with zstd_writer(raw) as stream, io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as file:
             yield cast(IO[bytes], file)

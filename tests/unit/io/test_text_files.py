@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from nmt.io.progress import Progress
 from nmt.io.text_files import (
+    COMPRESSED,
     LineStream,
     decompressed,
     line_writer,
@@ -34,7 +35,7 @@ from tests.bitexts import write_text
 from tests.messages import refused
 from tests.running import ROOT
 
-SUFFIXES = ["", ".gz", ".zst"]
+SUFFIXES = ["", *COMPRESSED]
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
 
 
