@@ -266,14 +266,14 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
             yield cast(IO[bytes], file)
     elif suffix == ".bz2":
-        with bz2.BZ2File(raw, "wb") as stream:
-            yield stream
+        with bz2.BZ2File(raw, "wb") as packed:
+            yield packed
     elif suffix == ".xz":
-        with lzma.LZMAFile(raw, "wb") as stream:
-            yield cast(IO[bytes], stream)
+        with lzma.LZMAFile(raw, "wb") as archive:
+            yield archive
     elif suffix == ".zst":
-        with zstd_writer(raw) as stream, io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as file:
-            yield cast(IO[bytes], file)
+        with zstd_writer(raw) as stream, io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as buffered:
+            yield cast(IO[bytes], buffered)
     else:
         yield raw
 

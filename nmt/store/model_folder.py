@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import write_json
+from nmt.io.files import read_json, sha256, write_json
 from nmt.settings.base import read
 from nmt.settings.decoding import TextSettings
 
@@ -50,3 +50,12 @@ def refuse_other_than_model(folder: Path) -> None:
         raise UserError(
             f"{folder}: {found}; expected a model's folder, as `nmt train` writes it (models/...)"
         )
+
+
+def weights_checksums(folder: Path) -> set[str]:
+    """Return the SHA-256 of a model's weights, and of those that `nmt model release --bits 16` rounded, if any."""
+    checksum = sha256(folder / WEIGHTS)
+    summary = read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
+    if isinstance(summary, dict) and summary.get("weights") == checksum and "rounded_from" in summary:
+        return {checksum, str(summary["rounded_from"])}
+    return {checksum}

@@ -17,10 +17,19 @@ from typing import Any
 import yaml
 
 from nmt.errors import UserError, naming
-from nmt.io.files import atomic_path, commit, disk_full, read_file, read_json, sha256, temporary_folder
+from nmt.io.files import (
+    atomic_path,
+    commit,
+    disk_full,
+    read_file,
+    read_json,
+    sha256,
+    temporary_folder,
+    write_json,
+)
 from nmt.io.text_files import decompressed, zstd_writer
 from nmt.settings.families import FAMILIES
-from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
+from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
 from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
 
 SUFFIX = ".tar.zst"
@@ -41,8 +50,13 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
     bits: of a weight, 32 or 16. With 16 the weights are rounded, and the card says so. A card is written if there is
     none.
 
-    Raises a `UserError` if a file is missing.
+    Raises a `UserError` if a file is missing, or if `unpack` would refuse the folder's name.
     """
+    top = folder.resolve().name
+    if not _is_safe_name(top):
+        raise UserError(
+            f"{folder}: expected a name without leading - or ., of printable characters; rename it"
+        )
     if not archive.name.endswith(SUFFIX):
         raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
     needed = [*RELEASED, *([FINAL_STATE] if with_final_state else [])]
@@ -51,7 +65,6 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
     if not (folder / CARD).is_file():
         write_card(folder)
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
-    top = folder.resolve().name
     with (
         atomic_path(archive) as temporary,
         TemporaryDirectory() as place,
@@ -71,12 +84,19 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
 
 
 def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
-    """Write weights that are rounded to 16 bits, and a card that says so, into `place`; return both files by name."""
+    """Write into `place` weights that are rounded to 16 bits, with a card and a summary that say so.
+
+    Returns the files by name.
+    """
     whole = folder / WEIGHTS
     weights = halved(load_tensors(whole), whole)
     save_tensors(place / WEIGHTS, weights, {"vocabularies": load_metadata(whole).get("vocabularies", "{}")})
     (place / CARD).write_bytes((folder / CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
-    return {CARD: place / CARD, WEIGHTS: place / WEIGHTS}
+
+    checksums = {"weights": sha256(place / WEIGHTS), "rounded_from": sha256(whole)}
+    with naming(folder / SUMMARY):
+        write_json(place / SUMMARY, read_json(folder / SUMMARY) | checksums)
+    return {name: place / name for name in (CARD, SUMMARY, WEIGHTS)}
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:
@@ -140,10 +160,13 @@ class _Limited(io.RawIOBase):
 
 def _is_plain(entry: tarfile.TarInfo) -> bool:
     """Return whether a member is FOLDER/FILE: no link, and no path outside the folder."""
-    parts = entry.name.split("/")
-    # no option for commands, and no control characters for terminals
-    safe = all(part and part[0] not in "-." and part.isprintable() for part in parts)
-    return entry.isreg() and not entry.issparse() and len(parts) == 2 and safe
+    names = entry.name.split("/")
+    return entry.isreg() and not entry.issparse() and len(names) == 2 and all(map(_is_safe_name, names))
+
+
+def _is_safe_name(name: str) -> bool:
+    """Return whether a name is no option for commands, and holds no control characters for terminals."""
+    return bool(name) and name[0] not in "-." and name.isprintable()
 
 
 def _check_sums(archive: Path, folder: Path) -> None:
@@ -185,92 +208,101 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
 
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
     """Return the card as Markdown."""
-    parts = [
-        _front_matter(summary, text),
-        f"# {summary['label']}",
-        _what(summary, text),
-        "## Scores",
-        _scores(text, scores),
-        "## Training",
-        _table(_training(summary, settings, text)),
-        "## Use",
-        _USE,
-        "## Files",
-        _FILES,
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def _front_matter(summary: dict[str, Any], text: Text) -> str:
-    values: dict[str, Any] = {
+    family = FAMILIES[summary["family"]]
+    training, architecture, code = (
+        settings["training"],
+        settings["architecture"],
+        summary["made_with"]["code"],
+    )
+    direction = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
+    front_matter = {
         **({"language": list(text.languages)} if text.languages else {}),
-        "license": "mit",
         "library_name": "nmt",
         "pipeline_tag": "translation",
         "tags": ["translation", "recurrent-neural-network", summary["family"]],
     }
-    return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)}---"
-
-
-def _what(summary: dict[str, Any], text: Text) -> str:
-    languages = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
-    family = FAMILIES[summary["family"]]
-    return (
-        f"Translates{languages}, one sentence at a time. {family.description}; {summary['parameters']:,} parameters. "
-        f"As described by {family.paper}; trained by a reproduction of the paper, not by its authors."
+    facts = {
+        "Text": ", ".join(text.train),
+        "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
+        "are left out",
+        "Development text": ", ".join(text.dev),
+        "Continues from": summary["continue_from"],
+        "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
+        "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
+        f"gradient norm at most {training['clip_norm']:g}",
+        "Sizes": f"{architecture['hidden_units']:,} hidden units, embeddings of {architecture['embedding_size']:,}",
+        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
+        "Hours": f"{summary['hours']:.2f} on {summary['device']}",
+        "Code": f"nmt {code['version']}, commit {code.get('commit') or 'unknown'}"
+        f"{', with changes' if code.get('dirty') else ''}",
+    }
+    return _CARD.format(
+        front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1000),
+        label=summary["label"],
+        direction=direction,
+        family=family,
+        parameters=summary["parameters"],
+        scores=_scores(text, scores),
+        training="\n".join(f"| {name} | {value} |" for name, value in facts.items() if value),
     )
 
 
 def _scores(text: Text, scores: dict[str, Any] | None) -> str:
     if scores is None:
         return "None yet: the model's translations have not been evaluated."
-    rows = {
-        f"All {scores['sentences_all']:,} sentences": scores["bleu_all"],
-        f"The {scores['sentences_no_unk']:,} sentences without unknown words": scores["bleu_no_unk"],
-    }
-    shown = {name: "none" if value is None else f"{value:.2f}" for name, value in rows.items()}
-    on = f" on {', '.join(text.test)}" if text.test else ""
-    return f"BLEU{on}, on tokens, cased ({scores['signature']}):\n\n{_table(shown, ('Sentences', 'BLEU'))}"
+    bleu_all, bleu_no_unk = (
+        "none" if value is None else f"{value:.2f}" for value in (scores["bleu_all"], scores["bleu_no_unk"])
+    )
+    return _SCORES.format(
+        test_set=f" on {', '.join(text.test)}" if text.test else "",
+        bleu_all=bleu_all,
+        bleu_no_unk=bleu_no_unk,
+        **{name: scores[name] for name in ("signature", "sentences_all", "sentences_no_unk")},
+    )
 
 
-def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> dict[str, str]:
-    """Return the entries of the card about the training, by their names. Others are in summary and settings."""
-    training, sizes, code = settings["training"], settings["architecture"], summary["made_with"]["code"]
-    rows = {
-        "Text": ", ".join(text.train),
-        "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
-        "are left out",
-        "Development text": ", ".join(text.dev),
-        "Continues from": summary["continue_from"] or "",
-        "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
-        "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
-        f"gradient norm at most {training['clip_norm']:g}",
-        "Sizes": f"{sizes['hidden_units']:,} hidden units, embeddings of {sizes['embedding_size']:,}",
-        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
-        "Hours": f"{summary['hours']:.2f} on {summary['device']}",
-        "Code": f"nmt {code['version']}, commit {code.get('commit') or 'unknown'}"
-        f"{', with changes' if code.get('dirty') else ''}",
-    }
-    return {name: value for name, value in rows.items() if value}
+_CARD = """---
+{front_matter}---
 
+# {label}
 
-def _table(rows: dict[str, str], headers: tuple[str, str] = ("", "")) -> str:
-    lines = [f"| {headers[0]} | {headers[1]} |", "|---|---|"]
-    return "\n".join([*lines, *(f"| {name} | {value} |" for name, value in rows.items())])
+Translates{direction}, one sentence at a time. {family.description}; {parameters:,} parameters. \
+As described by {family.paper}; trained by a reproduction of the paper, not by its authors.
 
+## Scores
 
-_USE = """    nmt translate --model FOLDER < text > translation
+{scores}
+
+## Training
+
+|  |  |
+|---|---|
+{training}
+
+## Use
+
+    nmt translate --model FOLDER < text > translation
 
 translates raw text, one sentence per line, where FOLDER is the folder of this page. From Python:
 
     import nmt
-    print(nmt.load("FOLDER").translate("..."))"""
+    print(nmt.load("FOLDER").translate("..."))
 
-_FILES = """| file | |
+## Files
+
+| file | |
 |---|---|
 | `model.safetensors` | weights |
 | `settings.json` | what the model is made of and was trained with |
 | `source.tsv`, `target.tsv` | vocabularies: rank, word, count |
 | `text.json` | languages, tokenization, and how to decode unless told otherwise |
 | `summary.json` | what came out of the training |
-| `history.jsonl` | the learning curve |"""
+| `history.jsonl` | the learning curve |
+"""
+
+_SCORES = """BLEU{test_set}, on tokens, cased ({signature}):
+
+| Sentences | BLEU |
+|---|---|
+| All {sentences_all:,} sentences | {bleu_all} |
+| The {sentences_no_unk:,} sentences without unknown words | {bleu_no_unk} |"""

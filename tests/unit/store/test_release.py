@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.io.text_files import zstd
 from nmt.store import release
-from nmt.store.model_folder import RELEASED, WEIGHTS
+from nmt.store.model_folder import RELEASED, SUMMARY, WEIGHTS, weights_checksums
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from tests.messages import refused
 from tests.odd_values import altered_bytes, said
 
-SUMMARY: dict[str, Any] = {
+TRAINED: dict[str, Any] = {
     "model": "rnnsearch-50",
     "label": "RNNsearch-50*",
     "family": "rnnsearch",
@@ -75,7 +75,7 @@ def model(tmp_path: Path) -> Path:
     (folder / "final_state.safetensors").write_bytes(b"large")
     for name in ("source.tsv", "target.tsv", "history.jsonl"):
         (folder / name).write_text(f"{name}\n", encoding="utf-8")
-    (folder / "summary.json").write_text(json.dumps(SUMMARY), encoding="utf-8")
+    (folder / "summary.json").write_text(json.dumps(TRAINED), encoding="utf-8")
     (folder / "settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     (folder / "private.txt").write_text("not for others\n", encoding="utf-8")
     release.write_card(folder)
@@ -108,6 +108,8 @@ def test_plain_tools_unpack_and_check_it(model: Path, tmp_path: Path) -> None:
 def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, tmp_path: Path) -> None:
     weights = {"W": torch.randn(100, 100), "b": torch.tensor([1e-9, 65504.0])}
     save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
+    original = release.sha256(model / WEIGHTS)
+    (model / SUMMARY).write_text(json.dumps({**TRAINED, "weights": original}), encoding="utf-8")
     release.pack(model, tmp_path / "whole.tar.zst")
     release.pack(model, tmp_path / "half.tar.zst", bits=16)
     assert 2 * (tmp_path / "half.tar.zst").stat().st_size < 1.1 * (tmp_path / "whole.tar.zst").stat().st_size
@@ -115,6 +117,9 @@ def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, t
     for name, weight in load_tensors(folder / WEIGHTS).items():
         assert torch.equal(weight, weights[name].half())
     assert load_metadata(folder / WEIGHTS)["vocabularies"] == '{"source": "abc"}'
+    rounded = release.sha256(folder / WEIGHTS)
+    assert json.loads((folder / SUMMARY).read_text())["weights"] == rounded
+    assert weights_checksums(folder) == {rounded, original}
     before, card = ((place / "README.md").read_text() for place in (model, folder))
     assert card == f"{before}\n{release.ROUNDED}\n"
     save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
@@ -208,6 +213,10 @@ def test_what_is_cut_or_already_there_or_unfinished_is_refused(model: Path, tmp_
     for name in ("cut.tar.zst", "m.tar.zst"):
         with pytest.raises(UserError):
             release.unpack(tmp_path / name, tmp_path / "out")
+    hidden = model.rename(model.with_name(".mine"))
+    with refused():
+        release.pack(hidden, tmp_path / "hidden.tar.zst")
+    model = hidden.rename(model)
     (model / "source.tsv").unlink()
     for name in ("new.tar.zst", "m.zip"):
         with pytest.raises(UserError):
@@ -236,7 +245,7 @@ def test_a_card_with_scores_shows_them_and_keeps_the_table_whole(model: Path) ->
     card = (model / "README.md").read_text(encoding="utf-8")
     front = yaml.safe_load(card.split("---\n")[1])
     assert "nmt 0.1.0, commit abc, with changes" in card and "1,234,567 parameters" in card
-    assert front["language"] == ["en", "fr"]
+    assert front["language"] == ["en", "fr"] and "license" not in front
     assert "| All 3,003 sentences | 28.45 |" in card and "BLEU on newstest2014" in card
     assert "from en to fr" in card
 
