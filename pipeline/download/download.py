@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -30,7 +31,7 @@ WAIT, LONGEST_WAIT = 1.0, 60.0
 CONNECT, SILENCE = 30.0, 60.0
 """Seconds in which a connection must come, and without a byte."""
 _LEAST_GAIN = 1 << 16
-"""Bytes that a connection must bring before it breaks off, or else it counts as an attempt that failed."""
+"""Bytes by which the part must grow before a connection breaks off, or else it counts as an attempt that failed."""
 _SHOWN = 200
 """Characters of what a server said that a message holds."""
 
@@ -193,22 +194,27 @@ class _Transfer:
     def _fetch(self) -> bool:
         """Ask for the rest of the part until it is there. Return whether it came in pieces.
 
-        A source that breaks off often is worth asking again as long as it gives something.
+        A source that breaks off often is worth asking again as long as it gives something new. One that begins again
+        at byte 0 each time, and breaks off before the part's greatest size so far, gives nothing new.
         """
-        in_pieces, left = self.part.exists(), ATTEMPTS
+        in_pieces = self.part.exists()
+        largest_size = _size(self.part)
+        failed_attempts = 0
         with _session() as session:
             while True:
-                before = _size(self.part)
                 try:
                     self._get(session)
                     return in_pieces
                 except BrokenOffError as error:
                     in_pieces = True
-                    gained = _size(self.part) - before >= _LEAST_GAIN
-                    left = ATTEMPTS if gained else left - 1
-                    if not left:
+                    size = _size(self.part)
+                    failed_attempts = 0 if size >= largest_size + _LEAST_GAIN else failed_attempts + 1
+                    largest_size = max(largest_size, size)
+                    if failed_attempts == ATTEMPTS:
                         raise
                     print(f"download: {public(self.place)}: {error}; asking again", file=sys.stderr)
+                if failed_attempts:
+                    time.sleep(min(LONGEST_WAIT, WAIT * 2 ** (failed_attempts - 1)))
 
     def _get(self, session: requests.Session) -> None:
         """Make one request for what the part lacks: without a checksum, which shows wrong bytes, for the whole file."""

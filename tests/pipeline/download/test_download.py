@@ -215,6 +215,20 @@ def test_a_server_that_falls_silent_is_asked_for_the_rest(
     assert server.begins[:2] == [0, 100_000]
 
 
+def from_the_beginning(begin: int) -> Iterator[bytes]:
+    """The first bytes of a file, whatever part is asked for; then the connection ends."""
+    whole = f"Content-Range: bytes 0-{len(DATA) - 1}/{len(DATA)}"
+    yield head("206 Partial Content" if begin else "200 OK", f"Content-Length: {len(DATA)}", whole)
+    yield DATA[:300_000]
+
+
+@pytest.mark.parametrize("reply", [from_the_beginning, without_ranges(file(sent=300_000))])
+def test_a_server_that_always_breaks_off_at_the_same_byte_is_left(tmp_path: Path, reply: Reply) -> None:
+    with serving(reply) as server, refused():
+        fetched(server, tmp_path / "a")
+    assert len(server.begins) <= 2 + module.ATTEMPTS
+
+
 def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
     mirrors = [mirror(tmp_path / "mirror")]
     with serving(BUSY, answering("Retry-After: 99", status="429 Busy"), file()) as server:
