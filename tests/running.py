@@ -13,12 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
+
+from nmt.io import system
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = ROOT / "experiments" / "paper"
 MIRROR = Path(os.environ.get("NMT_TEST_MIRROR", ROOT / "no mirror"))
 """A folder with real archives under their official paths; tests that need them skip without."""
 NO_MIRROR = "NMT_TEST_MIRROR names no folder with real archives"
+
+
+def hanging(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program first on PATH that never answers, and let nothing wait long for its answer."""
+    (folder / name).write_text("#!/bin/sh\nexec sleep 60\n")
+    (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(system, "PATIENCE", 0.2)
+
 
 TINY = """
 # The demo, shrunk until it runs in seconds: what it learns does not matter.

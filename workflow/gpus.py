@@ -14,8 +14,10 @@ def share() -> int:
 
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
-    # a driver that hangs computes nothing
-    if POOL not in os.environ and (listed := re.findall("^GPU ", ask("nvidia-smi", "-L"), re.MULTILINE)):
-        installed = ",".join(map(str, range(len(listed))))
-        os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, installed)))
+    if POOL not in os.environ:
+        answer = ask("nvidia-smi", "-L") or ""  # a driver that hangs computes nothing
+        gpu_count = len(re.findall("^GPU ", answer, re.MULTILINE))
+        installed = ",".join(map(str, range(gpu_count)))
+        if gpu_count:
+            os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, installed)))
     return len(gpu_names(os.environ.get(POOL, "")))

@@ -63,14 +63,10 @@ def release_name(code: Mapping[str, Any]) -> str:
 
 def _git(repository: Path, *arguments: str) -> str | None:
     """Return git's output; None if there is no git, or it fails."""
-    try:
-        # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
-        trusted = ["-c", f"safe.directory={repository}"]
-        command = ["git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments]
-        result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return result.stdout.strip()
+    # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
+    trusted = ["-c", f"safe.directory={repository}"]
+    output = ask("git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments)
+    return None if output is None else output.strip()
 
 
 def packages() -> dict[str, str]:
@@ -100,7 +96,7 @@ def processor() -> str:
 
 
 PATIENCE = 15
-"""Time limit for an answer of the scheduler or a driver, in seconds."""
+"""Time limit in seconds for every program that is only asked something: the scheduler, a driver, git, fonts."""
 
 
 def seconds_left() -> float | None:
@@ -111,7 +107,8 @@ def seconds_left() -> float | None:
     end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
     if re.fullmatch("[0-9]{1,12}", end):
         return int(end) - time.time()
-    return seconds(ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
+    answer = ask("squeue", "--noheader", f"--jobs={job}", "--format=%L") or ""
+    return seconds(answer.strip())
 
 
 def seconds_to_work(stated_minutes: float) -> float:
@@ -142,15 +139,15 @@ def seconds(duration: str) -> float | None:
     return 86400.0 * days + 3600 * hours + 60 * minutes + rest
 
 
-def ask(program: str, *options: str) -> str:
-    """Return what `sinfo`, `nvidia-smi` and the like say; nothing if one is missing, fails or does not answer."""
+def ask(program: str, *options: str) -> str | None:
+    """Return the output of `sinfo`, `git` and the like; None if one is missing, fails or does not answer in time."""
     try:
         answer = subprocess.run(
             [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return answer.stdout if answer.returncode == 0 else ""
+        return None
+    return answer.stdout if answer.returncode == 0 else None
 
 
 _SHOWN = 300

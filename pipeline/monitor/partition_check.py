@@ -32,7 +32,8 @@ def partitions() -> Partitions:
     """Return the partitions of this cluster."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
-    for line in ask("sinfo", "--noheader", "--exact", "--format=%P %l %G").splitlines():
+    answer = ask("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
+    for line in answer.splitlines():
         if not line.strip():
             continue
         marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io import system
+from tests.running import hanging
 from workflow import gpus
 
 
@@ -39,9 +39,6 @@ def test_the_pool_has_what_is_named_or_left(
 
 
 def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexec sleep 60\n")
-    (tmp_path / "nvidia-smi").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    hanging("nvidia-smi", tmp_path, monkeypatch)
     monkeypatch.delenv("NMT_GPUS", raising=False)
-    monkeypatch.setattr(system, "PATIENCE", 0.2)
     assert gpus.share() == 0

@@ -1,1 +1,3 @@
 """Figures as PDF and PNG."""
+
+import nmt.plots  # noqa: F401  # before matplotlib

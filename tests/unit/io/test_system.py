@@ -6,11 +6,13 @@ import json
 import os
 import platform
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from nmt.io import system
+from tests.running import hanging
 
 
 def git(folder: Path, *words: str) -> str:
@@ -33,6 +35,20 @@ def test_code_is_told_by_its_commit_and_whether_files_differ_from_it(tmp_path: P
     assert system.code(tmp_path)["dirty"] is False
     (tmp_path / "a").write_text("2", encoding="utf-8")
     assert system.code(tmp_path)["dirty"] is True
+
+
+def test_no_program_that_hangs_stops_a_record_or_a_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "-q")
+    hanging("git", tmp_path, monkeypatch)
+    hanging("fc-list", tmp_path, monkeypatch)
+    assert system.code(tmp_path)["commit"] is None
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "without a cache"))
+    code = (
+        f"from nmt.io import system; system.PATIENCE = {system.PATIENCE}; from nmt.plots.style import drawing"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
