@@ -23,10 +23,20 @@ FilePath = Annotated[str, Field(min_length=1), AfterValidator(_without_braces)]
 """A path that becomes part of a rule's files."""
 
 
+def check_address(url: str) -> str:
+    """Return an address, or a folder, as it is.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    urlsplit(url)  # raises ValueError, with its reason, for what is no address: http://[x/
+    return url
+
+
 class Source(Settings):
     """The address of a file, and what is known of it."""
 
-    url: Annotated[str, Field(pattern=r"^(https?|file)://")]
+    url: Annotated[str, Field(pattern=r"^(https?|file)://"), AfterValidator(check_address)]
     """Official address."""
     path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")] = ""
     """Its place under a mirror and under data/archives, where PATH.json records where it came from. "": the path in the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from nmt.settings.base import (
     Gigabytes,
@@ -22,7 +22,15 @@ from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
-from pipeline.config.catalogue import Archive, Corpus, FilePath, GrammarSettings, RescoredEntry, SystemEntry
+from pipeline.config.catalogue import (
+    Archive,
+    Corpus,
+    FilePath,
+    GrammarSettings,
+    RescoredEntry,
+    SystemEntry,
+    check_address,
+)
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
 
@@ -96,7 +104,7 @@ class Config(WithoutDefaults):
     """Codes of the languages, as Moses' tokenizer knows them (Sec. 4)."""
     use: Use
     """The entries of the catalogues that this run uses. The other entries have no effect."""
-    mirrors: list[str]
+    mirrors: list[Annotated[str, AfterValidator(check_address)]]
     """Folders or URLs that hold the archives under their `path`. They are tried before the official address. Another
     mirror never changes what has already been downloaded."""
     archives: dict[Identifier, Archive]

@@ -33,6 +33,8 @@ FAULTS = [
     ("artifacts: {figure3_words: [20, 10]}", "artifacts.figure3_words"),
     ("languages: {target: en}", "languages"),
     ("corpora: {x: {source: {archive: un-2000}}}", "corpora.x"),
+    ('archives: {x: {url: "http://[x/a.tgz", path: a.tgz}}', "archives.x.url"),
+    ('mirrors: ["http://[x"]', "mirrors.0"),
     ("corpora: {x: {grammar: {split: train, pairs: 2}, tokenized: true}}", "corpora.x"),
     # what contradicts another key
     ("use: {train: [europarl]}", "use.train"),
