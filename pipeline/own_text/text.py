@@ -57,14 +57,28 @@ class Given:
         """Yield both sides line by line, without byte order mark and carriage return.
 
         Raises:
-            UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab.
+            UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab, or one
+                of two files that has both sides itself.
         """
         for file in self.files:
             require_regular_file(file)  # it is read more than once
         pairs = read_pairs(self.source, self.target, progress) if self.target else self._columns(progress)
+        pair_count = 0
+        lines_with_tab = [0] * len(self.files)
         for pair in pairs:
             source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
             yield source, target
+
+            pair_count += 1
+            if self.target:
+                lines_with_tab[0] += "\t" in source
+                lines_with_tab[1] += "\t" in target
+        for file, count in zip(self.files, lines_with_tab, strict=True):
+            if 2 * count > pair_count:
+                raise UserError(
+                    f"{file}: {count:,} of {pair_count:,} lines have a tab, as in a file of both sides; name that file"
+                    " alone, or cut its column (cut -f 1)"
+                )
 
     def _columns(self, progress: Progress | None) -> Iterator[Pair]:
         for number, line in enumerate(read_lines(self.source, progress), 1):

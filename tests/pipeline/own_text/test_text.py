@@ -105,12 +105,14 @@ def broken(folder: Path, kind: str) -> Given:
     elif kind == "tabs":
         source.write_text("".join(f"{one}\t{other}\tmore\n" for one, other in lines()))
         return Given(source)
+    elif kind == "both sides":
+        source.write_text("".join(f"{one}\t{other}\n" for one, other in lines()))
     return given
 
 
 @pytest.mark.parametrize(
     "kind",
-    ["lines", "latin-1", "missing", "copy", "few", "blank", "tabs"],
+    ["lines", "latin-1", "missing", "copy", "few", "blank", "tabs", "both sides"],
 )
 def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "own"
