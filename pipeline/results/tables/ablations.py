@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,16 +16,17 @@ from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, fixed, frame, signed
+from pipeline.results.welch import p_value, standard_error
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
 """The compared numbers, with the decimals for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 IDENTITY = {"model", "label", "seed", "sample_seed"}
 """Settings that identify a run and do not say how its model was trained."""
-NOISE = 2.0
-"""A difference of less than so many of its standard errors is put in parentheses."""
+NOISE = 0.05
+"""A difference with at least this p-value is put in parentheses."""
 
-_KINDS = ("", "_std", "_difference", "_difference_error")
+_KINDS = ("", "_std", "_difference", "_difference_error", "_p")
 COLUMNS = [
     "model",
     "baseline",
@@ -42,8 +42,8 @@ _NOTE = (
     "baseline's, which is the first row of each block; of the baseline those in which others differ."
 )
 _NOISE_NOTE = (
-    "Δ: difference of the means to the baseline; in parentheses where it is less than twice its standard "
-    "error over the seeds, and so may be noise."
+    "Δ: difference of the means to the baseline; in parentheses where it may be noise: the p-value of Welch's "
+    "t-test over the seeds is 0.05 or more."
 )
 _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
@@ -130,21 +130,25 @@ def _listed(settings: Mapping[str, Any]) -> str:
 
 
 def _difference(name: str, own: Row, baseline: Row) -> Row:
-    """Return difference of the means, and its standard error where both have a standard deviation."""
+    """Return difference of the means; its standard error and p-value where both have a standard deviation."""
     means = own[name], baseline[name]
     deviations = own[f"{name}_std"], baseline[f"{name}_std"]
-    difference = None if None in means else means[0] - means[1]
-    error = (
-        None
-        if None in deviations
-        else math.sqrt(deviations[0] ** 2 / own["seeds"] + deviations[1] ** 2 / baseline["seeds"])
-    )
-    return {f"{name}_difference": difference, f"{name}_difference_error": error}
+    seed_counts = own["seeds"], baseline["seeds"]
+    if None in means:
+        return {}
+    difference = means[0] - means[1]
+    if None in deviations:
+        return {f"{name}_difference": difference}
+    return {
+        f"{name}_difference": difference,
+        f"{name}_difference_error": standard_error(deviations, seed_counts),
+        f"{name}_p": p_value(difference, deviations, seed_counts),
+    }
 
 
 def _plain_numbers(row: Row) -> dict[str, str]:
     return {
-        f"{name}{kind}": fixed(row.get(f"{name}{kind}"), CSV_DECIMALS[name])
+        f"{name}{kind}": fixed(row.get(f"{name}{kind}"), 4 if kind == "_p" else CSV_DECIMALS[name])
         for name in NUMBERS
         for kind in _KINDS
     }
@@ -154,16 +158,16 @@ def _cells(row: Row) -> list[str]:
     cells = [row["model"], row["settings"]]
     for name, decimals in NUMBERS.items():
         cells.append(with_deviation(row[name], row[f"{name}_std"], decimals))
-        cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_difference_error"), decimals))
+        cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_p"), decimals))
     return cells
 
 
-def _delta(difference: float | None, error: float | None, decimals: int) -> str:
+def _delta(difference: float | None, p: float | None, decimals: int) -> str:
     """Return `+0.42`, in parentheses if it may be noise, and nothing for the baseline."""
     if difference is None:
         return ""
     text = signed(difference, decimals)
-    return f"({text})" if error is not None and abs(difference) < NOISE * error else text
+    return f"({text})" if p is not None and p >= NOISE else text
 
 
 def of_package(inputs: Inputs) -> Table:

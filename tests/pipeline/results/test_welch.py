@@ -1,0 +1,31 @@
+"""Welch's t-test, against the tables of Student's t."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from pipeline.results.welch import p_value
+
+
+@pytest.mark.parametrize(
+    ("t", "deviations", "counts", "p"),
+    [
+        (2.776445, (1.0, 1.0), (3, 3), 0.05),  # four degrees of freedom
+        (4.302653, (1.0, 0.0), (3, 3), 0.05),  # two
+        (12.706205, (0.0, 1.0), (3, 2), 0.05),  # one
+        (3.169273, (2.0, 2.0), (6, 6), 0.01),  # ten
+        (0.0, (1.0, 2.0), (3, 4), 1.0),
+    ],
+)
+def test_p_is_that_of_student(
+    t: float, deviations: tuple[float, float], counts: tuple[int, int], p: float
+) -> None:
+    error = math.hypot(deviations[0] / math.sqrt(counts[0]), deviations[1] / math.sqrt(counts[1]))
+    assert p_value(-t * error, deviations, counts) == pytest.approx(p, abs=1e-6)
+
+
+def test_runs_that_do_not_vary_differ_or_are_equal() -> None:
+    assert p_value(0.1, (0.0, 0.0), (2, 2)) == 0.0
+    assert p_value(0.0, (0.0, 0.0), (2, 2)) == 1.0
