@@ -153,9 +153,9 @@ def nodes_of_the_root(gates: Gates) -> list[Node]:
 def figure6(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]]) -> Figure:
     """Draw the tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
 
-    A node is the sum of its left child, its right child (blue) and a new node (red), which merges both. The width of a
-    line is the value of the gate. Lines with a gate of at most `LEAST` are left out, and so are nodes that then do not
-    reach the root. The end symbol is an empty leaf.
+    A node is the sum of its left child, its right child (blue) and a new node (orange), which merges both. The width of
+    a line is the value of the gate. Lines with a gate of at most `LEAST` are left out, and so are nodes that then do
+    not reach the root. The end symbol is an empty leaf.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
     with drawing():
