@@ -11,10 +11,10 @@ import click
 from nmt.cli.options import (
     FILE,
     PATH,
-    compute_options,
     file_option,
     load_models,
     model_option,
+    options_of,
     tokenized_option,
 )
 from nmt.cli.terminal import READ_AHEAD, like_unix_tools, warn_of_replaced
@@ -22,6 +22,7 @@ from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 if TYPE_CHECKING:
+    from nmt.data.tokenization import Text
     from nmt.evaluation.principal_components import Panel, Vectors
 
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     " An empty line of the text begins a new panel.",
 )
 @tokenized_option
-@compute_options()
+@options_of(ComputeOptions, "compute", "batch_size", "threads", "device")
 def vectors(
     model_path: Path,
     input: Path,
@@ -80,8 +81,15 @@ def _encoded(
     from nmt.decoding.encoders import sentence_vectors
     from nmt.decoding.translator import text_processors
     from nmt.io.text_files import open_lines
+    from nmt.store.model_folder import TEXT
 
-    source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
+    source: Text = TokenText()
+    if not tokenized or (model_path / TEXT).is_file():  # the workflow encodes before it writes that file
+        text = text_settings_of([model_path])
+        source, _ = text_processors(text, tokenized)
+        search = text.search(compute, TranslateOptions())
+        compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
+
     (model,), batch_size = load_models([model_path], compute)
     with open_lines(input) as lines:
         sentences = [source.tokens(line) for group in lines.groups(READ_AHEAD) for line in group]

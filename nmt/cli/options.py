@@ -121,17 +121,16 @@ average_option = click.option(
 
 def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:
     """Return the options of a step of the workflow: `--batch-size`, `--threads` and `--device`."""
-    return options_of(
-        ComputeOptions, "compute", "batch_size", "threads", "device", batch_size=batch_size, threads=1
-    )
+    defaults = {"batch_size": batch_size, "threads": 1, "device": "auto"}
+    return options_of(ComputeOptions, "compute", *defaults, **defaults)
 
 
 def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[TrainedModel], int]:
     """Load the models of a step of the workflow, and return them with the size of a batch."""
     from nmt.store import trained_model
 
-    assert compute.threads and compute.batch_size  # these steps have defaults for both
-    return trained_model.load_all(folders, compute.device, compute.threads), compute.batch_size
+    models = trained_model.load_all(folders, compute.device or "auto", compute.threads or 1)
+    return models, compute.batch_size or 80
 
 
 def parse_settings(schema: type[Model], value: str) -> Model:

@@ -60,7 +60,10 @@ class ComputeOptions(Settings):
     batch_size: BatchSize | None = Field(
         default=None, description="Sentences per batch [default: the model's]."
     )
-    device: Device = Field(default="auto", description="auto takes the GPU if there is one.")
+    device: Device | None = Field(
+        default=None,
+        description="auto takes the GPU if there is one [default: cpu if the model's settings say so, else auto].",
+    )
     threads: Threads | None = Field(
         default=None, description="CPU threads [default: the model's, but not more than there are cores]."
     )
@@ -114,7 +117,8 @@ class TextSettings(WithoutDefaults):
             "n_best": n_best,
             "batch_size": compute.batch_size or self.decoding.batch_size,
             "threads": compute.threads or min(self.decoding.threads, processors()),
-            "device": compute.device,
+            # cuda of the settings means the machine of an experiment; a published model also works without a GPU
+            "device": compute.device or ("cpu" if self.decoding.device == "cpu" else "auto"),
         }
         return self.decoding.model_copy(update=changes)
 

@@ -142,6 +142,15 @@ def test_a_model_of_text_that_came_tokenized_reads_tokens() -> None:
     assert "tokenized" not in raw.model_dump()
 
 
+@pytest.mark.parametrize(
+    ("settings", "option", "used"),
+    [("cpu", None, "cpu"), ("cpu", "auto", "auto"), ("auto", "cpu", "cpu"), ("cuda", None, "auto")],
+)
+def test_the_device_is_the_models_unless_an_option_names_one(settings: Any, option: Any, used: str) -> None:
+    text = text_settings(decoding(device=settings))
+    assert text.search(ComputeOptions(device=option), TranslateOptions()).device == used
+
+
 def test_surrogates_and_control_characters_are_no_text() -> None:
     line = "a\ud800b \x00c\x1b\u2028d e\x7ff \x9b31m\x85g"
     assert TokenText().tokens(line) == ["a\ufffd\ufffd\ufffdb", "c", "d", "ef", "31m", "g"]
