@@ -33,7 +33,7 @@ from nmt.backend.device import make_deterministic
 from nmt.backend.products import Backend
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import Bitext, binarize
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.decoding.beam_search import translate
 from nmt.io.text_files import write_lines
 from nmt.model import families
@@ -197,7 +197,7 @@ def resume(setup: Setup) -> Figures:
 
 def trained(setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[int]) -> dict[str, Tensor]:
     """Train, with a stop after each of these updates. Return all tensors of the state."""
-    words = setup.small(26).vocabulary
+    words = Vocabulary([(f"w{rank}", 1) for rank in range(setup.small(26).vocabulary - len(SPECIALS))])
     for stop in [*stops, None]:
         made = Trainer(run, text, text, (words, words), state)
         made.resume(None)

@@ -10,7 +10,7 @@ from nmt.settings.text import Languages, Tokenization
 from nmt.store.model_folder import package
 from nmt.training.checkpoint import export
 from nmt.training.trainer import Trainer
-from tests.bitexts import write_bitext
+from tests.bitexts import vocabulary, write_bitext
 from tests.training_settings import decoding, model_run
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
@@ -27,7 +27,7 @@ def trained_model(here: Path, family: FamilyName = "rnnsearch", seed: int = 5, s
     here.mkdir(parents=True, exist_ok=True)
     text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
     run = model_run(updates=10, family=family).model_copy(update={"seed": seed, "label": family})
-    trainer = Trainer(run, text, text, (size + 2, size + 2), here / "state")
+    trainer = Trainer(run, text, text, (vocabulary(size), vocabulary(size)), here / "state")
     trainer.resume(None)
     trainer.run()
     folder = here / "model"

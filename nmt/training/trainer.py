@@ -26,7 +26,7 @@ from nmt.backend.device import (
     out_of_memory,
 )
 from nmt.backend.products import Backend, choose_products, refuse_unable
-from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
+from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
@@ -53,9 +53,9 @@ LESS_MEMORY = (
 class Counters:
     """The state of a run besides its tensors. JSON represents it exactly.
 
-    seconds: wall-clock time of all parts of the run. Fields that begin with `window_` add up values for the next line
-    of the history. best_score: the best development score, where greater is better: BLEU, or the NLL with its sign
-    changed.
+    seconds: wall-clock time of all parts of the run. Fields that begin with `window_` add up values of updates for the
+    next line of the history. best_score: the best development score, where greater is better: BLEU, or the NLL with its
+    sign changed.
     """
 
     update: int = 0
@@ -73,8 +73,8 @@ class Counters:
 
 def open_data(
     train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path
-) -> tuple[Bitext, Bitext, tuple[int, int]]:
-    """Return training and development text, and the sizes of both vocabularies, source first.
+) -> tuple[Bitext, Bitext, tuple[Vocabulary, Vocabulary]]:
+    """Return training and development text, and both vocabularies, source first.
 
     A UserError names a bitext that was altered, or was made with another vocabulary.
     """
@@ -82,7 +82,7 @@ def open_data(
     bitexts = Bitext.open(train), Bitext.open(dev)
     for bitext in bitexts:
         bitext.check(source, target)
-    return *bitexts, (len(source), len(target))
+    return *bitexts, (source, target)
 
 
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Flat:
@@ -104,7 +104,12 @@ class Trainer:
     """One training run in one state folder, fresh or resumed from its last checkpoint."""
 
     def __init__(
-        self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
+        self,
+        run: ModelRun,
+        train: Bitext,
+        dev: Bitext,
+        vocabularies: tuple[Vocabulary, Vocabulary],
+        state: Path,
     ) -> None:
         make_deterministic(run.training.threads)
         keep_freed_memory()
@@ -114,7 +119,9 @@ class Trainer:
         refuse_unable(run.training.precision, self.device)
         if run.training.precision == "bf16" and self.device.type == "cuda":
             click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
-        self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
+        source, self.target_vocabulary = vocabularies
+        sizes = len(source), len(self.target_vocabulary)
+        self.model = families.create(run.family, run.architecture, sizes, run.seed).to(self.device)
         products = choose_products(self.device, run.training.products)
         fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
         self.model.use(Backend(run.training.precision, products, fuse))
@@ -122,6 +129,11 @@ class Trainer:
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
+        self.dev_rows = (
+            np.arange(len(dev))
+            if self.settings.dev_sentences == "all"
+            else PairsWithinLimit(dev, run.max_words).rows
+        )
         self.last_update = last_update(self.settings, len(self.pairs), self.settings.batch_size)
         self.last_because = "updates" if self.last_update == self.settings.updates else "epochs"
         self.fingerprint = fingerprint(run, train, dev)
@@ -129,6 +141,7 @@ class Trainer:
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
         self.lost: Callable[[], bool] = lambda: False
+        self._clock = time.monotonic()
 
     # Beginnings ------------------------------------------------------------------------------------------------
 
@@ -192,17 +205,16 @@ class Trainer:
                 f"{getattr(self.settings, key)}; raise it, or delete or rename the folder to start again"
             )
         deadline = time.monotonic() + max_seconds
-        progress = Progress(last - counters.update, "updates", f"train {self.run_settings.model}")
+        label = f"train {self.run_settings.model}"
+        progress = Progress(last, "updates", label, before=counters.update)
         board = nullcontext() if self.board is None else closing(self.board)
         with progress, board, self._signals(), closing(self._batches()) as batches:
             if self._finished() is None:
                 self._preallocate()
-            clock = time.monotonic()
+            self._clock = time.monotonic()
             while (reason := self._finished()) is None:
                 self._update(next(batches))
-                clock = self._tick(clock)
                 self._bookkeep()
-                clock = self._tick(clock)
                 progress.update()
                 if self.stop_wanted.is_set() or time.monotonic() >= deadline:
                     self.save()
@@ -268,26 +280,39 @@ class Trainer:
             raise UserError(f"{self.state}: another process has taken over this folder; stopped")
         self._refuse_not_finite()
 
-    def _tick(self, before: float) -> float:
+    def _tick(self, of_updates: bool = False) -> None:
+        """Add the time since the last call to that of the run; `of_updates`: it was spent on updates."""
         now = time.monotonic()
-        self.counters.seconds += now - before
-        self.counters.window_seconds += now - before
-        return now
+        self.counters.seconds += now - self._clock
+        if of_updates:
+            self.counters.window_seconds += now - self._clock
+        self._clock = now
 
     # Bookkeeping -----------------------------------------------------------------------------------------------
 
     def _bookkeep(self) -> None:
-        update, last = self.counters.update, self.counters.update == self.last_update
-        due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
-        if any(due) or last:
-            self._refuse_to_write()
-        if due[0] or last:
+        """Write what is due after an update: a line of the history, a validation, a checkpoint."""
+        settings, update = self.settings, self.counters.update
+        last = update == self.last_update
+        log_due, validation_due, checkpoint_due = (
+            update % every == 0
+            for every in (settings.log_every, settings.validate_every, settings.checkpoint_every)
+        )
+        if log_due or validation_due or checkpoint_due or last:
+            self._refuse_to_write()  # waits for the updates of a GPU, so their time is complete
+        self._tick(of_updates=True)
+
+        if log_due or last:
             self._log()
             give_back_freed_memory()
-        better = (due[1] or last) and self._validate(due[1])
+        better = (validation_due or last) and self._validate(validation_due)
+        if self._finished() and self.counters.window_updates:  # no patience is left
+            self._log()
+
         # so that the last checkpoint always finds the best weights that it names
-        if better or update % self.settings.checkpoint_every == 0:
+        if better or checkpoint_due:
             self.save()
+        self._tick()
 
     def _record(self, line: dict[str, Any]) -> None:
         self.history.add(line)
@@ -329,7 +354,7 @@ class Trainer:
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
             measured["dev_bleu"] = greedy_bleu(
-                self.model, self.dev, self.dev_rows(), self.settings.batch_size
+                self.model, self.dev, self.dev_rows, self.settings.batch_size, self.target_vocabulary
             )
         self._refuse_to_write()  # a process that was suspended in between may have lost the folder
         score = measured.get("dev_bleu", -measured["dev_nll"])
@@ -358,13 +383,7 @@ class Trainer:
 
     def dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
-        return mean_nll(self.model, self.dev, self.dev_rows(), self.settings.batch_size)
-
-    def dev_rows(self) -> Indices:
-        """Return the pairs of the development set that count. A UserError says if there is none."""
-        if self.settings.dev_sentences == "all":
-            return np.arange(len(self.dev))
-        return PairsWithinLimit(self.dev, self.run_settings.max_words).rows
+        return mean_nll(self.model, self.dev, self.dev_rows, self.settings.batch_size)
 
     def train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""
@@ -397,6 +416,7 @@ class Trainer:
     def save(self) -> None:
         """Write a checkpoint, then delete the best weights that no checkpoint names any more."""
         self._refuse_to_write()
+        self._tick()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
         for former in {*sorted(self.state.glob("best-*.safetensors"))[: -checkpoint.MOST]} - {self._best()}:
             former.unlink()

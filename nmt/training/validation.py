@@ -7,7 +7,7 @@ import torch
 
 from nmt.data.batches import Batch, Indices, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import UNKNOWN
+from nmt.data.vocabulary import END, UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import translate
 from nmt.decoding.forced_decoding import word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -47,8 +47,13 @@ def mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: i
 
 
 @torch.no_grad()
-def greedy_bleu(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
-    """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`. Unknown words are never correct."""
+def greedy_bleu(
+    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, target: Vocabulary
+) -> float:
+    """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`: of words, also with subword units.
+
+    Unknown words are never correct.
+    """
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 
     device = next(model.parameters()).device
@@ -60,8 +65,8 @@ def greedy_bleu(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_mask)
         found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
-        hypotheses += [" ".join(map(str, best[0].words)) for best in found]
-        # no translation contains a "?"
-        words = (["?" if word == UNKNOWN else str(word) for word in bitext.target(row)] for row in group)
-        references += map(" ".join, words)
+        hypotheses += [" ".join(target.words(best[0].words)) for best in found]
+        # no translation contains an end symbol
+        known_words = ([END if word == UNKNOWN else word for word in bitext.target(row)] for row in group)
+        references += [" ".join(target.words(ids)) for ids in known_words]
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)

@@ -93,8 +93,7 @@ def training(config: Config, folder: Path, run: Run) -> Training:
     progressed = reached((model if finished else state) / HISTORY, entry.training.dev_score)
     end = last_update(entry.training, progressed.update, progressed.epoch)
     if word == "running" and noted and noted.total and (progressed.epoch or entry.training.epochs is None):
-        # more recent than the history, but counted from where this process began
-        update = max(progressed.update, end - noted.total + noted.count)
+        update = max(progressed.update, noted.count)  # more recent than the history
         rate = progressed.updates_per_second or noted.rate or None
         progressed = replace(progressed, update=update, updates_per_second=rate)
     return Training(run.name, label_of(config, run), word, end, progressed, checkpoint, note)

@@ -21,12 +21,12 @@ from nmt.settings.training import ModelRun
 from nmt.training import trainer
 from nmt.training.trainer import Trainer
 from nmt.training.update import GraphedUpdates, ahead
-from tests.bitexts import write_bitext
+from tests.bitexts import vocabulary, write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
 from tests.unit.training.test_trainer import stopped_after
 
-SIZES = (32, 32)
+VOCABULARIES = (vocabulary(30), vocabulary(30))
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def trained(text: Bitext, state: Path, stand_in: StandIn | None = None) -> dict[
     run = model_run(
         updates=30, checkpoint_every=99, validate_every=99, recorded_words=stand_in and stand_in.longest
     )
-    made = Trainer(run, text, text, SIZES, state)
+    made = Trainer(run, text, text, VOCABULARIES, state)
     for embedding in (made.model.source_embedding, made.model.target_embedding):
         embedding.sparse = False
     if stand_in is not None:
@@ -145,7 +145,7 @@ def test_memory_is_found_too_small_before_the_first_update(
     text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On the longest pair of the text, and what is said changes no model."""
-    made = Trainer(model_run(), text, text, SIZES, tmp_path)
+    made = Trainer(model_run(), text, text, VOCABULARIES, tmp_path)
     made.updater.graphs = StandIn(monkeypatch).graphed(made.updater._descend)
     made.resume(None)
 
@@ -166,7 +166,7 @@ def test_a_learning_rate_that_falls_is_recorded_anew(
     text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A graph keeps the rate with which it was recorded."""
-    stand_in, made = StandIn(monkeypatch), Trainer(FALLING, text, text, SIZES, tmp_path)
+    stand_in, made = StandIn(monkeypatch), Trainer(FALLING, text, text, VOCABULARIES, tmp_path)
     graphs = stand_in.graphed(made.updater._descend)
     replayed, update = set[float](), graphs.update
     groups = made.updater.optimizer.param_groups
@@ -210,7 +210,7 @@ def test_a_gpu_run_stopped_and_resumed_ends_like_an_unbroken_one(
     states = []
     for name, stops in (("unbroken", []), ("broken", [3, 17, 40])):
         for stop in [*stops, None]:
-            made = Trainer(settings, text, text, SIZES, tmp_path / name)
+            made = Trainer(settings, text, text, VOCABULARIES, tmp_path / name)
             made.resume(None)
             made.run() if stop is None else stopped_after(made, stop)
         states.append(made.state_tensors())

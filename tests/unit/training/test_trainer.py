@@ -19,12 +19,12 @@ from nmt.store import trained_model
 from nmt.training.checkpoint import Checkpoint, export
 from nmt.training.history import records
 from nmt.training.trainer import Interrupted, Trainer, checkpoint
-from tests.bitexts import shifted_pairs, write_bitext
+from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
-SIZES = (32, 32)
+VOCABULARIES = (vocabulary(30), vocabulary(30))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
 
 
 def trainer(run: ModelRun, text: Bitext, state: Path) -> Trainer:
-    made = Trainer(run, text, text, SIZES, state)
+    made = Trainer(run, text, text, VOCABULARIES, state)
     made.resume(None)
     return made
 
@@ -84,6 +84,35 @@ def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
     assert lines[-1]["dev_nll"] == pytest.approx(made.dev_nll(), rel=1e-12)
     assert 0 < lines[0]["seconds"] < lines[-1]["seconds"] < time.monotonic() - begin
     assert 0 <= lines[0]["clipped"] <= 1
+
+
+def test_words_per_second_are_those_of_updates_and_the_hours_have_all(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update takes a second here, a validation a hundred."""
+    now, words = [0.0], list[int]()
+    monkeypatch.setattr("nmt.training.trainer.time.monotonic", lambda: now[0])
+    made = trainer(model_run(updates=20, log_every=2, validate_every=2, patience=3), text, tmp_path)
+    update, dev_nll = made._update, made.dev_nll
+
+    def slow_update(batch: Any) -> None:
+        update(batch)
+        words.append(batch.target_words)
+        now[0] += 1
+
+    def slow_dev_nll() -> float:
+        now[0] += 100
+        return dev_nll() if made.counters.update < 5 else 1e9
+
+    made._update, made.dev_nll = slow_update, slow_dev_nll  # type: ignore[method-assign]
+    made.run()
+    lines = [line for line in records(made.history.path) if "train_nll" in line]
+    assert [2 * line["target_words_per_second"] for line in lines] == [
+        sum(words[first : first + 2]) for first in range(0, 10, 2)
+    ]
+    assert made.counters.seconds == now[0] == 10 + 5 * 100
+    checkpoints = [checkpoint.read(path).counters["counters"] for path in checkpoint.saved(tmp_path)]
+    assert [saved["seconds"] for saved in checkpoints] == [205, 510]
 
 
 SUTSKEVERS = model_run(
@@ -191,7 +220,7 @@ def finished(text: Bitext, state: Path) -> Trainer:
 def test_what_a_killed_process_has_half_written_is_removed(text: Bitext, tmp_path: Path) -> None:
     leftover = tmp_path / ".checkpoint-000000003.safetensors.0-1-2.part.safetensors"
     leftover.write_bytes(b"half")
-    Trainer(model_run(), text, text, SIZES, tmp_path).resume(None)
+    Trainer(model_run(), text, text, VOCABULARIES, tmp_path).resume(None)
     assert not leftover.exists()
 
 
@@ -207,7 +236,7 @@ def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
     other = write_bitext(tmp_path / "other", [([3, 4], [5])])
     for train, dev in ((other, text), (text, other)):
         with refused():
-            Trainer(model_run(updates=10), train, dev, SIZES, tmp_path / "state").resume(None)
+            Trainer(model_run(updates=10), train, dev, VOCABULARIES, tmp_path / "state").resume(None)
 
 
 def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) -> None:
@@ -322,7 +351,7 @@ def successor_of(first: Trainer, run: ModelRun, text: Bitext, folder: Path) -> T
     """A run that continues from the final state of another."""
     final = folder / "final.safetensors"
     checkpoint.write(final, Checkpoint(first.state_tensors(), first.record()))
-    successor = Trainer(run, text, text, SIZES, folder / "second")
+    successor = Trainer(run, text, text, VOCABULARIES, folder / "second")
     successor.resume(final)
     return successor
 
@@ -401,7 +430,7 @@ def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp
     assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
     loaded = trained_model.load(tmp_path / "model", torch.device("cpu"))
     assert same_tensors(loaded.network.state_dict(), made.model.state_dict())
-    assert len(loaded.source) == SIZES[0]
+    assert len(loaded.source) == len(VOCABULARIES[0])
 
 
 def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:

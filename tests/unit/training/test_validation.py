@@ -13,17 +13,19 @@ from torch.overrides import TorchFunctionMode
 
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import UNKNOWN
+from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding import forced_decoding
 from nmt.decoding.beam_search import translate
+from nmt.evaluation.bleu import multi_bleu
 from nmt.training.checkpoint import summarize
 from nmt.training.history import records
 from nmt.training.trainer import Trainer
 from nmt.training.validation import GREEDY, greedy_bleu, mean_nll, sentence_nll
-from tests.bitexts import write_bitext
+from tests.bitexts import vocabulary, write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
 
+VOCABULARIES = (vocabulary(30), vocabulary(30))
 LIMIT = 12
 """`max_words` of the small runs."""
 
@@ -40,7 +42,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
 
 
 def trainer(text: Bitext, state: Path, **changes: Any) -> Trainer:
-    made = Trainer(model_run(**changes), text, text, (32, 32), state)
+    made = Trainer(model_run(**changes), text, text, VOCABULARIES, state)
     made.resume(None)
     return made
 
@@ -53,9 +55,7 @@ def test_a_limit_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
     long = write_bitext(tmp_path, [([2] * 13, [3])])
     run = model_run(dev_sentences="within_limit")
     with refused():
-        Trainer(
-            run, write_bitext(tmp_path / "train", [([2], [3])]), long, (32, 32), tmp_path / "state"
-        ).dev_rows()
+        Trainer(run, write_bitext(tmp_path / "train", [([2], [3])]), long, VOCABULARIES, tmp_path / "state")
 
 
 @pytest.mark.parametrize("sentences", ["all", "within_limit"])
@@ -108,12 +108,18 @@ def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> No
     def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
         (tmp_path / name).mkdir(exist_ok=True)
         made_text = write_bitext(tmp_path / name, pairs)
-        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size)
+        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, VOCABULARIES[1])
 
     assert bleu("own", own, 7) == pytest.approx(100)
     wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
     assert 0 < bleu("wrong", wrong, 7) < 100
     assert bleu("wrong", wrong, 3) == bleu("wrong", wrong, 7), "batches change nothing"
+
+    units = Vocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)], subwords=True)
+    hypotheses, references = ([" ".join(units.words(ids)) for _, ids in pairs] for pairs in (own, wrong))
+    of_words = multi_bleu().corpus_score(hypotheses, [references]).score
+    in_units = write_bitext(tmp_path / "wrong", wrong)
+    assert greedy_bleu(made.model, in_units, np.arange(len(own)), 7, units) == pytest.approx(of_words)
 
 
 def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
@@ -122,7 +128,7 @@ def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
         made.model.readout.b_o[UNKNOWN] += 50.0
     unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
     assert unknown.target(0).tolist() == [UNKNOWN] * 6
-    assert greedy_bleu(made.model, unknown, np.arange(1), 1) == 0
+    assert greedy_bleu(made.model, unknown, np.arange(1), 1, VOCABULARIES[1]) == 0
 
 
 def test_the_settings_say_which_score_chooses_and_stops(
@@ -187,7 +193,7 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
 def sampled(uneven: Bitext, folder: Path, seed: int, sample_seed: int | None) -> float:
     """Of the start values of seed 5, on the sample that a run with these seeds draws."""
     runs = [model_run().model_copy(update={"seed": s, "sample_seed": sample_seed}) for s in (5, seed)]
-    same_weights, made = (Trainer(run, uneven, uneven, (32, 32), folder) for run in runs)
+    same_weights, made = (Trainer(run, uneven, uneven, VOCABULARIES, folder) for run in runs)
     made.model.load_state_dict(same_weights.model.state_dict())
     return made.train_nll()
 
