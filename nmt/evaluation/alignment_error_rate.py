@@ -3,8 +3,8 @@
 Gold alignments come in the two usual formats. Pharaoh: one sentence per line; `i-j` is a sure link between source word
 i and target word j, `i?j` (or `ipj`) a possible link, both counted from 0. A number before the links is that of the
 sentence. WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, with words counted from 1. A
-sentence without a line has no gold links. Sentences are numbered from 1 or 0. If these numbers would reach beyond the
-test set, the smallest number is its first sentence.
+sentence without a line has no gold links. Sentences are numbered from 1 or 0; where neither shows, WPT's are from 1.
+If these numbers would reach beyond the test set, the smallest number is its first sentence.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def read_gold(path: Path, sentences: int) -> dict[int, Gold]:
                 gold.add((int(match[2]) - 1, int(match[3]) - 1), sure=match[4] != "P")
             else:
                 _add_pharaoh(gold, match[2] or "")
-    return _by_line(by_sentence, sentences) if by_sentence else {}
+    return _by_line(by_sentence, sentences, is_wpt=form is _WPT) if by_sentence else {}
 
 
 def _add_pharaoh(gold: Gold, links: str) -> None:
@@ -81,9 +81,14 @@ def _add_pharaoh(gold: Gold, links: str) -> None:
         gold.add((int(match[1]), int(match[3])), sure=match[2] == "-")
 
 
-def _by_line(numbered: dict[int, Gold], sentences: int) -> dict[int, Gold]:
+def _by_line(numbered: dict[int, Gold], sentences: int, is_wpt: bool) -> dict[int, Gold]:
     """Convert links by sentence number into links by line of the test set, from 0."""
     first, last = min(numbered), max(numbered)
+    if 0 < first <= last < sentences and not is_wpt:
+        raise UserError(
+            f"{numbered[first].where}: sentences {first} to {last} of {sentences} may be counted from 0 or from 1; "
+            f"add a line with the number of the first or last sentence alone: 0 or {sentences}"
+        )
     base = first if last > sentences else min(first, 1)
     if last - base >= sentences:
         raise UserError(
@@ -160,7 +165,8 @@ def alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, 
     for record in read_records(alignments):
         if record.line not in links:
             continue
-        assert record.alignment is not None  # only models that align have such a file
+        if record.alignment is None:
+            raise UserError(f"{alignments}: no attention in it; expected that of a model that aligns")
         size = (len(record.source), len(record.target))
         true = links[record.line]
         true.check(*size)

@@ -81,9 +81,26 @@ def test_all_forms_say_the_same_from_whatever_number_they_count(
     assert links(tmp_path / "numbered") == links(tmp_path / "plain")
 
 
+def test_numbers_of_pharaoh_that_may_begin_at_0_or_1_are_refused_until_a_line_says_it(tmp_path: Path) -> None:
+    path = tmp_path / "pharaoh"
+    path.write_text("1 0-0\n2 1-1\n")
+    with refused():
+        links(path)
+    for line, lines in {"0": [1, 2], "3": [0, 1]}.items():
+        path.write_text(f"1 0-0\n2 1-1\n{line}\n")
+        assert [*links(path)] == lines
+
+
 def test_sentences_without_a_line_come_before_the_first_one_too(tmp_path: Path) -> None:
     (tmp_path / "wpt").write_text("2 1 1 S\n3 1 1 S\n")
     assert [*links(tmp_path / "wpt")] == [1, 2]
     (tmp_path / "wpt").write_text("2 1 1 S\n5 1 1 S\n")
     with refused():
         links(tmp_path / "wpt")
+
+
+def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
+    (tmp_path / "alignments").write_text('{"line": 0, "source": "a", "target": "b", "alignment": null}\n')
+    (tmp_path / "gold").write_text("0-0\n")
+    with refused():
+        alignment_error_rate("m", tmp_path / "alignments", tmp_path / "gold")
