@@ -336,7 +336,7 @@ CHECKS: dict[str, Callable[[Setup], Figures]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the checks and report them. Return 1 if a check failed, else 0."""
+    """Make the checks and report them. Return 0, 1 if a check failed, or 2 if there is no GPU."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.gpu_check", description=(__doc__ or "").partition("\n")[0]
     )
@@ -347,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.device == "cuda" and not torch.cuda.is_available():
         print("no GPU here: nothing was checked")
-        return 0
+        return 2
     setup, failed = Setup(torch.device(options.device), options.tiny), False
     name = torch.cuda.get_device_name() if setup.on_gpu else "processor"
     print(f"{name}, PyTorch {torch.__version__}{', tiny sizes' if setup.tiny else ''}", flush=True)

@@ -26,7 +26,7 @@ class Marian(Program):
     def __init__(self, name: str, python: str, threads: int) -> None:
         super().__init__(name, python, threads)
         self.beam = 0
-        self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "LD_PRELOAD": self._intel()}
+        self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Return the reply to a request. `search` draws the model. `decode` with a new beam size starts a process."""
@@ -57,6 +57,7 @@ class Marian(Program):
 
     def _draw(self, sizes: Sizes) -> dict[str, Any]:
         """Write a model: the weights after an update with a learning rate of 0. The end symbol is made impossible."""
+        self.environment["LD_PRELOAD"] = self._intel()
         write_text(self.folder, Sizes(3, 2, vocabulary=sizes.vocabulary), batches=2)
         command = [
             *marian_model(self.python, sizes), "--train-sets", "source", "target", "-m", "model.npz", "-l", 0,

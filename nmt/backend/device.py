@@ -21,6 +21,8 @@ from nmt.errors import RecurringError, UserError
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _LARGEST = 2**31 - 1
+_LARGEST_BEFORE = 2**25
+"""Maximum of M_MMAP_THRESHOLD in older versions of glibc, which refuse a larger value."""
 
 _REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
 _OUT_OF_MEMORY = (
@@ -105,10 +107,15 @@ def make_deterministic(threads: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Keep freed memory for the next update. Without glibc, nothing is changed."""
+    """Keep freed memory for the next update. Without glibc, nothing is changed.
+
+    Any call of mallopt ends glibc's own adjustment of both thresholds. So the second is only set if the first was;
+    alone, it would leave all blocks above 128 kB to be taken from the system at each use.
+    """
     if platform.libc_ver()[0] == "glibc":
-        for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD):
-            ctypes.CDLL(None).mallopt(option, _LARGEST)
+        mallopt = ctypes.CDLL(None).mallopt
+        if mallopt(_MMAP_THRESHOLD, _LARGEST) or mallopt(_MMAP_THRESHOLD, _LARGEST_BEFORE):
+            mallopt(_TRIM_THRESHOLD, _LARGEST)
 
 
 def give_back_freed_memory() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.backend.device import choose_device, out_of_memory
+from nmt.backend.device import choose_device, keep_freed_memory, out_of_memory
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -128,6 +128,29 @@ def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
     ended = train(tmp_path, LIMITED, hidden_units=20_000)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
     check(ended.stderr.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("largest", "taken"),
+    [(2**31, [(-3, 2**31 - 1), (-1, 2**31 - 1)]), (2**25, [(-3, 2**25), (-1, 2**31 - 1)]), (0, [])],
+)
+def test_an_old_glibc_keeps_smaller_blocks_or_its_own_thresholds(
+    monkeypatch: pytest.MonkeyPatch, largest: int, taken: list[tuple[int, int]]
+) -> None:
+    found = list[tuple[int, int]]()
+
+    class Library:
+        def __init__(self, _: object) -> None: ...
+
+        def mallopt(self, option: int, value: int) -> bool:
+            accepted = option == -1 or value <= largest
+            found.extend([(option, value)] * accepted)
+            return accepted
+
+    monkeypatch.setattr("nmt.backend.device.platform.libc_ver", lambda: ("glibc", "2.17"))
+    monkeypatch.setattr("nmt.backend.device.ctypes.CDLL", Library)
+    keep_freed_memory()
+    assert found == taken
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")

@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import environment, gpu_check
 from benchmarks.contest import Contest, Failed, Remote
+from benchmarks.marian_contender import Marian
 from benchmarks.project import Search
 from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import Sizes
@@ -97,6 +98,13 @@ def test_a_toolkit_that_ends_before_its_time_says_why() -> None:
         toolkit.ask(do="train", sizes=vars(TINY))
     toolkit.close()
     assert not toolkit.folder.exists()
+
+
+def test_without_a_compiler_a_contest_goes_on_without_marian(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    contest = Contest({"marian-int8": Marian("marian-int8", sys.executable, threads=1)}, {})
+    assert contest.ask(do="search", sizes=vars(TINY)) == {} and "marian-int8" in contest.missing
+    contest.close()
 
 
 @pytest.mark.slow
