@@ -13,74 +13,131 @@ input gives equal bits in every process.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import inspect
 import os
+import re
 import shutil
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import click
 import torch
+from torch import Tensor
 
 from nmt.errors import UserError
 
 Kernels = Literal["auto", "torch", "compiled"]
 
-OPTIONS: dict[str, str | int | bool | Callable[..., Any]] = {
+OPTIONS: dict[str, Any] = {
     "max_autotune": False,
     "triton.autotune_pointwise": False,
     "deterministic": True,
 }
 """So that no kernel depends on measured times."""
+CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
+UNFINISHED = "unfinished"
+"""The file in the folder of what is compiled while a process compiles."""
+TRITON_CAPABILITY = (7, 0)
+"""The least compute capability for which Triton, which makes a GPU's kernels, compiles."""
+
+_cache: Path | None = None
+"""The folder of what this process compiles, if it is of the training's state."""
 
 
 def will_fuse(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
     """Return whether training updates use compiled steps, and prepare PyTorch's compiler for them.
 
-    `auto` compiles on a GPU if there is what it takes, and says in a line if there is not. `cache` is the folder where
-    what is compiled is kept.
+    `auto` compiles on a GPU if a first small function can be compiled, and says in a line if it cannot. `cache` is the
+    folder where what is compiled is kept.
 
     Raises:
-        UserError: for `compiled`, if something that it takes is missing.
+        UserError: for `compiled`, if nothing can be compiled; in any case, if the folder was damaged.
     """
-    fuse = kernels == "compiled" or (kernels == "auto" and device.type == "cuda")
-    missing = _missing(device) if fuse else None
-    if missing and kernels == "compiled":
-        raise UserError(
-            f"training.kernels is `compiled`, but there is {missing}; install it, or set it to `auto`"
-        )
-    if missing:
-        click.echo(
-            f"nmt: there is {missing}, so updates take about half as long again (docs/gpu.md#kernels)",
-            err=True,
-        )
-    if not fuse or missing:
+    if kernels == "torch" or (kernels == "auto" and device.type == "cpu"):
         return False
-    # here and not in workers, which would stay until the end
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    import torch._dynamo  # not above: it takes long, and translation does without
+    problem = _too_old(device) or _compiler_problem(device, cache)
+    if problem and kernels == "compiled":
+        raise UserError(f"training.kernels is `compiled`, but {problem}; mend it, or set it to `auto`")
+    if problem:
+        click.echo(
+            f"nmt: {problem}, so updates take about half as long again (docs/gpu.md#kernels)", err=True
+        )
+    return problem is None
 
-    # a process may train several models, each with sizes, precisions and shapes of its own; the default is 8
-    torch._dynamo.config.recompile_limit = 64
-    if cache is not None:
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
-    return True
 
-
-def _missing(device: torch.device) -> str | None:
-    """Return what torch.compile lacks for this device, if anything."""
-    if device.type == "cpu":
-        compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
-        return None if compiler else "no C++ compiler"
-    if importlib.util.find_spec("triton") is None:
-        return "no Triton, which comes with PyTorch's build for Linux"
-    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    if compiler and Path(sysconfig.get_path("include"), "Python.h").exists():
+def _too_old(device: torch.device) -> str | None:
+    """Return why no Triton kernel runs on this GPU, if it is too old."""
+    if device.type == "cpu" or torch.cuda.get_device_capability(device) >= TRITON_CAPABILITY:
         return None
-    return "no C compiler or Python.h (Debian: gcc libc6-dev python3-dev)"
+    return f"{torch.cuda.get_device_name(device)} is too old for compiled kernels"
+
+
+def _compiler_problem(device: torch.device, cache: Path | None) -> str | None:
+    """Compile a small function, and return in a line why this fails, if it does.
+
+    Only trying shows that a compiler works: without the C library's headers, it is there and compiles nothing.
+    """
+    has_library = _prepare_compiler(cache)
+    try:
+        with torch.no_grad():
+            _double(torch.ones(8, device=device), fuse=True)
+    except Exception as error:
+        if has_library:
+            raise _uncompiled(error) from None
+        return f"nothing can be compiled here (Debian: gcc g++ libc6-dev python3-dev): {_reason(error)}"
+    return None
+
+
+def _prepare_compiler(cache: Path | None) -> bool:
+    """Set where and how PyTorch compiles. Return whether `cache` has results of an earlier process."""
+    global _cache
+
+    # A process that is killed while it compiles leaves a library that is cut off, at which every later one would fail.
+    if cache is not None and (cache / UNFINISHED).exists():
+        shutil.rmtree(cache)
+
+    # Before the import, which sets the folder as well. A folder that the user has set is not ours to empty.
+    if cache is not None and CACHE_VARIABLE not in os.environ:
+        os.environ[CACHE_VARIABLE] = str(cache)
+        _cache = cache
+    # One thread compiles in this process; more would be processes that stay until the end.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    import torch._dynamo  # not above: it takes seconds, and most processes compile nothing
+    import torch._inductor
+
+    # A process may train several models, each with sizes, precisions and shapes of its own; the default is 8.
+    torch._dynamo.config.recompile_limit = 64
+    return _cache is not None and any(_cache.glob("*"))
+
+
+def _uncompiled(error: Exception) -> UserError:
+    """Return the error for steps that are not compiled although a compiler works; remove what may be damaged."""
+    if _cache is not None:
+        shutil.rmtree(_cache, ignore_errors=True)
+    return UserError(
+        f"steps of the training could not be compiled, or what was compiled earlier is damaged; it is removed now: "
+        f"start again, or set training.kernels to `torch`, which changes no model: {_reason(error)}"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of PyTorch's message that says what is wrong: the compiler's first error, or the first line."""
+    lines = [line for line in map(str.strip, str(error).splitlines()) if line and "raised:" not in line]
+    errors = [line for line in lines if re.search(r"\berror: ", line)]
+    return [*errors, *lines, type(error).__name__][0][:300]
+
+
+def _compile(graph: Any, inputs: Any) -> Any:
+    """Compile a function that torch.compile has read; a file tells the next process if this one is killed meanwhile."""
+    if _cache is None:
+        return torch._inductor.compile(graph, inputs, options=OPTIONS)
+    mark = _cache / UNFINISHED
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.touch()
+    compiled = torch._inductor.compile(graph, inputs, options=OPTIONS)
+    mark.unlink(missing_ok=True)
+    return compiled
 
 
 def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -97,7 +154,7 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
         names = list(inspect.signature(function).parameters)
         places = [(names.index(name), dimension) for name, dimension in varying.items()]
         compiled = functools.cache(
-            lambda: torch.compile(function, fullgraph=True, dynamic=False, options=OPTIONS)
+            lambda: torch.compile(function, fullgraph=True, dynamic=False, backend=_compile)
         )
 
         @functools.wraps(function)
@@ -107,8 +164,16 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
             for place, dimension in places:
                 if arguments[place] is not None:
                     torch._dynamo.maybe_mark_dynamic(arguments[place], dimension)
-            return compiled()(*arguments)
+            try:
+                return compiled()(*arguments)
+            except torch._dynamo.exc.TorchDynamoException as error:
+                raise _uncompiled(error) from None
 
         return call
 
     return decorate
+
+
+@fusible()
+def _double(values: Tensor) -> Tensor:
+    return values + values

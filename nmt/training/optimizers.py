@@ -6,6 +6,8 @@ The optimizers are Adadelta as in Bahdanau et al., SGD as in Sutskever et al., a
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,17 +20,43 @@ from nmt.settings.training import Training
 PREFIX = "optimizer/"
 
 
-def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> torch.optim.Optimizer:
+class Optimizer(ABC):
+    """An optimizer of weights, with one learning rate for all of them.
+
+    It is not PyTorch's class, which imports torch.compile when it is made: seconds of every training, for nothing.
+
+    state: what the optimizer keeps of each weight, by name; empty before the first step.
+    """
+
+    def __init__(self, weights: Iterable[Tensor], learning_rate: float) -> None:
+        self.weights, self.learning_rate = list(weights), learning_rate
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for weight in self.weights:
+            weight.grad = None
+
+    @abstractmethod
+    def step(self, scale: Tensor | None = None) -> None:
+        """Make one update by the gradients, each times `scale` (a scalar; None is 1)."""
+
+    def _state_of(self, weight: Tensor, *names: str) -> dict[str, Any]:
+        """Return the state of a weight, with these quantities of its shape, which begin at 0."""
+        state = self.state[weight]
+        for name in names:
+            if name not in state:
+                state[name] = torch.zeros_like(weight)
+        return state
+
+
+def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> Optimizer:
     """Make the optimizer that the settings name; `fuse` is that of the model's backend."""
     if training.optimizer == "adadelta":
         return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon, fuse)
     if training.optimizer == "sgd":
-        return torch.optim.SGD(model.parameters(), lr=training.learning_rate)
-    on_gpu = next(model.parameters()).is_cuda
-    adam: torch.optim.Optimizer = torch.optim.Adam(
-        model.parameters(), lr=training.learning_rate, eps=training.epsilon, fused=True, capturable=on_gpu
-    )
-    return adam
+        return SGD(model.parameters(), training.learning_rate)
+    return Adam(model.parameters(), training.learning_rate, training.epsilon)
 
 
 def rate_at(training: Training, epoch: float) -> float:
@@ -43,11 +71,10 @@ def rate_at(training: Training, epoch: float) -> float:
     return training.learning_rate * training.decay_factor**steps
 
 
-def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> bool:
-    """Set the learning rate of all weights, and return whether it has changed."""
-    changed = any(group["lr"] != rate for group in optimizer.param_groups)
-    for group in optimizer.param_groups:
-        group["lr"] = rate
+def set_rate(optimizer: Optimizer, rate: float) -> bool:
+    """Set the learning rate, and return whether it has changed."""
+    changed = optimizer.learning_rate != rate
+    optimizer.learning_rate = rate
     return changed
 
 
@@ -87,18 +114,7 @@ def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
             weight.grad = 0.1 * weight.detach()
 
 
-def descend(optimizer: torch.optim.Optimizer, scale: Tensor) -> None:
-    """Make one step by the gradients times `scale`."""
-    if isinstance(optimizer, Adadelta):
-        optimizer.step(scale=scale)
-        return
-    for group in optimizer.param_groups:
-        for gradient in gradient_values(group["params"]):
-            gradient.mul_(scale)
-    optimizer.step()
-
-
-def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     """Return the optimizer's state by name: `optimizer/<weight>/<quantity>`."""
     tensors = {}
     for name, weight in model.named_parameters():
@@ -107,7 +123,7 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
     return tensors
 
 
-def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def restore_optimizer(model: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
     """Restore the state that `optimizer_tensors` returned."""
     weights = dict(model.named_parameters())
     for path, value in tensors.items():
@@ -117,6 +133,62 @@ def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensor
             optimizer.state[weight][key] = value.to(weight.device, copy=True)
 
 
+# --- SGD and Adam -----------------------------------------------------------------------------------------------------
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent without momentum (Sutskever et al. 2014, Sec. 3.4)."""
+
+    @torch.no_grad()
+    def step(self, scale: Tensor | None = None) -> None:
+        """See `Optimizer.step`."""
+        torch._foreach_add_(*scaled_gradients(self.weights, scale), alpha=-self.learning_rate)
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba, 2015) with its decays of 0.9 and 0.999, computed by PyTorch's kernel."""
+
+    def __init__(self, weights: Iterable[Tensor], learning_rate: float, epsilon: float) -> None:
+        super().__init__(weights, learning_rate)
+        self.epsilon = epsilon
+
+    @torch.no_grad()
+    def step(self, scale: Tensor | None = None) -> None:
+        """See `Optimizer.step`."""
+        weights, gradients = scaled_gradients(self.weights, scale)
+        for weight in weights:
+            self.state[weight].setdefault("step", torch.zeros((), device=weight.device))
+            self._state_of(weight, "exp_avg", "exp_avg_sq")
+        averages, squares, steps = (
+            [self.state[weight][name] for weight in weights] for name in ("exp_avg", "exp_avg_sq", "step")
+        )
+        torch._foreach_add_(steps, 1)
+        torch._fused_adam_(
+            weights,
+            gradients,
+            averages,
+            squares,
+            [],
+            steps,
+            lr=self.learning_rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=0.0,
+            eps=self.epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
+
+
+def scaled_gradients(weights: Iterable[Tensor], scale: Tensor | None) -> tuple[list[Tensor], list[Tensor]]:
+    """Return the weights that have a gradient, and their gradients, multiplied by `scale` in place."""
+    used = [weight for weight in weights if weight.grad is not None]
+    if scale is not None:
+        for gradient in gradient_values(used):
+            gradient.mul_(scale)
+    return used, [weight.grad for weight in used if weight.grad is not None]
+
+
 # --- Adadelta ---------------------------------------------------------------------------------------------------------
 
 IN_CACHE = 1 << 18
@@ -124,7 +196,7 @@ IN_CACHE = 1 << 18
 took a third longer; 2^20 took longer on one."""
 
 
-class Adadelta(torch.optim.Optimizer):
+class Adadelta(Optimizer):
     """Adadelta (Zeiler, 2012) as the paper uses it (App. B.2), in one pass over the memory.
 
         E[g^2]  <- rho E[g^2] + (1 - rho) g^2
@@ -145,65 +217,65 @@ class Adadelta(torch.optim.Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[nn.Parameter],
+        weights: Iterable[Tensor],
         learning_rate: float,
         rho: float,
         epsilon: float,
         fuse: bool = False,
     ) -> None:
         """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.backend.compiled`)."""
-        self.fuse = fuse
-        super().__init__(parameters, {"lr": learning_rate, "rho": rho, "eps": epsilon})
+        super().__init__(weights, learning_rate)
+        self.rho, self.epsilon, self.fuse = rho, epsilon, fuse
 
     @torch.no_grad()
-    def step(self, closure: None = None, *, scale: Tensor | None = None) -> None:  # type: ignore[override]
-        """Make one update by the gradients, each times `scale` (a scalar; None is 1)."""
-        for group in self.param_groups:
-            for weight in group["params"]:
-                gradient, state = weight.grad, self.state[weight]
-                if gradient is None:
-                    continue
-                for name in ("square_average", "step_average"):
-                    if name not in state:
-                        state[name] = torch.zeros_like(weight)
-                if gradient.is_sparse:
-                    step_rows(weight, gradient.coalesce(), state, group, scale)
-                else:
-                    step_all(weight, gradient, state, group, scale, self.fuse)
+    def step(self, scale: Tensor | None = None) -> None:
+        """See `Optimizer.step`."""
+        for weight in self.weights:
+            if weight.grad is None:
+                continue
+            state = self._state_of(weight, "square_average", "step_average")
+            if weight.grad.is_sparse:
+                self._step_rows(weight, weight.grad.coalesce(), state, scale)
+            else:
+                self._step_all(weight, weight.grad, state, scale)
 
+    def _step_all(
+        self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
+    ) -> None:
+        """Update a whole weight. The averages of all its rows are current afterwards."""
+        if "current" in state:
+            decay(state, slice(None), int(state["updates"]), self.rho)
+            del state["current"], state["updates"]
+        parts = (weight, gradient.contiguous(), state["square_average"], state["step_average"])
+        self._advance([part.view(-1) for part in parts], scale, self.fuse)
 
-def step_all(
-    weight: Tensor,
-    gradient: Tensor,
-    state: dict[str, Any],
-    group: dict[str, Any],
-    scale: Tensor | None,
-    fuse: bool,
-) -> None:
-    """Update a whole weight. The averages of all its rows are current afterwards."""
-    if "current" in state:
-        decay(state, slice(None), int(state["updates"]), group["rho"])
-        del state["current"], state["updates"]
-    parts = (weight, gradient.contiguous(), state["square_average"], state["step_average"])
-    advance([part.view(-1) for part in parts], group, scale, fuse)
+    def _step_rows(
+        self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
+    ) -> None:
+        """Update the rows that a sparse gradient contains."""
+        if "current" not in state:
+            state["updates"] = torch.zeros((), dtype=torch.int64)
+            state["current"] = torch.zeros(len(weight), dtype=torch.int64)
+        rows = gradient.indices()[0]
+        decay(state, rows, int(state["updates"]), self.rho)
+        state["updates"] += 1
+        state["current"][rows] = state["updates"]
+        averages = [state[name][rows] for name in ("square_average", "step_average")]
+        parts = [weight[rows], gradient.values().contiguous(), *averages]
+        self._advance([part.view(-1) for part in parts], scale)
+        weight[rows] = parts[0]
+        state["square_average"][rows], state["step_average"][rows] = averages
 
-
-def step_rows(
-    weight: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any], scale: Tensor | None
-) -> None:
-    """Update the rows that a sparse gradient contains."""
-    if "current" not in state:
-        state["updates"] = torch.zeros((), dtype=torch.int64)
-        state["current"] = torch.zeros(len(weight), dtype=torch.int64)
-    rows = gradient.indices()[0]
-    decay(state, rows, int(state["updates"]), group["rho"])
-    state["updates"] += 1
-    state["current"][rows] = state["updates"]
-    averages = [state[name][rows] for name in ("square_average", "step_average")]
-    parts = [weight[rows], gradient.values().contiguous(), *averages]
-    advance([part.view(-1) for part in parts], group, scale)
-    weight[rows] = parts[0]
-    state["square_average"][rows], state["step_average"][rows] = averages
+    def _advance(self, parts: list[Tensor], scale: Tensor | None, fuse: bool = False) -> None:
+        """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
+        if fuse:
+            # as a tensor, or each rate would be compiled anew
+            rate = parts[0].new_full((), self.learning_rate)
+            four_lines(*parts, rate, self.rho, self.epsilon, scale, fuse=True)
+            return
+        size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
+        for some in zip(*(torch.split(part, size) for part in parts), strict=True):
+            four_lines(*some, self.learning_rate, self.rho, self.epsilon, scale)
 
 
 def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float) -> None:
@@ -212,18 +284,6 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
     power = torch.full_like(missed, rho, dtype=torch.float64).pow(missed).to(state["square_average"].dtype)
     for name in ("square_average", "step_average"):
         state[name][rows] = state[name][rows] * power
-
-
-def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None, fuse: bool = False) -> None:
-    """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
-    rate, rho, epsilon = group["lr"], group["rho"], group["eps"]
-    if fuse:
-        # as a tensor, or each rate would be compiled anew
-        four_lines(*parts, parts[0].new_full((), rate), rho, epsilon, scale, fuse=True)
-        return
-    size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
-    for some in zip(*(torch.split(part, size) for part in parts), strict=True):
-        four_lines(*some, rate, rho, epsilon, scale)
 
 
 @fusible(weight=0, gradient=0, squares=0, steps=0)

@@ -22,7 +22,7 @@ from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
-from nmt.training.optimizers import clip, descend, make_optimizer, rate_at, replace_not_finite, set_rate
+from nmt.training.optimizers import clip, make_optimizer, rate_at, replace_not_finite, set_rate
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Updater:
     @property
     def learning_rate(self) -> float:
         """The learning rate of the last update."""
-        return float(self.optimizer.param_groups[0]["lr"])
+        return self.optimizer.learning_rate
 
     def prepare(self, batch: Batch) -> Batch:
         """Convert a batch on the host to the form that a GPU takes."""
@@ -79,7 +79,7 @@ class Updater:
         recorded = longest if limit is None else limit // bucket * bucket
         lengths = [longest, *([recorded] if 0 < recorded < longest else [])]
         self.graphs.preallocate(self._gradient, [self._of_length(words) for words in lengths])
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         held.clear()
 
     def _of_length(self, words: int) -> Batch:
@@ -88,7 +88,7 @@ class Updater:
 
     def _gradient(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL."""
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad()
         nll = self.model.total_nll(*batch.inputs())
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
@@ -101,7 +101,7 @@ class Updater:
         self._count(nll.detach(), norm)
         if self.training.not_finite == "groundhog":
             replace_not_finite(parameters, norm)
-        descend(self.optimizer, scale)
+        self.optimizer.step(scale)
 
     def _count(self, nll: Tensor, norm: Tensor) -> None:
         finite = norm.isfinite()

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,10 +14,12 @@ import torch._dynamo
 from torch._dynamo.utils import counters
 
 from nmt.backend import compiled
-from nmt.backend.compiled import will_fuse
+from nmt.backend.compiled import CACHE_VARIABLE, UNFINISHED, will_fuse
 from nmt.backend.products import Backend
 from nmt.settings.families import FamilyName
 from nmt.training.update import Updater
+from tests.messages import refused
+from tests.running import ROOT
 from tests.small_models import small_model
 from tests.training_settings import model_run, training
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, nll_by_loops
@@ -22,7 +28,7 @@ CPU = torch.device("cpu")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(compiled._missing(CPU) is not None, reason="needs a C++ compiler")
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 def test_a_compiled_update_follows_the_equations(family: FamilyName) -> None:
     """Cost and gradients of batches with padding and of several lengths, then the optimizer's step."""
     torch._dynamo.reset()
@@ -48,12 +54,91 @@ def test_a_compiled_update_follows_the_equations(family: FamilyName) -> None:
     assert compilations[0] == compilations[-1], "another length is not compiled again"
 
 
-def test_without_a_compiler_a_gpu_trains_as_before(
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+def test_what_a_process_compiles_is_in_its_folder_and_what_a_killed_one_left_is_not_used(
+    tmp_path: Path,
+) -> None:
+    cache = tmp_path / "state" / "compiled"
+    assert first_compilation(cache).returncode == 0
+    libraries = list(cache.rglob("*.so"))
+    assert libraries and not (cache / UNFINISHED).exists()
+    for library in libraries:
+        library.write_bytes(b"")
+    (cache / UNFINISHED).touch()
+    assert first_compilation(cache).returncode == 0
+
+    # without the mark: an error of one line, and the next process begins anew
+    for library in cache.rglob("*.so"):
+        library.write_bytes(b"")
+    damaged = first_compilation(cache)
+    assert damaged.returncode == 1 and damaged.stderr.splitlines()[-1].startswith("nmt.errors.UserError: ")
+    assert first_compilation(cache).returncode == 0
+
+
+def first_compilation(cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Let a process prepare PyTorch's compiler."""
+    program = (
+        "import sys; from pathlib import Path; import torch; from nmt.backend.compiled import will_fuse; "
+        "assert will_fuse('compiled', torch.device('cpu'), Path(sys.argv[1]))"
+    )
+    own = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
+    return subprocess.run(
+        [sys.executable, "-c", program, str(cache)],
+        cwd=ROOT,
+        env=own | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_where_the_compiler_fails_a_gpu_trains_as_before(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A compiler without headers is there, and fails."""
+    (tmp_path / "g++").write_text("#!/bin/sh\necho 'x.c: fatal error: stdlib.h: No such file' >&2; exit 1\n")
+    (tmp_path / "g++").chmod(0o755)
+    with_compiler = {"CXX": str(tmp_path / "g++")}
+    process = first_compilation(tmp_path / "compiled", **with_compiler)
+    assert process.returncode == 1 and process.stderr.splitlines()[-1].startswith("nmt.errors.UserError: ")
+
+    def fail(*_: object, fuse: bool) -> None:
+        raise RuntimeError("Failed to find C compiler.\nMore lines.")
+
+    monkeypatch.setattr(compiled, "_double", fail)
+    monkeypatch.setattr(compiled, "_too_old", lambda device: None)
+    monkeypatch.setattr(torch, "ones", lambda *_, **__: None)
+    assert not will_fuse("auto", torch.device("cuda"))
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_gpu_that_is_too_old_for_compiled_kernels_trains_without(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.delenv("CC", raising=False)
-    assert not will_fuse("auto", torch.device("cuda")) and capsys.readouterr().err.count("\n") == 1
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (6, 0))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla P100")
+    assert not will_fuse("auto", torch.device("cuda"))
+    assert capsys.readouterr().err.count("\n") == 1
+    with refused():
+        will_fuse("compiled", torch.device("cuda"))
+
+
+def test_a_training_that_compiles_nothing_does_not_import_the_compiler() -> None:
+    """Which takes seconds."""
+    program = """
+import sys
+from nmt.training.update import Updater
+from tests.messages import refused
+from tests.running import ROOT
+from tests.small_models import small_model
+from tests.training_settings import training
+from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
+import torch
+for optimizer in ("adadelta", "adam", "sgd"):
+    Updater(small_model("rnnsearch", torch.float64), training(optimizer=optimizer))(batch_of(PAIRS))
+assert "torch._dynamo" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_settings_of_former_versions_are_read_and_train_nothing_again() -> None:

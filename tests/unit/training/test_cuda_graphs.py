@@ -169,15 +169,15 @@ def test_a_learning_rate_that_falls_is_recorded_anew(
     stand_in, made = StandIn(monkeypatch), Trainer(FALLING, text, text, VOCABULARIES, tmp_path)
     graphs = stand_in.graphed(made.updater._descend)
     replayed, update = set[float](), graphs.update
-    groups = made.updater.optimizer.param_groups
+    optimizer = made.updater.optimizer
 
     def noting(batch: Batch) -> None:
         update(batch)
         if stand_in.recording is not None:
-            (work,), rate = stand_in.recording, groups[0]["lr"]
+            (work,), rate = stand_in.recording, optimizer.learning_rate
 
             def replay() -> None:
-                assert groups[0]["lr"] == rate
+                assert optimizer.learning_rate == rate
                 replayed.add(rate)
                 work()
 

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from nmt.training import optimizers
 from nmt.training.optimizers import (
     clip,
-    descend,
     make_optimizer,
     optimizer_tensors,
     rate_at,
@@ -35,7 +34,7 @@ def formula(weight: Tensor, gradients: list[Tensor]) -> Tensor:
     return weight
 
 
-def made(*weights: Tensor) -> tuple[nn.ParameterList, torch.optim.Optimizer]:
+def made(*weights: Tensor) -> tuple[nn.ParameterList, optimizers.Optimizer]:
     """A "model" of these weights and its Adadelta."""
     model = nn.ParameterList([nn.Parameter(weight.clone()) for weight in weights])
     return model, make_optimizer(model, training(optimizer="adadelta", learning_rate=1.0))
@@ -131,9 +130,22 @@ def test_sgd_steps_by_the_scaled_gradient_and_keeps_nothing(rows: list[int] | No
         gradient[1] = 0
     norm, scale = clip(model.parameters(), 0.5)
     assert float(norm) > 0.5
-    descend(optimizer, scale)
+    optimizer.step(scale)
     torch.testing.assert_close(model[0].detach(), start - 0.7 * gradient * (0.5 / gradient.norm()))
     assert not optimizer_tensors(model, optimizer)
+
+
+def test_adam_is_pytorchs() -> None:
+    start = torch.linspace(-1, 1, 6).view(3, 2)
+    model, other = (nn.ParameterList([nn.Parameter(start.clone()), nn.Parameter(start[0])]) for _ in range(2))
+    optimizer = make_optimizer(model, training(optimizer="adam", learning_rate=0.1, epsilon=1e-8))
+    expected = torch.optim.Adam([other[0]], lr=0.1, eps=1e-8, fused=True)
+    for gradient in random_gradients(3, 3, 2):
+        model[0].grad, other[0].grad = gradient.float(), 0.5 * gradient.float()
+        optimizer.step(torch.tensor(0.5))
+        expected.step()
+    assert torch.equal(model[0], other[0]) and torch.equal(model[1], start[0])
+    assert int(optimizer.state[model[0]]["step"]) == 3
 
 
 def test_the_rate_is_halved_every_half_epoch_after_five() -> None:
