@@ -8,6 +8,25 @@ import re
 from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
 from nmt.io.system import ask
 
+UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
+
+
+def installed_gpus(listing: str) -> list[str]:
+    """Return the names of the GPUs in what `nvidia-smi -L` prints.
+
+    A GPU that is divided into MIG instances cannot be used as a whole. Its instances take its place, and then all
+    have their UUIDs, since CUDA numbers the GPUs of such a machine otherwise than the listing.
+    """
+    gpus: list[list[str]] = []  # for each GPU, the UUIDs of its instances after its own
+    for line in listing.splitlines():
+        if line.startswith("GPU "):
+            gpus.append(UUID.findall(line))
+        elif gpus:
+            gpus[-1] += UUID.findall(line)
+    if all(len(uuids) <= 1 for uuids in gpus):
+        return [str(number) for number in range(len(gpus))]
+    return [uuid for uuids in gpus for uuid in uuids[1:] or uuids]
+
 
 def share() -> int:
     """Let the jobs of this process take their GPUs from a pool. Return the number of GPUs.
@@ -15,9 +34,7 @@ def share() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
     if POOL not in os.environ:
-        answer = ask("nvidia-smi", "-L") or ""  # a driver that hangs computes nothing
-        gpu_count = len(re.findall("^GPU ", answer, re.MULTILINE))
-        installed = ",".join(map(str, range(gpu_count)))
-        if gpu_count:
-            os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, installed)))
+        installed = installed_gpus(ask("nvidia-smi", "-L") or "")  # a driver that hangs computes nothing
+        if installed:
+            os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, ",".join(installed))))
     return len(gpu_names(os.environ.get(POOL, "")))

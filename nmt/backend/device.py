@@ -24,6 +24,12 @@ _LARGEST = 2**31 - 1
 _LARGEST_BEFORE = 2**25
 """Maximum of M_MMAP_THRESHOLD in older versions of glibc, which refuse a larger value."""
 
+OVERRIDES = {
+    "cpu": ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"),
+    "cuda": ("NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "TORCHINDUCTOR_USE_FAST_MATH"),
+}
+"""Variables of the environment that decide over precision in a device's libraries, whatever a program says."""
+
 _REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
 _OUT_OF_MEMORY = (
     "DefaultCPUAllocator: can't allocate memory",
@@ -45,6 +51,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
         device = torch.device("cuda")
     elif name == "cuda" or (name == "auto" and gpu_pool.gpu_evidence()):
         raise UserError(_unseen(name))
+    _refuse_overrides(device)
     if name == "auto" and announced:
         click.echo(f"nmt: computes on {device_name(device)}", err=True)
     return device
@@ -59,6 +66,13 @@ def _unseen(name: str) -> str:
     )
     remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
     return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {reason}; {remedy}"
+
+
+def _refuse_overrides(device: torch.device) -> None:
+    """Raise a UserError for a variable that makes the device's libraries round otherwise than `precision` says."""
+    for name in OVERRIDES[device.type]:
+        if value := os.environ.get(name):
+            raise UserError(f"{name}={value} changes what a precision means behind the settings; unset it")
 
 
 def _refuse_unusable() -> None:
@@ -97,8 +111,8 @@ def device_name(device: torch.device) -> str:
 
 def make_deterministic(threads: int) -> None:
     """Make results equal to the bit for the same seed and machine. The number of threads comes from the config."""
-    # without it a GPU's products may differ by run
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    # with another size, a GPU's products may differ from run to run
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_num_threads(threads)
     # use_deterministic_algorithms would import torch's compiler, which takes seconds
     torch.set_deterministic_debug_mode("warn")

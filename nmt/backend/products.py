@@ -20,8 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from nmt.errors import UserError
 
@@ -32,6 +34,8 @@ INSTRUCTIONS = {"bf16": {"avx512_bf16", "amx_bf16", "bf16"}, "int8": {"avx512_vn
 """A CPU's flags, as Linux names them, of which a precision takes one.
 
 Without them, bf16 takes 37 times as long as fp32, and sums of two products of int8 overflow 16 bits."""
+AMPERE = (8, 0)
+"""The compute capability from which on tensor cores multiply TF32 and bf16."""
 PROCESSOR = Path("/proc/cpuinfo")
 
 
@@ -86,7 +90,8 @@ class Backend:
             return right.multiply(left)
         if not self.rounds:
             return left @ right
-        return (self.rounded(left) @ self.rounded(right)).to(torch.float32)
+        product = bf16_product if left.is_cuda else torch.matmul
+        return product(self.rounded(left), self.rounded(right)).to(torch.float32)
 
     def add_product(self, sums: Tensor, left: Tensor, right: Factor) -> None:
         """Compute sums += left @ right for matrices or batches of matrices; on a GPU in one kernel."""
@@ -102,6 +107,21 @@ class Backend:
         if isinstance(weights, Tensor) and not self.rounds:
             return torch.addmm(bias, values, weights)
         return self.product(values, weights) + bias
+
+
+def bf16_product(left: Tensor, right: Tensor) -> Tensor:
+    """Return left @ right of 16-bit numbers, with sizes that are multiples of 8.
+
+    Otherwise, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
+    """
+    product = pad_to_eights(left) @ pad_to_eights(right)
+    return product[..., : left.shape[-2], : right.shape[-1]]
+
+
+def pad_to_eights(matrix: Tensor) -> Tensor:
+    """Return a matrix (..., n, m) with both sizes raised to a multiple of 8 by zeros, if they are not multiples."""
+    rows, columns = (-size % 8 for size in matrix.shape[-2:])
+    return pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
 
 
 class Module(nn.Module):
@@ -163,10 +183,17 @@ def supported(precision: Precision) -> bool:
 
 
 def refuse_unable(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision that the device has no products for."""
-    if precision == "bf16" and device.type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0):
+    """Raise a UserError for a precision that the device has no products for, and say where `tf32` rounds nothing."""
+    if device.type == "cuda" and torch.cuda.get_device_capability(device) < AMPERE:
         name = torch.cuda.get_device_name(device)
-        raise UserError(f"precision bf16: {name} computes in it only by way of others, and slowly; use fp32")
+        if precision == "bf16":
+            raise UserError(
+                f"precision bf16: {name} computes in it only by way of others, and slowly; use fp32"
+            )
+        if precision == "tf32":
+            click.echo(
+                f"nmt: {name} has no TF32: products are computed in fp32, which takes longer", err=True
+            )
     if device.type == "cuda" and precision == "int8":
         raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or another device")
     if device.type == "cpu" and not supported(precision):

@@ -38,6 +38,17 @@ def test_the_pool_has_what_is_named_or_left(
     assert os.environ["NMT_GPUS"] == pool
 
 
+def test_instances_of_a_divided_gpu_take_its_place() -> None:
+    listing = """\
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1a2b)
+  MIG 1g.5gb     Device  0: (UUID: MIG-3c4d)
+  MIG 2g.10gb    Device  1: (UUID: MIG-7a8b)
+GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5e6f)
+"""
+    assert gpus.installed_gpus(listing) == ["MIG-3c4d", "MIG-7a8b", "GPU-5e6f"]
+    assert gpus.installed_gpus("GPU 0: Tesla V100 (UUID: GPU-1a2b)\n") == ["0"]
+
+
 def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hanging("nvidia-smi", tmp_path, monkeypatch)
     monkeypatch.delenv("NMT_GPUS", raising=False)

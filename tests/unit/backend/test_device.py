@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.backend.device import choose_device, keep_freed_memory, out_of_memory
+from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic, out_of_memory
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -73,6 +74,26 @@ def test_a_gpu_on_which_nothing_can_be_computed_is_refused_before_the_first_job(
     monkeypatch.setattr(torch, "ones", fail)
     with refused():
         choose_device("auto")
+
+
+def test_what_decides_over_precision_behind_the_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as changes, refused():
+        changes.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
+        choose_device("cpu")
+    monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
+    assert choose_device("cpu").type == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("nmt.backend.device._refuse_unusable", lambda: None)
+    with refused():
+        choose_device("auto")
+
+
+def test_the_memory_of_products_is_the_one_with_which_they_are_equal_in_every_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":0:0")
+    make_deterministic(torch.get_num_threads())
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,9 @@ from nmt.backend.products import (
     Module,
     Precision,
     Products,
+    bf16_product,
     choose_products,
+    pad_to_eights,
     refuse_unable,
     supported,
     tanh_,
@@ -91,6 +93,26 @@ def test_what_cannot_be_computed_or_only_slowly_is_refused(
     for unable, device in (("bf16", "cpu"), ("int8", "cuda"), ("bf16", "cuda")):
         with refused():
             refuse_unable(unable, torch.device(device))  # type: ignore[arg-type]
+
+
+def test_a_gpu_without_tf32_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
+    refuse_unable("tf32", torch.device("cuda"))
+    assert capsys.readouterr().err.count("\n") == 1
+    refuse_unable("fp32", torch.device("cuda"))
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("batches", [(), (3,)])
+def test_rows_of_16_bits_are_padded_to_eights_for_a_gpu(batches: tuple[int, ...]) -> None:
+    left, right = torch.randn(*batches, 5, 50), torch.randn(*batches, 50, 21)
+    padded = pad_to_eights(left.mT)
+    assert padded.shape[-2:] == (56, 8) and torch.equal(padded[..., :50, :5], left.mT)
+    torch.testing.assert_close(bf16_product(left, right), left @ right)
+    assert pad_to_eights(torch.ones(16, 8)).shape == (16, 8)
 
 
 @pytest.mark.parametrize(
