@@ -1,9 +1,10 @@
 """Locks: one writer per folder, with a heartbeat that is also visible on shared file systems; one process per file.
 
-A process that holds a folder has two locks. The file of the heartbeat is visible on every machine, but a process that
-is only suspended is taken for dead after a minute without heartbeat. The lock of the kernel ends exactly with the
-process, but in general is visible on one machine only. For things of one machine (a build, a GPU, a journal), the
-lock of the kernel is sufficient. Neither needs hard links, which exFAT and SMB lack.
+A process that holds a folder has two locks. The lock of the kernel ends exactly with the process, but in general is
+visible on one machine only. The file of the heartbeat is visible on every machine: its time changes every ten seconds.
+Another machine takes the process for dead if it sees no change for a minute of its own clock. So clocks of machines and
+file servers need not agree. For things of one machine (a build, a GPU, a journal), the lock of the kernel is
+sufficient. Neither needs hard links, which exFAT and SMB lack.
 """
 
 from __future__ import annotations
@@ -30,25 +31,22 @@ from nmt.io.files import lives
 
 LIFETIME = 60.0
 """Seconds without a heartbeat after which a process is taken for dead."""
-HEARTBEAT = 10.0
-UNWRITTEN = 5.0
-"""Seconds that a lock may be empty, until its holder has written it. Then it is a leftover of a power cut."""
+HEARTBEAT, POLL = 10.0, 1.0
 
 IfLocked = Literal["wait", "refuse"]
 
 
 @dataclass(frozen=True)
 class Writer:
-    """The holder of a folder, and the seconds since its last heartbeat.
+    """The holder of a folder, and the seconds since its last heartbeat by the clock of this machine.
 
-    `claim` is the content of the lock. If it cannot be read, host and machine are empty and the process is 0.
+    If the lock cannot be read, host and machine are empty and the process is 0.
     """
 
-    claim: bytes
-    host: str
-    machine: str
-    process: int
-    silence: float
+    host: str = ""
+    machine: str = ""
+    process: int = 0
+    silence: float = 0.0
 
     @property
     def here(self) -> bool:
@@ -62,8 +60,8 @@ class Writer:
 
     @property
     def alive(self) -> bool:
-        """Whether the heartbeat continues."""
-        return not self.dead and self.silence < (LIFETIME if self.process else UNWRITTEN)
+        """Whether the heartbeat seems to continue."""
+        return not self.dead and self.silence < LIFETIME
 
     def __str__(self) -> str:
         return f"process {self.process} on {self.host}" if self.process else "another process"
@@ -71,17 +69,25 @@ class Writer:
 
 def observe(folder: Path) -> Writer | None:
     """Return the holder of a folder, on any machine; None if there is none. This neither takes nor changes a lock."""
-    path = folder / "lock"
+    seen = _read(folder / "lock")
+    return seen and _writer(seen[0], max(0.0, time.time() - seen[1]))
+
+
+def _read(lock: Path) -> tuple[bytes, float] | None:
+    """Return the content of a lock and the time of its last heartbeat; None if there is no lock."""
     try:
-        silence = max(0.0, time.time() - path.stat().st_mtime)
-        claim = path.read_bytes()
+        with lock.open("rb") as file:  # opened, since times of a network's file system may be old ones
+            return file.read(), os.fstat(file.fileno()).st_mtime
     except OSError:
         return None
+
+
+def _writer(content: bytes, silence: float = 0.0) -> Writer:
     try:
-        values = json.loads(claim)
-        return Writer(claim, str(values["host"]), str(values["machine"]), int(values["process"]), silence)
+        values = json.loads(content)
+        return Writer(str(values["host"]), str(values["machine"]), int(values["process"]), silence)
     except (ValueError, TypeError, KeyError):
-        return Writer(claim, "", "", 0, silence)
+        return Writer(silence=silence)
 
 
 def this_machine() -> str:
@@ -127,27 +133,61 @@ class Holding(threading.Thread):
         return self.taken.is_set()
 
 
+class _Attempt:
+    """The attempt to take a folder, which looks at its lock again and again.
+
+    heard: whether the heartbeat of its holder was heard meanwhile.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.lock = folder / "lock"
+        self.heard = False
+        self._seen: tuple[bytes, float] | None = None
+        self._unchanged_since = 0.0
+
+    def take(self) -> bytes | None:
+        """Create the file of the heartbeat, and return its content; None if another process may hold the folder."""
+        if seen := _read(self.lock):
+            if seen != self._seen:
+                self.heard = self._seen is not None
+                self._seen, self._unchanged_since = seen, time.monotonic()
+            if not _writer(seen[0]).dead and time.monotonic() - self._unchanged_since < LIFETIME:
+                return None
+            _remove(self.lock, seen[0])
+        claim = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
+        content = json.dumps(claim | {"random": secrets.token_hex(8)}).encode()
+        try:
+            with self.lock.open("xb") as file:
+                file.write(content)
+        except FileExistsError:
+            return None
+        return content
+
+
 @contextmanager
 def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Holding]:
     """Hold the folder.
 
-    The lock of a process that died on this machine is broken at once, that of another machine if its heartbeat is over
-    a minute old. If the folder is held and `if_locked` is "refuse", raises a UserError that names the holder. Raises
+    The lock of a process that died on this machine is broken at once, that of another machine after a minute without
+    heartbeat. If the folder is held and `if_locked` is "refuse", raises a UserError that names the holder. Raises
     StillLocked if it is held until `deadline`, a time of the monotonic clock.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    announced = False
+    announced, attempt = False, _Attempt(folder)
     with (folder / "lock.machine").open("a") as file:
-        while (claim := _claimed(folder, kernel_lock(file.fileno()))) is None:
+        while True:
+            is_only_one_here = try_lock(file.fileno())
+            if is_only_one_here and (claim := attempt.take()):
+                break
             blocked = f"{folder}: {observe(folder) or 'another process'} works on it"
-            if if_locked == "refuse":
+            if if_locked == "refuse" and (attempt.heard or not is_only_one_here):
                 raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
             if time.monotonic() >= deadline:
                 raise StillLocked(f"{blocked}; waited for it as long as there was time; run again")
             if not announced:
-                click.echo(f"nmt: {blocked}; waiting for it", err=True)
-            announced = True
-            time.sleep(1)
+                click.echo(f"nmt: {blocked}; waiting for it, or for a minute without its heartbeat", err=True)
+                announced = True
+            time.sleep(POLL)
         holding = Holding(folder / "lock", claim)
         holding.start()
         try:
@@ -157,29 +197,6 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
             holding.join()
             if not holding.lost():
                 holding.path.unlink(missing_ok=True)
-
-
-def _claimed(folder: Path, exact: bool | None) -> bytes | None:
-    """Create the file of the heartbeat, and return what it contains; None if another process holds the folder.
-
-    exact: whether this process has the kernel's lock, so that no other process of this machine holds the folder; None
-    if there are no such locks.
-    """
-    if exact is False:
-        return None
-    lock, writer = folder / "lock", observe(folder)
-    if writer is not None:
-        if writer.alive and not (exact and writer.machine == this_machine()):
-            return None
-        _remove(lock, writer.claim)
-    claim = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
-    content = json.dumps(claim | {"random": secrets.token_hex(8)}).encode()
-    try:
-        with lock.open("xb") as file:
-            file.write(content)
-    except FileExistsError:
-        return None
-    return content
 
 
 def _remove(lock: Path, claim: bytes) -> None:
@@ -193,8 +210,8 @@ def _remove(lock: Path, claim: bytes) -> None:
             aside.rename(lock)
 
 
-def kernel_lock(descriptor: int) -> bool | None:
-    """Take the kernel's lock of an open file. Return False if another process holds it, None if there is no such lock.
+def try_lock(descriptor: int) -> bool:
+    """Take the kernel's lock of an open file if the file system has such locks. Return False if another holds it.
 
     The lock ends with the process, or when the file is closed.
     """
@@ -205,13 +222,7 @@ def kernel_lock(descriptor: int) -> bool | None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
             raise
-        return None
     return True
-
-
-def try_lock(descriptor: int) -> bool:
-    """Take the kernel's lock of an open file if the file system has such locks. Return False if another holds it."""
-    return kernel_lock(descriptor) is not False
 
 
 def wait_for_lock(descriptor: int, name: str) -> None:
