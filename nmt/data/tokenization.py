@@ -20,9 +20,11 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
+from nmt.data.normalization import letters_of_words, normalize
+from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
-from nmt.settings.text import Tokenization
+from nmt.settings.text import Normalization, Tokenization
 
 # joblib, which sacremoses imports for an option that is not used here, warns where /dev/shm is not writable
 with warnings.catch_warnings():
@@ -42,14 +44,41 @@ _REMEMBERED = 1 << 19
 """Maximum number of words in the cache, some hundred bytes each. The text of a shard has fewer distinct words."""
 
 
+Rule = tuple[re.Pattern[str], str]
+"""A pattern, and what replaces it."""
+
+
 class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
     """A faster sacremoses with equal tokens. sacremoses itself builds sets of 100,000 characters at every full stop."""
 
-    def __init__(self, language: str) -> None:
+    IsAlpha: str
+    IsAlnum: str
+    PAD_NOT_ISALNUM: Rule
+    AGGRESSIVE_HYPHEN_SPLIT: Rule
+    ENGLISH_SPECIFIC_APOSTROPHE: list[Rule]
+    FR_IT_SPECIFIC_APOSTROPHE: list[Rule]
+
+    def __init__(self, language: str, normalization: Normalization) -> None:
         super().__init__(lang=language)
+        self._take_for_letters(letters_of_words(normalization))
         self._lower = frozenset(self.IsLower)
         self._alpha = frozenset(self.IsAlpha)
         self._alnum = frozenset(self.IsAlnum)
+
+    def _take_for_letters(self, more: str) -> None:
+        """Add characters to Moses' letters, also in the patterns that are made of these."""
+
+        def extended(rule: Rule) -> Rule:
+            pattern = rule[0].pattern.replace(alnum, alnum + more).replace(alpha, alpha + more)
+            return re.compile(pattern), rule[1]
+
+        if more:
+            alpha, alnum = self.IsAlpha, self.IsAlnum
+            self.IsAlpha, self.IsAlnum = alpha + more, alnum + more
+            self.PAD_NOT_ISALNUM = extended(self.PAD_NOT_ISALNUM)
+            self.AGGRESSIVE_HYPHEN_SPLIT = extended(self.AGGRESSIVE_HYPHEN_SPLIT)
+            self.ENGLISH_SPECIFIC_APOSTROPHE = [*map(extended, self.ENGLISH_SPECIFIC_APOSTROPHE)]
+            self.FR_IT_SPECIFIC_APOSTROPHE = [*map(extended, self.FR_IT_SPECIFIC_APOSTROPHE)]
 
     def is_one_token(self, word: str) -> bool:
         """Return whether no rule can apply: only letters and digits, and no placeholder for several full stops."""
@@ -63,21 +92,22 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
 
 
 @lru_cache
-def _moses(language: str) -> _MosesTokenizer:
-    return _MosesTokenizer(language)
+def moses(language: str, normalization: Normalization) -> _MosesTokenizer:
+    """Return Moses' rules for text of a language that was normalized in this way."""
+    return _MosesTokenizer(language, normalization)
 
 
 class Tokenizer:
-    """Tokenizes lines of one language. One object is made for all lines."""
+    """Normalizes and tokenizes lines of one language. One object is made for all lines."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
-        self._moses = _moses(language)
+        self._moses = moses(language, settings.normalization)
         self._settings = settings
         self._between = lru_cache(maxsize=_REMEMBERED)(self._between_neighbours)
 
     def __call__(self, line: str) -> str:
         """Return the tokens of `line` with single spaces between; an empty text for a line of white space."""
-        line = CONTROL.sub("", line)
+        line = normalize(CONTROL.sub("", line), self._settings.normalization)
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._whole(" ".join(words))
@@ -253,16 +283,32 @@ def _around_apostrophe(before: str, apostrophe: str, after: str, language: str) 
 _ACTED_ON = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
+UNKNOWN_LETTERS = "ꙖꙘꙔꙐ"
+"""Capitals of Old Slavonic. One that a line does not have stands for `[UNK]`, so that Moses takes it for a word."""
+_ELIDED_UNKNOWN = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
+
+
 class RawText:
-    """Raw text of one language, tokenized as the model's training text. Control characters are left out."""
+    """Raw text of one language, tokenized as the model's training text. Control characters are left out.
+
+    What a model printed can be read again: `[UNK]` is one token, the unknown word, and not a word in brackets.
+    """
 
     def __init__(self, language: str, settings: Tokenization) -> None:
+        self._language = language
         self._tokenize = Tokenizer(language, settings)
         self._detokenize = Detokenizer(language, settings)
 
     def tokens(self, line: str) -> list[str]:
         """Return the tokens of a line. Half of a surrogate pair becomes U+FFFD."""
-        return self._tokenize(_visible(line)).split()
+        line = _visible(line)
+        if UNKNOWN_WORD not in line:
+            return self._tokenize(line).split()
+        if self._language in ("fr", "it"):  # written with a space that no word has there: l' [UNK]
+            line = _ELIDED_UNKNOWN.sub("", line)
+        stand_in = next((letter for letter in UNKNOWN_LETTERS if letter not in line), UNKNOWN_WORD)
+        tokens = self._tokenize(line.replace(UNKNOWN_WORD, stand_in)).split()
+        return [token.replace(stand_in, UNKNOWN_WORD) for token in tokens]
 
     def text(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens as a line without line breaks."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from nmt.settings.base import Settings
+
+Normalization = Literal["none", "unicode", "punctuation"]
 
 LARGEST_VOCABULARY = 2**31 - 3
 """Maximum number of words: ids have at most 32 bits, and two ids are the end symbol and UNK."""
@@ -43,3 +45,13 @@ class Tokenization(Settings):
     """Write &apos; and the like for characters that have a meaning for Moses' decoder, as tokenizer.perl does."""
     split_hyphens: bool = False
     """Split words at hyphens (tokenizer.perl -a). The authors' example does not."""
+    normalization: Normalization = "none"
+    """What is done to text before, in training and in every use of a model. none: nothing, as in the papers. unicode:
+    letters are composed with their accents (NFC), and characters without width, such as soft hyphens, are removed, but
+    for the joiners of scripts that spell with them. punctuation: also, all forms of apostrophes, quotation marks and
+    hyphens become ', " and -, and the ellipsis three full stops, on both sides."""
+
+    @model_serializer(mode="wrap")
+    def _as_before_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write nothing of `none`, so that the key changes no job and no fingerprint of text without it."""
+        return {key: value for key, value in write(self).items() if (key, value) != ("normalization", "none")}

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nmt.data.normalization import normalize
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import score, score_text
@@ -167,7 +168,8 @@ class Inputs:
             texts[name] = [[detokenize(words(lines[line])) for line in first]]
         raw = self.package.raw_reference(target)
         if raw.is_file():
-            references = [*read_lines(raw)]
+            form = self.settings.tokenization.normalization
+            references = [normalize(line, form) for line in read_lines(raw)]
         else:
             references = [detokenize(words(line)) for line in self.lines("reference")]
         counts = {name: [sentence_counts(run, mode) for run in runs] for name, runs in self.scores().items()}

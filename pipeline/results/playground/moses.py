@@ -1,27 +1,31 @@
-"""What text.js needs of Moses' rules: abbreviations of a language, and classes of characters as parts of patterns."""
+"""What text.js needs: normalization, abbreviations of a language, and classes of characters as parts of patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nmt.data.tokenization import sacremoses
+from nmt.data import normalization
+from nmt.data.tokenization import moses, sacremoses
+from nmt.settings.text import Normalization
 
 _NUMERIC = "#NUMERIC_ONLY#"
 
 
-def rules(source: str) -> dict[str, Any]:
-    """The rules for text of a source language."""
-    moses = sacremoses.MosesTokenizer(lang=source)
-    known = moses.NONBREAKING_PREFIXES
+def rules(source: str, form: Normalization) -> dict[str, Any]:
+    """Return the rules for text of a source language, which is normalized first."""
+    tokenizer = moses(source, form)
+    known = tokenizer.NONBREAKING_PREFIXES
     classes = {
-        "alpha": moses.IsAlpha,
-        "alnum": moses.IsAlnum,
-        "number": moses.IsN,
-        "lower": moses.IsLower,
-        "currency": moses.IsSc,
+        "alpha": tokenizer.IsAlpha,
+        "alnum": tokenizer.IsAlnum,
+        "number": tokenizer.IsN,
+        "lower": tokenizer.IsLower,
+        "currency": tokenizer.IsSc,
+        "detokenized": sacremoses.MosesDetokenizer.IsAlpha,  # letters, to the detokenizer
     }
     return {
+        "normalization": normalization.rules(form),
         "prefixes": {
             "plain": [word for word in known if _NUMERIC not in word],
             "numeric": [word.rpartition(" ")[0] for word in known if _NUMERIC in word],

@@ -89,7 +89,7 @@ def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference
         "bits": bits,
         "models": [_description(model, scales) for model, (scales, _) in zip(models, rounded, strict=True)],
         "vocabulary": {side: _words(getattr(models[0], side)) for side in trained_model.SIDES},
-        "rules": rules(text.languages.source),
+        "rules": rules(text.languages.source, text.tokenization.normalization),
         "clauses": list(islice(_clauses(source, reference, models[0], raw), CLAUSES)),
         "example": next(source for source, _ in read_pairs(source, reference)),
         "and": {side: AND.get(getattr(text.languages, side)) for side in trained_model.SIDES},

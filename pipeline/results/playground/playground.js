@@ -34,7 +34,7 @@ class Translator {
     this.ids = new Map(data.vocabulary.source.map((word, index) => [word, index + 2]));
     this.known = { source: new Set(data.vocabulary.source), target: new Set(data.vocabulary.target) };
     const { languages, tokenization, rules } = data;
-    this.tokenizer = new Tokenizer(languages.source, tokenization, rules.prefixes, rules.classes);
+    this.tokenizer = new Tokenizer(languages.source, tokenization, rules);
     this.sourceText = new Detokenizer(languages.source, tokenization, rules.classes);
     this.targetText = new Detokenizer(languages.target, tokenization, rules.classes);
   }

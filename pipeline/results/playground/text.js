@@ -3,6 +3,8 @@
 const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACES = new RegExp(`[${WHITE}]+`, "u");
 const CONTROL = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+const UNKNOWN_WORD = "[UNK]";
+const UNKNOWN_LETTERS = "ꙖꙘꙔꙐ";
 const ESCAPED = [
   ["&", "&amp;"], ["|", "&#124;"], ["<", "&lt;"], [">", "&gt;"], ["'", "&apos;"], ['"', "&quot;"], ["[", "&#91;"],
   ["]", "&#93;"],
@@ -34,16 +36,34 @@ function rulesOf(language, { alpha, alnum, number }) {
 
 class Tokenizer {
   /** `prefixes`: words that keep their full stop, always (`plain`) or before a number (`numeric`). */
-  constructor(language, settings, prefixes, classes) {
-    Object.assign(this, { settings, rules: rulesOf(language, classes) });
+  constructor(language, settings, { prefixes, classes, normalization }) {
+    Object.assign(this, { language, settings, rules: rulesOf(language, classes), normalization });
+    this.removed = normalization.removed && new RegExp(normalization.removed, "gu");
     this.letter = new RegExp(`[${classes.alpha}]`, "u");
     this.small = new RegExp(`^[${classes.lower}]`, "u");
     this.plain = new Set(prefixes.plain);
     this.numeric = new Set(prefixes.numeric);
   }
 
-  tokens(line) {
-    let text = wordsOf(line.replace(/\p{Cs}/gu, "\ufffd").replace(CONTROL, "")).join(" ");
+  /** As in nmt/data/normalization.py. */
+  normalized(line) {
+    const { composed, replaced } = this.normalization;
+    const text = composed ? line.replace(this.removed, "").normalize("NFC") : line;
+    return [...text].map((letter) => replaced[letter] ?? letter).join("");
+  }
+
+  /** `[UNK]` is one unknown word: it comes through the rules as a letter. */
+  tokens(text) {
+    const elides = ["fr", "it"].includes(this.language);
+    const line = elides ? text.replace(/(?<=[\p{L}\p{N}_]') (?=\[UNK\])/gu, "") : text;
+    const standIn = [...UNKNOWN_LETTERS].find((letter) => !line.includes(letter)) ?? UNKNOWN_WORD;
+    const words = this.tokensOfText(line.replaceAll(UNKNOWN_WORD, standIn));
+    return words.map((word) => word.replaceAll(standIn, UNKNOWN_WORD));
+  }
+
+  tokensOfText(line) {
+    const visible = line.replace(/\p{Cs}/gu, "\ufffd").replace(CONTROL, "");
+    let text = wordsOf(this.normalized(visible)).join(" ");
     const { padded, hyphens, commas, apostrophes } = this.rules;
     text = applied([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
     text = text.replace(/\.{2,}/g, (dots, at) =>
@@ -79,7 +99,7 @@ const APOSTROPHES = ["’", "'", "&apos;"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
 class Detokenizer {
-  constructor(language, settings, { alpha, currency, cjk }) {
+  constructor(language, settings, { detokenized: alpha, currency, cjk }) {
     Object.assign(this, { language, settings, french: language === "fr", english: language === "en" });
     this.opening = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
     this.contracted = new RegExp(`^'[${alpha}]`, "u");
