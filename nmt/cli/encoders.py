@@ -17,7 +17,7 @@ from nmt.cli.options import (
     options_of,
     tokenized_option,
 )
-from nmt.cli.terminal import READ_AHEAD, like_unix_tools, warn_of_replaced
+from nmt.cli.terminal import READ_AHEAD, UnknownWords, like_unix_tools, warn_of_replaced
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
@@ -96,6 +96,10 @@ def _encoded(
         warn_of_replaced(lines)
     if not any(sentences):
         raise UserError(f"{input}: no sentence in it, so there are no vectors")
+    unknown_words = UnknownWords(model.source, "source")
+    for words in sentences:
+        unknown_words.add(words)
+    unknown_words.warn()
     return [" ".join(words) for words in sentences], sentence_vectors(model, sentences, batch_size)
 
 
@@ -143,6 +147,9 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     words = text_processors(model.text, tokenized)[0].tokens(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
+    unknown_words = UnknownWords(model.models[0].source, "source")
+    unknown_words.add(words)
+    unknown_words.warn()
     drawn = tree_of(model.models[0], words)
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -12,11 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nmt.errors import printable
+
 if TYPE_CHECKING:
+    from nmt.data.vocabulary import Vocabulary
     from nmt.io.text_files import LineStream
 
 READ_AHEAD = 500
 """Lines of input that are read together, so that lines of similar length share a batch."""
+MOST_NAMED = 5
+"""Unknown words that a warning names."""
 
 
 @contextmanager
@@ -67,15 +73,19 @@ def progress_over(
     """
     from nmt.io.progress import Progress
 
-    typed = str(input) == "-" and sys.stdin.isatty()
     mixed = output is None and sys.stdout.isatty()
-    if typed or mixed or sys.stderr is None or not sys.stderr.isatty():
+    if is_typed(input) or mixed or sys.stderr is None or not sys.stderr.isatty():
         yield lambda count: None
         return
     with Progress(lines.size, "lines" if lines.size is None else "bytes", name) as progress:
         yield lambda count: progress.update(
             count if lines.size is None else lines.bytes_done - progress.count
         )
+
+
+def is_typed(input: Path) -> bool:
+    """Return whether somebody types the input, and waits for an answer to each line."""
+    return str(input) == "-" and sys.stdin.isatty()
 
 
 def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
@@ -90,6 +100,34 @@ def warn_of_replaced(lines: LineStream) -> None:
     if lines.replaced:
         more = f" and {lines.replaced - 1} more" if lines.replaced > 1 else ""
         warn(f"{lines.name}, line {lines.first_replaced}{more}: not UTF-8; invalid bytes were read as U+FFFD")
+
+
+class UnknownWords:
+    """Counts the words of one side of a text that the model does not know, and says so in one line."""
+
+    def __init__(self, vocabulary: Vocabulary, side: str) -> None:
+        self._vocabulary = vocabulary
+        self._side = side
+        self._words = 0
+        self._unknown: Counter[str] = Counter()
+
+    def add(self, tokens: Sequence[str]) -> None:
+        """Count the words of a line."""
+        self._words += len(tokens)
+        self._unknown.update(token for token in tokens if token not in self._vocabulary)
+
+    def warn(self) -> None:
+        """Say how many words were unknown since the last warning, and name the most frequent ones."""
+        if unknown := self._unknown.total():
+            named = ", ".join(printable(word) for word, _ in self._unknown.most_common(MOST_NAMED))
+            more = ", ..." * (len(self._unknown) > MOST_NAMED)
+            is_are = "is" if unknown == 1 else "are"
+            warn(
+                f"{unknown:,} of {self._words:,} {self._side} words {is_are} unknown to the model, which reads [UNK]:"
+                f" {named}{more}"
+            )
+        self._words = 0
+        self._unknown.clear()
 
 
 def warn(message: str) -> None:

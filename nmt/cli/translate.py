@@ -19,6 +19,8 @@ from nmt.cli.options import (
 )
 from nmt.cli.terminal import (
     READ_AHEAD,
+    UnknownWords,
+    is_typed,
     like_unix_tools,
     progress_over,
     warn_of_pieces,
@@ -114,6 +116,7 @@ def translate(
         from nmt.io.text_files import open_lines
 
         written = form_of(n_best is not None, alignment, as_json)
+        unknown_words = UnknownWords(model.models[0].source, "source")
         number = 0
         with (
             writer(output) as write,  # first, since opening the input waits for its first bytes
@@ -127,8 +130,13 @@ def translate(
                 write(written(line, entry) for line, entry in enumerate(translations, start=number))
                 cuts = [len(best.pieces) for best, *_ in translations]
                 warn_of_pieces(number, cuts, options.max_words)
+                for best, *_ in translations:
+                    unknown_words.add(best.source_tokens)
+                if is_typed(input):
+                    unknown_words.warn()
                 number += len(group)
                 progress(len(group))
+            unknown_words.warn()
             warn_of_replaced(lines)
 
 
@@ -163,6 +171,8 @@ def score(
 
         announce_tokens(model, tokenized)
         cut = [side.tokens for side in text_processors(model.text, tokenized)]
+        first = model.models[0]
+        unknown_words = UnknownWords(first.source, "source"), UnknownWords(first.target, "target")
         number = 0
         with (
             open_lines(source) as sources,
@@ -175,8 +185,13 @@ def score(
                 scored = score_pairs(model.models, pairs, model.batch_size, attention=False)
                 rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)
                 write(score_row(*row, as_json) for row in rows)
+                for side, unknown in enumerate(unknown_words):
+                    for pair in pairs:
+                        unknown.add(pair[side])
                 number += len(group)
                 progress(len(group))
+            for unknown in unknown_words:
+                unknown.warn()
             warn_of_replaced(sources)
             warn_of_replaced(targets)
 

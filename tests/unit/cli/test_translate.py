@@ -177,3 +177,15 @@ def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:
     made = nmt("model", "package", "--model", tmp_path, "--settings", text_settings().model_dump_json())
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "text.json").read_bytes() == (model / "text.json").read_bytes()
+
+
+@pytest.mark.parametrize("subcommand", ["translate", "score"])
+def test_unknown_words_are_counted_and_named_in_one_line(
+    model: Path, tmp_path: Path, subcommand: str
+) -> None:
+    (tmp_path / "text.en").write_text("w3 Kat kat W4\nw5 kat\n", encoding="utf-8")
+    (tmp_path / "text.fr").write_text("w3\nw4 [UNK]\n", encoding="utf-8")
+    inputs = [tmp_path / "text.en", tmp_path / "text.fr"][: 1 + (subcommand == "score")]
+    source, *target = nmt(subcommand, "--model", model, *inputs).stderr.decode().splitlines()
+    assert "4 of 6 source words" in source and source.endswith(": kat, Kat, W4")
+    assert len(target) == (subcommand == "score") and all("1 of 3 target words" in line for line in target)
