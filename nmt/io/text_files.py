@@ -19,7 +19,7 @@ import re
 import select
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -184,8 +184,16 @@ def read_pairs(
     source: str | Path, target: str | Path, progress: Progress | None = None, errors: str = "strict"
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of both sides together. A `UserError` names files and lines if one side ends first."""
-    both = zip_longest(read_lines(source, progress, errors), read_lines(target, progress, errors))
-    for pairs, (source_line, target_line) in enumerate(both):
+    return in_pairs(
+        source, target, read_lines(source, progress, errors), read_lines(target, progress, errors)
+    )
+
+
+def in_pairs(
+    source: str | Path, target: str | Path, source_lines: Iterable[str], target_lines: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of both sides together. A `UserError` names files and lines if one side ends first."""
+    for pairs, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
         if source_line is None or target_line is None:
             raise _uneven(source, target, pairs) if target_line is None else _uneven(target, source, pairs)
         yield source_line, target_line

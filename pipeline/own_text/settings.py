@@ -19,7 +19,7 @@ from nmt.io.text_files import plain_name
 from nmt.settings.base import validated
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.config.checkout import REPOSITORY
-from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+from pipeline.own_text.text import PARTS, TOKENIZATION, Given, Statistics, write_parts
 
 UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages that write no spaces between words, so that Moses' rules find whole clauses."""
@@ -160,12 +160,23 @@ def new_experiment(
     found = write_parts(given, languages, outputs, tokenized)
     proposal = Proposal.of(found, units)
     write_text(config, settings(folder, given, languages, files, found, proposal, tokenized))
-    return found, proposal, _advice(languages, found, proposal, tokenized)
+    return found, proposal, _advice(given, languages, found, proposal, tokenized)
 
 
-def _advice(languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool) -> list[str]:
-    """Return lines about languages that Moses' tokenizer does not suit, and about unknown words."""
-    lines = []
+def _advice(
+    given: Mapping[str, Given], languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool
+) -> list[str]:
+    """Return lines about files, sides that are off, languages that Moses' rules do not suit, and unknown words."""
+    spreadsheets = {file: None for part in PARTS if part in given for file in given[part].spreadsheets}
+    lines = [
+        f"{file}: as a spreadsheet writes it: quotes around cells were taken off" for file in spreadsheets
+    ]
+    for part, shift in text.shifts.items():
+        by = f"{abs(shift.offset)} line{'s' * (abs(shift.offset) > 1)} {'later' if shift.offset > 0 else 'earlier'}"
+        lines.append(
+            f"{given[part]}: from about line {shift.line:,} on, lengths agree with those of the target {by}"
+            f" ({shift.pairs:,} lines or so): a line is missing or too many there; look before you train"
+        )
     for _, code in languages if not tokenized and not proposal.units else ():
         if code in UNSEGMENTED:
             lines.append(
@@ -175,10 +186,14 @@ def _advice(languages: Languages, text: Statistics, proposal: Proposal, tokenize
         elif code not in LANGUAGES:
             lines.append(f"{code} is none of Moses' languages: its general rules, those of English, cut it")
     if not proposal.units:
-        shares = text.unknown_share(proposal.vocabulary)
-        each = ", ".join(f"{share:.1%} {code}" for share, (_, code) in zip(shares, languages, strict=True))
-        units = "; with subword units hardly any (--subwords 8000, make's UNITS=8000)"
-        lines.append(f"unknown words of the development text: {each}{units * (max(shares) > MANY_UNKNOWN)}")
+        shares = {part: text.unknown_share(part, proposal.vocabulary) for part in PARTS}
+        each = "; ".join(
+            f"{part} {', '.join(f'{share:.1%} {code}' for share, (_, code) in zip(sides, languages, strict=True))}"
+            for part, sides in shares.items()
+        )
+        many = max(map(max, shares.values())) > MANY_UNKNOWN
+        units = ". With subword units hardly any (--subwords 8000, make's UNITS=8000)"
+        lines.append(f"unknown words: {each}{units * many}")
     return lines
 
 
@@ -218,7 +233,7 @@ def settings(
         "corpora": {
             f"own-{part}": _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
         },
-        **_vocabulary(proposal),
+        **_vocabulary(proposal, tokenized),
     }
     for block, keys in (*proposal.sizes.differences.items(), *_of_models(proposal).items()):
         values[block] = values.get(block, {}) | keys
@@ -268,12 +283,16 @@ def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
     }
 
 
-def _vocabulary(proposal: Proposal) -> dict[str, Any]:
-    """Return the settings of the vocabulary. Of subword units nothing is escaped, since &apos; would take three."""
+def _vocabulary(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
+    """Return the settings of vocabulary and tokenization. Of subword units nothing is escaped, since &apos; would take
+    three."""
+    normalized = {} if tokenized else {"normalization": TOKENIZATION.normalization}
     if proposal.units:
-        return {"vocabulary": {"words": proposal.units, "subwords": True}, "tokenization": {"escape": False}}
+        vocabulary = {"words": proposal.units, "subwords": True}
+        return {"vocabulary": vocabulary, "tokenization": {"escape": False, **normalized}}
     source, target = proposal.vocabulary
-    return {"vocabulary": {"words": source, "target_words": target}}
+    vocabulary = {"words": source, "target_words": target}
+    return {"vocabulary": vocabulary} | ({"tokenization": normalized} if normalized else {})
 
 
 def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:

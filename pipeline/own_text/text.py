@@ -20,12 +20,15 @@ from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.io.text_files import in_pairs, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
+from pipeline.own_text.shift import LengthsOfPairs, Shift
+from pipeline.own_text.spreadsheet import is_spreadsheet, rows
 from pipeline.preparation import letters
 
 Pair = tuple[str, str]
-PARTS = ("train", "dev", "test")
+HELD_OUT = ("dev", "test")
+PARTS = ("train", *HELD_OUT)
 LEAST_PAIRS = 1000
 """Least pairs of training text. No model learns anything from fewer."""
 SHARE, FEWEST, MOST = 20, 100, 2000
@@ -35,7 +38,8 @@ SPARE = 2
 SAMPLE = 200_000
 """Size of the evenly spread sample of training pairs for the counts of lengths and words."""
 PERCENTILE = 0.98
-TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
+TOKENIZATION = Tokenization(normalization="punctuation")
+"""People's text has each apostrophe and each accent in several writings. The papers' text stays as it is."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Given:
         """
         for file in self.files:
             require_regular_file(file)  # it is read more than once
-        pairs = read_pairs(self.source, self.target, progress) if self.target else self._columns(progress)
+        pairs = self._sides(self.target, progress) if self.target else self._columns(progress)
         pair_count = 0
         lines_with_tab = [0] * len(self.files)
         for pair in pairs:
@@ -80,9 +84,23 @@ class Given:
                     " alone, or cut its column (cut -f 1)"
                 )
 
+    @property
+    def spreadsheets(self) -> list[Path]:
+        """Return the files whose cells are in quotes, as a spreadsheet writes them."""
+        return [file for file in self.files if is_spreadsheet(file, 1 if self.target else 2)]
+
+    def _rows(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
+        if file in self.spreadsheets:
+            return rows(file, progress)
+        lines = read_lines(file, progress)
+        return ([line] for line in lines) if self.target else (line.split("\t") for line in lines)
+
+    def _sides(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
+        sides = ((cell for (cell,) in self._rows(file, progress)) for file in self.files)
+        return in_pairs(self.source, target, *sides)
+
     def _columns(self, progress: Progress | None) -> Iterator[Pair]:
-        for number, line in enumerate(read_lines(self.source, progress), 1):
-            source, *targets = line.split("\t")
+        for number, (source, *targets) in enumerate(self._rows(self.source, progress), 1):
             if len(targets) != 1:
                 found = f"found {len(targets)} tabs, expected source, tab, target"
                 raise UserError(
@@ -96,7 +114,7 @@ class Statistics:
     """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
 
     lengths: tokens of the longer side of each pair. words: tokens of both sides. counts: of each token of source and
-    target. dev: the same of the whole development text.
+    target. held_out: the same of the whole development and test text. shifts: where sides of a part are off.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
@@ -104,7 +122,10 @@ class Statistics:
     lengths: list[int] = field(default_factory=list)
     words: int = 0
     counts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
-    dev: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    held_out: dict[str, tuple[Counter[str], Counter[str]]] = field(
+        default_factory=lambda: {part: (Counter(), Counter()) for part in HELD_OUT}
+    )
+    shifts: dict[str, Shift] = field(default_factory=dict)
 
     @property
     def mean_length(self) -> float:
@@ -122,18 +143,19 @@ class Statistics:
         source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
         return source, target
 
-    def unknown_share(self, vocabulary: tuple[int, int]) -> list[float]:
-        """Return the share of the development text's words that vocabularies of so many words lack, of each side."""
+    def unknown_share(self, part: str, vocabulary: tuple[int, int]) -> list[float]:
+        """Return the share of a part's words that vocabularies of so many words lack, of each side."""
+        sides = zip(self.counts, self.held_out.get(part, self.counts), vocabulary, strict=True)
         return [
-            1 - sum(dev[word] for word, _ in train.most_common(words)) / max(1, dev.total())
-            for train, dev, words in zip(self.counts, self.dev, vocabulary, strict=True)
+            1 - sum(own[word] for word, _ in train.most_common(words)) / max(1, own.total())
+            for train, own, words in sides
         ]
 
     def add(self, part: str, tokens: Sequence[Sequence[str]]) -> None:
-        """Count both sides of a pair of the sample or of the development text."""
+        """Count both sides of a pair of the sample or of held-out text."""
         if not all(tokens):
             return
-        for counts, words in zip(self.dev if part == "dev" else self.counts, tokens, strict=True):
+        for counts, words in zip(self.held_out.get(part, self.counts), tokens, strict=True):
             counts.update(words)
         if part == "train":
             self.lengths.append(max(map(len, tokens)))
@@ -177,16 +199,19 @@ def write_parts(
             for writer, line in zip(writers[part], pair, strict=True):
                 writer.write(line)
             found.pairs[part] += 1
-            if part == "dev" or sampled:
+            if part in HELD_OUT or sampled:
                 tokens = [side.tokens(text) for side, text in zip(sides, pair, strict=True)]
                 found.add(part, tokens)
 
+        lengths = {part: LengthsOfPairs() for part in given}
         for part in given.keys() - {"train"}:
             for pair in given[part].pairs():
+                lengths[part].add(*pair)
                 write(pair, part)
         step = 1 + drawn.total // SAMPLE
         with Progress.over_files(train.files, f"divide {train}") as progress:
             for line, pair in enumerate(train.pairs(progress), 1):
+                lengths["train"].add(*pair)
                 part = drawn.lines.get(line, "train")
                 if part == "train" and drawn.lines and any(map(contains, drawn.sides, map(letters, pair))):
                     found.left_out += 1
@@ -194,6 +219,8 @@ def write_parts(
                 write(pair, part, sampled=part == "train" and line % step == 0)
         if found.pairs["train"] < LEAST_PAIRS:
             raise _too_few(train, found.pairs["train"])
+    shifts = {part: lengths[part].shift() for part in PARTS if part in given}
+    found.shifts = {part: shift for part, shift in shifts.items() if shift}
     return found
 
 

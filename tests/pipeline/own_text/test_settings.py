@@ -105,11 +105,14 @@ def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path
     assert load(find_layers(tmp_path / "own")).languages.source == "da"
 
 
-def test_the_share_of_unknown_words_is_that_of_the_development_text() -> None:
+def test_the_share_of_unknown_words_is_that_of_each_set() -> None:
     found = Statistics()
     found.add("train", ["aaabbc", "de"])
     found.add("dev", ["aaaaabccdd", "dde"])
-    assert found.unknown_share((2, 3)) == [pytest.approx(0.4), 0.0]
+    found.add("test", ["d", "d"])
+    assert found.unknown_share("train", (2, 3)) == [pytest.approx(1 / 6), 0.0]
+    assert found.unknown_share("dev", (2, 3)) == [pytest.approx(0.4), 0.0]
+    assert found.unknown_share("test", (2, 3)) == [1.0, 0.0]
 
 
 def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
