@@ -137,13 +137,21 @@ class Module(nn.Module):
                 part.backend = backend
                 part.__dict__.pop("_prepared", None)
 
+    def _load_from_state_dict(self, *arguments: Any) -> None:
+        """Load weights, for `load_state_dict`, which calls this for each part. Prepared ones are those of before."""
+        self.__dict__.pop("_prepared", None)
+        super()._load_from_state_dict(*arguments)
+
     @property
     def fixed(self) -> bool:
         """Whether the weights are constant: neither trained nor in need of gradients."""
         return not (self.training or torch.is_grad_enabled())
 
     def prepared_weight(self, name: str, make: Callable[[], Tensor]) -> Factor:
-        """Return the factor of a weight: computed once if the weights are fixed, otherwise at each call."""
+        """Return the factor of a weight: computed once if the weights are fixed, otherwise at each call.
+
+        Once means until `use` or `load_state_dict`; a weight that is changed in another way needs one of these.
+        """
         if not self.fixed:
             return self.backend.factor(make())
         prepared: dict[str, Factor] = self.__dict__.setdefault("_prepared", {})

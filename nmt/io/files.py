@@ -115,13 +115,6 @@ def commit(temporary: Path, path: Path) -> None:
     _sync(path.parent)
 
 
-def allow_by_umask(path: Path) -> None:
-    """Set the default permissions of a new file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)
-
-
 @contextmanager
 def _temporary_name(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     """Yield a new path in `parent`, whose name says which process uses it. First remove the leftovers beside it."""

@@ -125,7 +125,10 @@ class EncoderDecoder(Module, ABC):
     # What is made of it ----------------------------------------------------------------------------------------------
 
     def initialize(self, seed: int) -> None:
-        """Draw all weights in the order of their definition, so that a seed gives the same model on every machine."""
+        """Draw all weights in the order of their definition. Equal seeds give equal models, but for their last digits.
+
+        Those depend on the processor: LAPACK makes the orthogonal matrices, and vector instructions the normal numbers.
+        """
         generator = Generator().manual_seed(seed)
         with torch.no_grad():
             for name, weight in self.named_parameters():

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
 from nmt.errors import UserError, naming
-from nmt.io.files import allow_by_umask, atomic_path, replaceable, require_regular_file
+from nmt.io.files import atomic_path, replaceable, require_regular_file
 
 _ABOUT, _SUM = "about", "sha256"
 
@@ -28,8 +28,12 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     with atomic_path(path) as temporary, naming(path, "make room and run again"):
         entries = {_ABOUT: json.dumps(about, sort_keys=True)}
         if replaceable(temporary):
+            temporary.touch()
+            permissions = (
+                temporary.stat().st_mode
+            )  # of a new file; the library lets nobody but its owner read it
             save_file(written, temporary, entries)
-            allow_by_umask(temporary)  # the library lets nobody but the owner read its files
+            temporary.chmod(permissions)
         else:  # the library renames its file to that name, also if /dev/null has it
             temporary.write_bytes(save(written, entries))
 

@@ -76,6 +76,8 @@ def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backen
     with torch.no_grad():
         rounded = prepared()
         assert rounded is prepared()
+        module.load_state_dict({"weight": torch.full((3, 2), 2.0)})
+        assert (prepared() == 2).all()
         assert isinstance(rounded, torch.Tensor) and rounded.dtype == torch.bfloat16
         module.use(Backend())
         assert prepared() is module.weight
