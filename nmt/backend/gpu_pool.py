@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import time
 from collections.abc import Sequence
 from itertools import takewhile
@@ -23,6 +22,9 @@ POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL = 1.0
 GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
 """What CUDA takes for a GPU; it takes any other word, such as NoDevFiles, for none."""
+
+LOCKS = Path("/tmp")
+"""Parent of the locks' folder: one for all jobs of a machine, while each may have its own TMPDIR."""
 
 _held: list[int] = []
 """Descriptors of the locks that this process holds, open until it ends."""
@@ -71,7 +73,7 @@ def _opens(device: Path) -> bool:
 
 def folder() -> Path:
     """Return the folder of the locks, which belongs to this machine and this user."""
-    path = Path(tempfile.gettempdir()) / f"nmt-gpus-{os.getuid()}"
+    path = LOCKS / f"nmt-gpus-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     return path
 

@@ -143,7 +143,7 @@ def parse_settings(schema: type[Model], value: str) -> Model:
     return read(schema, Path(value))
 
 
-_WRITTEN = ("output", "counts", "plot")
+_WRITTEN = ("output", "plot")
 """Beginnings of the names of parameters whose file is written."""
 
 

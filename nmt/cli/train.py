@@ -194,11 +194,8 @@ def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output
 
     These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
     """
-    import torch
-
     from nmt.data.bitext import Bitext
     from nmt.decoding import shortlist as shortlists
-    from nmt.store import trained_model
+    from nmt.store.trained_model import read_vocabularies
 
-    trained = trained_model.load(model_path, torch.device("cpu"))
-    shortlists.make(trained, Bitext.open(bitext), likely, frequent, output)
+    shortlists.make(read_vocabularies(model_path), Bitext.open(bitext), likely, frequent, output)

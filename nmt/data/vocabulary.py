@@ -108,6 +108,12 @@ class Vocabulary:
             headers = " or ".join(map(repr, _HEADERS))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
         ranked = [_row(path, rank, line) for rank, line in enumerate(lines, start=1)]
+        line_of_word = dict[str, int]()
+        for number, (word, _) in enumerate(ranked, start=2):
+            if line_of_word.setdefault(word, number) != number:
+                raise UserError(
+                    f"{path}, line {number}: {word!r} is also in line {line_of_word[word]}; make the vocabulary again"
+                )
         return cls(ranked, header == _HEADERS[True])
 
 

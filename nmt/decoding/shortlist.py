@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.data.bitext import Bitext, Ids, ranges
-from nmt.data.vocabulary import END, SPECIALS
+from nmt.data.vocabulary import END, SPECIALS, Vocabulary
 from nmt.errors import UserError
 from nmt.model.readout import Candidates
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
@@ -41,28 +41,33 @@ class Shortlist:
         return Candidates(ids, ~allowed[:, ids])
 
 
-def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, output: Path) -> None:
+def make(
+    vocabularies: tuple[Vocabulary, Vocabulary], bitext: Bitext, likely: int, frequent: int, output: Path
+) -> None:
     """Write the shortlist for a model's vocabularies, from the model's training text."""
-    bitext.check(model.source, model.target)
-    words = likely_words(bitext, len(model.source), len(model.target), likely)
+    source, target = vocabularies
+    bitext.check(source, target)
+    words = likely_words(bitext, len(source), len(target), likely)
     save_tensors(
         output,
         {"likely": torch.from_numpy(words)},
-        {"frequent": str(frequent), "vocabularies": _vocabularies(model)},
+        {"frequent": str(frequent), "vocabularies": _checksums(source, target)},
     )
 
 
 def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """Load a shortlist for models that share their vocabularies. Raise a UserError if it is another file."""
     tensors, metadata = load_tensors(path), load_metadata(path)
-    if set(tensors) != {"likely"} or metadata.get("vocabularies") != _vocabularies(models[0]):
+    if set(tensors) != {"likely"} or metadata.get("vocabularies") != _checksums(
+        models[0].source, models[0].target
+    ):
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
     words = len(models[0].target)
     return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(metadata["frequent"]), words)), words)
 
 
-def _vocabularies(model: TrainedModel) -> str:
-    return json.dumps([model.source.sha256, model.target.sha256])
+def _checksums(source: Vocabulary, target: Vocabulary) -> str:
+    return json.dumps([source.sha256, target.sha256])
 
 
 # --- likely translations, from the co-occurrence of words in pairs of sentences ---------------------------------------
@@ -74,17 +79,15 @@ MOST_PAIRS = 1_000_000
 """Number of pairs to count, from the first; each of their words takes 45 bytes of memory."""
 
 
-def likely_words(
-    bitext: Bitext, source_words: int, target_words: int, each: int, most: int = MOST_PAIRS
-) -> NDArray[np.int32]:
-    """Return the `each` most associated target ids of each source id, best first, in at most `most` pairs.
+def likely_words(bitext: Bitext, source_words: int, target_words: int, each: int) -> NDArray[np.int32]:
+    """Return the `each` most associated target ids of each source id, best first.
 
     The association of words s and t is Dice's coefficient, 2 c(s, t) / (c(s) + c(t)), where a count is the number of
     pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. The
     shape is (`source_words`, `each`); rows with fewer words are filled with the end symbol. The first pairs of a
     shuffled bitext are a sample of all pairs.
     """
-    pairs = min(most, len(bitext))
+    pairs = min(MOST_PAIRS, len(bitext))
     containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
     inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
     frequencies = np.bincount(inside, minlength=target_words)

@@ -105,11 +105,9 @@ def load(
     """
     if precision is not None:
         refuse_unable(precision, device)
-    refuse_other_than_model(folder)
+    source, target = read_vocabularies(folder)
     run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
-    source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     weights = load_tensors(folder / WEIGHTS)
-    refuse_other_vocabularies(folder, (source, target))
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
@@ -127,6 +125,14 @@ def load(
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
     network.use(Backend(precision, choose_products(device, products)))
     return TrainedModel(run, network, source, target)
+
+
+def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
+    """Read the vocabularies of a model. Raise a UserError unless they are those of its training."""
+    refuse_other_than_model(folder)
+    source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
+    refuse_other_vocabularies(folder, (source, target))
+    return source, target
 
 
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:

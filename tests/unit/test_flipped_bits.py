@@ -69,7 +69,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bitext, a model trained on it, its shortlist, and translations by it."""
     folder = tmp_path_factory.mktemp("made")
     model = trained_model.load(train(folder), CPU)
-    shortlist.make(model, Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist")
+    shortlist.make((model.source, model.target), Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist")
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from tests.running import ROOT
 
 JOB = """
 import os, sys
+from pathlib import Path
 from nmt.backend import gpu_pool
+gpu_pool.LOCKS = Path(sys.argv[2])
 gpu_pool.take(sys.argv[1])
 gpu_pool.take(sys.argv[1])  # asked again, it stays with what it has
 print("has", os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
@@ -32,11 +35,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
 
     def job(device: str = "auto", pool: str = "7,8") -> subprocess.Popen[str]:
-        environment = {**os.environ, "NMT_GPUS": pool, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "NMT_GPUS": pool, "PYTHONPATH": str(ROOT)}
+        environment["TMPDIR"] = tempfile.mkdtemp(dir=tmp_path)  # as a scheduler may give one to each job
         environment.pop("CUDA_VISIBLE_DEVICES", None)
         started.append(
             subprocess.Popen(
-                [sys.executable, "-c", JOB, device],
+                [sys.executable, "-c", JOB, device, str(tmp_path)],
                 env=environment,
                 text=True,
                 stdin=subprocess.PIPE,

@@ -52,6 +52,12 @@ def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None
     assert "a" in vocabulary
 
 
+def test_a_word_twice_is_refused(tmp_path: Path) -> None:
+    Vocabulary([("a", 3), ("b", 2), ("a", 1)]).write(tmp_path / "words.tsv")
+    with refused():
+        Vocabulary.read(tmp_path / "words.tsv")
+
+
 def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
     path = tmp_path / "v.tsv"
     built = build(count_words([write_text(tmp_path / "0", ["le la le &apos; «"])]), 10, False, path)

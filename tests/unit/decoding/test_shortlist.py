@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
-from nmt.store.trained_model import load
+from nmt.store.trained_model import load, read_vocabularies
 from tests.bitexts import Pair, write_bitext
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
@@ -116,13 +117,13 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
 def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
     model, bitext = load(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
     made = tmp_path / "shortlist.safetensors"
-    shortlist.make(model, bitext, 3, 10, made)
+    shortlist.make((model.source, model.target), bitext, 3, 10, made)
     assert shortlist.load(made, [model]).frequent == 10
     other = trained_model(tmp_path / "other", size=31)
     with refused():
         shortlist.load(made, [load(other, torch.device("cpu"))])
     with refused():
-        shortlist.make(load(other, torch.device("cpu")), bitext, 3, 10, tmp_path / "none")
+        shortlist.make(read_vocabularies(other), bitext, 3, 10, tmp_path / "none")
     with refused():
         shortlist.load(tmp_path / "none", [model])
     with refused():
@@ -157,7 +158,7 @@ def by_loops(pairs: list[Pair], word: int, each: int) -> list[int]:
 def test_words_are_those_with_the_largest_dice_coefficients(
     pairs: list[Pair], each: int, counted: int
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(shortlist, "MOST_PAIRS", counted):
         bitext = write_bitext(Path(folder), pairs, SIZE)
-        found = shortlist.likely_words(bitext, SIZE + 2, SIZE + 2, each, counted)
+        found = shortlist.likely_words(bitext, SIZE + 2, SIZE + 2, each)
     assert found.tolist() == [by_loops(pairs[:counted], word, each) for word in range(SIZE + 2)]
