@@ -35,7 +35,7 @@ from nmt.backend.products import Backend
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import SPECIALS, Vocabulary
-from nmt.decoding.beam_search import translate
+from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
 from nmt.model import families, readout
 from nmt.settings.families import FamilyName
@@ -292,7 +292,7 @@ def search(setup: Setup) -> Figures:
         limits = batch.source_mask.sum(0).long().numpy() - 1
         with torch.no_grad():
             both = [
-                translate(one, one.encode(*parts), limits, decoding, True)
+                beam_search.search(one, one.encode(*parts), limits, decoding, True)
                 for one, parts in (
                     (model, (batch.source.to(setup.device), batch.source_mask.to(setup.device))),
                     (exact, (batch.source, batch.source_mask.double())),
@@ -308,7 +308,7 @@ def search(setup: Setup) -> Figures:
         for batch in batches:
             encoded = model.encode(batch.source.to(setup.device), batch.source_mask.to(setup.device))
             limits = batch.source_mask.sum(0).long().numpy() + 2
-            translate(model, encoded, limits, GREEDY.model_copy(update={"beam": 10}), False)
+            beam_search.search(model, encoded, limits, GREEDY.model_copy(update={"beam": 10}), False)
     seconds = time.monotonic() - begin
     return found | {"sentences": len(batches) * sizes.batch, "seconds": seconds}
 

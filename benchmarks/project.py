@@ -16,7 +16,7 @@ from nmt.backend.products import Backend, Precision, choose_products, refuse_una
 from nmt.cli.train import FREQUENT, LIKELY
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
-from nmt.decoding.beam_search import translate
+from nmt.decoding import beam_search
 from nmt.decoding.shortlist import Shortlist
 from nmt.model import families
 from nmt.settings import training
@@ -106,7 +106,7 @@ class Search(Contender):
         used = Decoding.model_validate(self.decoding | limits)
         encoded = self.model.encode(batch.source, batch.source_mask)
         candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
-        found = translate(self.model, encoded, np.full(len(ids), steps - 1), used, False, candidates)
+        found = beam_search.search(self.model, encoded, np.full(len(ids), steps - 1), used, False, candidates)
         return [len(n_best[0].words) for n_best in found]
 
 

@@ -10,7 +10,7 @@ from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
 from nmt.settings.base import validated
-from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
+from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import text_settings
 
 if TYPE_CHECKING:
@@ -65,27 +65,79 @@ class Model:
         )
 
     @overload
-    def translate(self, text: str, **options: Any) -> Translation: ...
+    def translate(self, text: str, *, n_best: None = None, **options: Any) -> Translation: ...
     @overload
-    def translate(self, text: Sequence[str], **options: Any) -> list[Translation]: ...
-    def translate(self, text: str | Sequence[str], **options: Any) -> Translation | list[Translation]:
+    def translate(self, text: Sequence[str], *, n_best: None = None, **options: Any) -> list[Translation]: ...
+    @overload
+    def translate(self, text: str, *, n_best: int, **options: Any) -> list[Translation]: ...
+    @overload
+    def translate(self, text: Sequence[str], *, n_best: int, **options: Any) -> list[list[Translation]]: ...
+    def translate(
+        self, text: str | Sequence[str], **options: Any
+    ) -> Translation | list[Translation] | list[list[Translation]]:
         """Translate a line, or each line of a list. Lines of similar length are searched together.
 
         Args:
             text: raw text, one sentence per line.
-            options: those of `nmt translate` that `nmt.settings.decoding.TranslateOptions` lists: beam_size, unknown,
-                tokenized, max_words.
+            options: those that `nmt.settings.decoding.PythonOptions` lists: beam_size, unknown, tokenized and max_words
+                as in `nmt translate`, n_best and attention.
 
         Returns:
-            One `Translation` for a line, a list of them for a list.
+            One `Translation` for a line, a list of them for a list. With `n_best`, each of them is a list of up to
+            `n_best` translations, best first.
 
         Raises:
             UserError: an option has no such value, or the model cannot do what it asks for.
         """
-        translator = self.translator(validated(TranslateOptions, options, "translate"))
-        if isinstance(text, str):
-            return translator([text])[0][0]
-        return [n_best[0] for n_best in translator(text)]
+        asked = validated(PythonOptions, options, "translate")
+        translator = self.translator(asked, asked.n_best or 1, asked.attention)
+        ranked = translator([text] if isinstance(text, str) else text)
+        found = ranked if asked.n_best else [translations[0] for translations in ranked]
+        return found[0] if isinstance(text, str) else found
+
+    @overload
+    def score(  # type: ignore[overload-overlap]  # a string is a sequence of strings
+        self, source: str, target: str, *, tokenized: bool = False, attention: bool = True
+    ) -> Translation: ...
+    @overload
+    def score(
+        self, source: Sequence[str], target: Sequence[str], *, tokenized: bool = False, attention: bool = True
+    ) -> list[Translation]: ...
+    def score(
+        self,
+        source: str | Sequence[str],
+        target: str | Sequence[str],
+        *,
+        tokenized: bool = False,
+        attention: bool = True,
+    ) -> Translation | list[Translation]:
+        """Score a line's given translation, or those of each line of a list, as `nmt score` does.
+
+        Args:
+            source: raw text, one sentence per line.
+            target: its translation, with as many lines.
+            tokenized: whether both are already tokenized.
+            attention: whether the results have the model's attention.
+
+        Returns:
+            One `Translation` for a line, a list of them for lists. Its `text` is the given one, and its tokens may be
+            words that the model reads as [UNK].
+        """
+        from nmt.decoding.translator import score_lines
+
+        sources, targets = ([text] if isinstance(text, str) else text for text in (source, target))
+        if isinstance(source, str) != isinstance(target, str) or len(sources) != len(targets):
+            raise UserError("score: expected a line and its translation, or two lists of equal length")
+        scored = score_lines(
+            self.models,
+            self.text,
+            sources,
+            targets,
+            batch_size=self.batch_size,
+            tokenized=tokenized,
+            attention=attention,
+        )
+        return scored[0] if isinstance(source, str) else scored
 
 
 def load(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.model.encoder_decoder import Encoded
+from nmt.model.encoder_decoder import Encoded, Prediction
 from nmt.model.readout import Candidates
 
 
@@ -41,10 +41,10 @@ class ScriptedSteps:
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
+    def predict(self, alive: Tensor | None = None) -> Prediction:
         """log p of the next word, (R, V)."""
         last = self.last.flatten()
-        return self.table[last if alive is None else last[alive]].clone()
+        return Prediction(self.table[last if alive is None else last[alive]].clone(), None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Only the last words count."""

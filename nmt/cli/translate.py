@@ -33,7 +33,6 @@ from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
-    from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.formats import AlignmentForm
     from nmt.decoding.translation import Translation
 
@@ -60,10 +59,10 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object pe
 )
 @click.option(
     "--alignment",
-    type=click.Choice(["pharaoh", "weights"]),
+    type=click.Choice(["pharaoh", "weights", "none"]),
     help="Append ||| and an alignment. pharaoh: links i-j from 0; source token i has most attention for target token j."
     " weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized and "
-    "--json show the tokens.",
+    "--json show the tokens. none: --json, too, is without attention.",
 )
 @_json
 @click.option(
@@ -87,7 +86,7 @@ def translate(
     output: Path | None,
     options: TranslateOptions,
     n_best: int | None,
-    alignment: Literal["pharaoh", "weights"] | None,
+    alignment: Literal["pharaoh", "weights", "none"] | None,
     as_json: bool,
     plot: Path | None,
     shortlist: Path | None,
@@ -106,16 +105,18 @@ def translate(
     """
     with like_unix_tools():
         model = Model(model_paths, compute, shortlist)
-        if (alignment or plot) and not model.aligns:
-            option, family = "--alignment" if alignment else "--plot", " or ".join(ALIGNING)
+        form = None if alignment == "none" else alignment
+        if (form or plot) and not model.aligns:
+            option, family = "--alignment" if form else "--plot", " or ".join(ALIGNING)
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of the family {family}"
             )
         announce_tokens(model, options.tokenized)
-        translator = model.translator(options, n_best or 1, as_json or bool(alignment or plot))
+        attention = bool(form or plot or (as_json and alignment is None))
+        translator = model.translator(options, n_best or 1, attention)
         from nmt.io.text_files import open_lines
 
-        written = form_of(n_best is not None, alignment, as_json)
+        written = form_of(n_best is not None, form, as_json)
         unknown_words = UnknownWords(model.models[0].source, "source")
         number = 0
         with (
@@ -165,12 +166,9 @@ def score(
     """
     with like_unix_tools():
         model = Model(model_paths, compute)
-        from nmt.decoding.forced_decoding import score as score_pairs
-        from nmt.decoding.translator import text_processors
         from nmt.io.text_files import open_lines, paired_groups
 
         announce_tokens(model, tokenized)
-        cut = [side.tokens for side in text_processors(model.text, tokenized)]
         first = model.models[0]
         unknown_words = UnknownWords(first.source, "source"), UnknownWords(first.target, "target")
         number = 0
@@ -181,13 +179,12 @@ def score(
             progress_over("score", sources, source, output) as progress,
         ):
             for group in paired_groups(sources, targets, READ_AHEAD):
-                pairs = [(cut[0](one), cut[1](other)) for one, other in group]
-                scored = score_pairs(model.models, pairs, model.batch_size, attention=False)
-                rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)
-                write(score_row(*row, as_json) for row in rows)
-                for side, unknown in enumerate(unknown_words):
-                    for pair in pairs:
-                        unknown.add(pair[side])
+                lines = [list(side) for side in zip(*group, strict=True)]
+                scored = model.score(*lines, tokenized=tokenized, attention=False)
+                write(score_row(line, found, as_json) for line, found in enumerate(scored, start=number))
+                for found in scored:
+                    unknown_words[0].add(found.source_tokens)
+                    unknown_words[1].add(found.tokens)
                 number += len(group)
                 progress(len(group))
             for unknown in unknown_words:
@@ -204,18 +201,17 @@ def announce_tokens(model: Model, tokenized: bool) -> None:
         )
 
 
-def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScores, as_json: bool) -> str:
+def score_row(number: int, scored: Translation, as_json: bool) -> str:
     """Return one output line of `nmt score`."""
     if not as_json:
-        return f"{forced.log_probability:.4f}"
-    values = forced.word_log_probabilities
+        return f"{scored.score:.4f}"
     record = {
         "line": number,
-        "source_tokens": pair[0],
-        "target_tokens": pair[1],
-        "log_probability": forced.log_probability,
-        "per_word": forced.log_probability / len(values),
-        "word_log_probabilities": [round(float(value), 5) for value in values],
+        "source_tokens": scored.source_tokens,
+        "target_tokens": scored.tokens,
+        "log_probability": scored.score,
+        "per_word": scored.score / len(scored.token_scores),
+        "word_log_probabilities": [round(value, 5) for value in scored.token_scores],
     }
     return json.dumps(record, ensure_ascii=False)
 

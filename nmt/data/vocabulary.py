@@ -82,8 +82,15 @@ class Vocabulary:
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, with the names of special symbols; units are joined."""
+        return self.words_and_beginnings(ids)[0]
+
+    def words_and_beginnings(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+        """Return the words of `ids`, and the index in `ids` at which each word begins.
+
+        Example: the ids of ▁un, ited and ▁nations are the words united and nations, which begin at 0 and 2.
+        """
         entries = [self._words[i] for i in ids]
-        return joined(entries, SPECIALS) if self.subwords else entries
+        return joined(entries, SPECIALS) if self.subwords else (entries, [*range(len(entries))])
 
     @cached_property
     def sha256(self) -> str:
@@ -205,21 +212,23 @@ class Cutter:
         return tuple(parts)
 
 
-def joined(pieces: Iterable[str], whole: Iterable[str]) -> list[str]:
-    """Join pieces into words. A word begins with a marked piece, or is one of `whole`, which are never joined."""
-    words: list[str] = []
+def joined(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Join pieces into words, and return the words and the index of each word's first piece.
+
+    A word begins with a marked piece, or is one of `whole`, which are never joined. A mark without letters is no word.
+    """
+    words, beginnings = list[str](), list[int]()
     apart = True
     whole = frozenset(whole)
-    for piece in pieces:
-        if piece in whole:
-            words.append(piece)
-            apart = True
-        elif apart or piece.startswith(BEGINNING):
+    for index, piece in enumerate(pieces):
+        if piece in whole or apart or piece.startswith(BEGINNING):
             words.append(piece.removeprefix(BEGINNING))
-            apart = False
+            beginnings.append(index)
+            apart = piece in whole
         else:
             words[-1] += piece
-    return [word for word in words if word]
+    written = [place for place, word in enumerate(words) if word]
+    return [words[place] for place in written], [beginnings[place] for place in written]
 
 
 LEARNED_FROM = 2_000_000

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import DecoderState, Encoded
+from nmt.model.encoder_decoder import DecoderState, Encoded, Prediction
 from nmt.model.readout import Candidates
 from nmt.settings.decoding import Decoding
 
@@ -47,13 +47,16 @@ class Model(Protocol):
 class Hypothesis:
     """Words without the end symbol, log-probability (nats, with the end symbol), and whether it reached the end.
 
-    scores: what each word, and the end symbol if it was reached, adds to the log-probability.
+    scores: what each word, and the end symbol if it was reached, adds to the log-probability: T' numbers.
+    attention: alpha_ij when each of these was written, (T', S), padding included; None if it was not asked for, or the
+    model has none.
     """
 
     words: list[int]
     log_probability: float
     finished: bool
     scores: list[float] = field(default_factory=list, compare=False)
+    attention: NDArray[np.floating] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class Limits:
 class Chosen:
     """The hypotheses chosen in a step of the sentences at `rows` (B,).
 
-    Parents, words, log-probabilities, and flags for ended and continued hypotheses are (B, K) each.
+    Parents, words, log-probabilities, and flags for ended and continued hypotheses are (B, K) each. The attention is
+    that of the parents, (B, P, S), or None.
     """
 
     rows: NDArray[np.int64]
@@ -87,28 +91,33 @@ class Chosen:
     totals: Tensor
     ended: Tensor
     going_on: Tensor
+    attention: Tensor | None
 
 
-def translate(
+def search(
     model: Model,
     encoded: Encoded,
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
     candidates: Candidates | None = None,
+    attention: bool = False,
 ) -> list[list[Hypothesis]]:
     """Return up to `n_best` hypotheses for each sentence, best first, only with words of `candidates` if given.
 
     If no hypothesis of a sentence finishes, `unfinished: widen` searches again with doubled beam sizes. `retry` follows
     the authors' code, and first allows the unknown word if it was forbidden. If no search finishes within
     `widening_budget`, and with `best`, the best unfinished hypothesis is returned. The memory is that of the first
-    search, or that of one sentence at the largest beam size if this is more.
+    search, or that of one sentence at the largest beam size if this is more. With `attention`, hypotheses have their
+    attention; then all steps keep that of all hypotheses, T K S numbers for a sentence.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
     """
     limits = Limits.of(source_words, decoding)
-    results = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates)
+    results = search_once(
+        model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates, attention
+    )
     for width, forbidden in searches_again(decoding, forbid_unknown):
         again = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
         if not len(again):
@@ -117,7 +126,9 @@ def translate(
         for rows in np.split(again, range(size, len(again), size)):
             places = torch.from_numpy(rows).to(encoded.first.device)
             subset, own = encoded.select(places), candidates.select(places) if candidates else None
-            wider = search(model, subset, limits.select(rows), decoding, width, forbidden, own)
+            wider = search_once(
+                model, subset, limits.select(rows), decoding, width, forbidden, own, attention
+            )
             for row, n_best in zip(rows, wider, strict=True):
                 results[row] = n_best
     return results
@@ -142,14 +153,15 @@ def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[i
 
 
 @torch.no_grad()
-def search(
+def search_once(
     model: Model,
     encoded: Encoded,
     limits: Limits,
     decoding: Decoding,
     width: int,
     forbid_unknown: bool,
-    candidates: Candidates | None = None,
+    candidates: Candidates | None,
+    attention: bool,
 ) -> list[list[Hypothesis]]:
     """Search once with beam size `width` for all sentences of `encoded`.
 
@@ -157,7 +169,8 @@ def search(
     On a CPU, each step checks which hypotheses are alive; on a GPU, the host only checks every few steps which
     sentences are left.
     """
-    steps, beams = model.steps(encoded, candidates), Beams(encoded, limits, decoding, width, candidates)
+    steps = model.steps(encoded, candidates)
+    beams = Beams(encoded, limits, decoding, width, candidates, attention)
     looks_always = looks_at_each_step(encoded.first.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
@@ -179,9 +192,9 @@ def step(
     number: int, steps: DecoderState, beams: Beams, alive: Tensor | None, forbid_unknown: bool
 ) -> Chosen:
     """Add one word to each hypothesis, or to those at `alive`. On a GPU, the host does not wait for results here."""
-    words = steps.predict(alive)
-    forbid(words, beams.too_early(number, alive), forbid_unknown)
-    return beams.advance(number, alive, words)
+    prediction = steps.predict(alive)
+    forbid(prediction.log_probs, beams.too_early(number, alive), forbid_unknown)
+    return beams.advance(number, alive, prediction)
 
 
 def looks_at_each_step(device: torch.device) -> bool:
@@ -210,9 +223,10 @@ class Beams:
         decoding: Decoding,
         width: int,
         candidates: Candidates | None = None,
+        attention: bool = False,
     ) -> None:
         device, sentences = encoded.first.device, len(encoded)
-        self.decoding, self.width = decoding, width
+        self.decoding, self.width, self.attention = decoding, width, attention
         self.ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
         self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
@@ -241,16 +255,17 @@ class Beams:
         self.least, self.most, self.scores = self.least[rows], self.most[rows], self.scores[rows]
         self.finished, self.room = self.finished[rows], self.room[rows]
 
-    def advance(self, number: int, alive: Tensor | None, words: Tensor) -> Chosen:
+    def advance(self, number: int, alive: Tensor | None, prediction: Prediction) -> Chosen:
         """Put the best continuations into the beams and take the finished ones out."""
-        totals, parents, chosen = self._best(alive, words)
+        totals, parents, chosen = self._best(alive, prediction.log_probs)
         allowed = totals.isfinite() & (self.places < self.room)
         ended = allowed & (chosen == END)
         going_on = allowed & ~ended
         self.room = self.room - ended.sum(dim=1, keepdim=True)
         self.scores = totals.masked_fill(~going_on, -torch.inf)
         self.scores.masked_fill_(self._over(number, totals, ended).unsqueeze(1), -torch.inf)
-        step = Chosen(self.rows, parents, chosen, totals, ended, going_on)
+        attention = prediction.attention if self.attention else None
+        step = Chosen(self.rows, parents, chosen, totals, ended, going_on, attention)
         self.history.append(step)
         return step
 
@@ -290,7 +305,10 @@ class Beams:
 
 
 class BackPointers:
-    """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch."""
+    """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch.
+
+    attention: by step, (b, P, S) of the sentences that were in the batch, whose numbers `rows` has; or None.
+    """
 
     def __init__(self, history: list[Chosen], sentences: int, width: int) -> None:
         shape = len(history), sentences, width
@@ -300,6 +318,10 @@ class BackPointers:
         for number, step in enumerate(history):
             for name in ("parents", "words", "totals", "ended", "going_on"):
                 getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
+        self.rows = [step.rows for step in history]
+        self.attention = [
+            None if step.attention is None else step.attention.cpu().numpy() for step in history
+        ]
 
     def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
         """Return the best finished hypotheses of each sentence, or its best unfinished hypothesis."""
@@ -313,8 +335,7 @@ class BackPointers:
         scores = self.totals[steps, row, places]
         divided = scores / (steps + 1) if decoding.normalize_by_length else scores
         best = np.argsort(-divided, kind="stable")[: decoding.n_best]
-        traced = [(self._trace(row, steps[one], places[one]), float(scores[one])) for one in best]
-        return [Hypothesis(words[:-1], score, True, each) for (words, each), score in traced]
+        return [self._trace(row, int(steps[rank]), int(places[rank])) for rank in best]
 
     def _unfinished(self, row: int, last: int) -> list[Hypothesis]:
         if last >= len(self.totals) or not self.going_on[last, row].any():
@@ -322,18 +343,31 @@ class BackPointers:
                 "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
                 "use other weights, or train the model again"
             )
-        place = int(self.going_on[last, row].argmax())  # the best stands first
-        words, scores = self._trace(row, last, place)
-        return [Hypothesis(words, float(self.totals[last, row, place]), False, scores)]
+        return [self._trace(row, last, int(self.going_on[last, row].argmax()))]  # the best stands first
 
-    def _trace(self, row: int, step: int, place: int) -> tuple[list[int], list[float]]:
-        """Return the words of a hypothesis, from the first step to `step`, and the log-probability of each."""
-        words, totals = [], []
-        for number in range(int(step), -1, -1):
-            words.append(int(self.words[number, row, place]))
-            totals.append(self.totals[number, row, place])
-            place = self.parents[number, row, place]
-        return words[::-1], np.diff(totals[::-1], prepend=0.0).tolist()
+    def _trace(self, row: int, last: int, place: int) -> Hypothesis:
+        """Return the hypothesis that step `last` has put at a place of its sentence's beam."""
+        log_probability, finished = float(self.totals[last, row, place]), bool(self.ended[last, row, place])
+
+        # from the last word back to the first
+        words, totals, attention = list[int](), list[float](), list[NDArray[np.floating]]()
+        for step in range(last, -1, -1):
+            words.append(int(self.words[step, row, place]))
+            totals.append(self.totals[step, row, place])
+            place = int(self.parents[step, row, place])
+            weights = self.attention[step]  # of the hypotheses before the word
+            if weights is not None:
+                attention.append(weights[np.searchsorted(self.rows[step], row), place])
+
+        if finished:
+            del words[0]  # the end symbol
+        return Hypothesis(
+            words=words[::-1],
+            log_probability=log_probability,
+            finished=finished,
+            scores=np.diff(totals[::-1], prepend=0.0).tolist(),
+            attention=np.stack(attention[::-1]) if attention else None,
+        )
 
 
 # --- the k largest values of each row: R rows, V columns --------------------------------------------------------------

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder
+from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, Prediction
 from nmt.model.readout import Candidates
 from nmt.settings.decoding import Average
 
@@ -60,21 +60,30 @@ class EnsembleState:
     def __init__(self, parts: list[DecoderState], average: Average) -> None:
         self.parts, self.average = parts, average
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
-        """Return the mean of all models. Only two distributions are in memory at a time."""
+    def predict(self, alive: Tensor | None = None) -> Prediction:
+        """Return the mean of all models, and of the attention of those that have any.
+
+        Only two distributions are in memory at a time.
+        """
         total: Tensor | None = None
+        weights = list[Tensor]()
         for part in self.parts:
-            log_probabilities = part.predict(alive)
+            log_probs, attention = part.predict(alive)
+            if attention is not None:
+                weights.append(attention)
             if total is None:
-                total = log_probabilities
+                total = log_probs
             elif self.average == "probability":
-                torch.logaddexp(total, log_probabilities, out=total)
+                torch.logaddexp(total, log_probs, out=total)
             else:
-                total += log_probabilities
+                total += log_probs
+
         assert total is not None
         if self.average == "probability":
-            return total.sub_(math.log(len(self.parts)))
-        return total.div_(len(self.parts))
+            total.sub_(math.log(len(self.parts)))
+        else:
+            total.div_(len(self.parts))
+        return Prediction(total, torch.stack(weights).mean(dim=0) if weights else None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""

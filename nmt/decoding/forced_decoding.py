@@ -1,5 +1,7 @@
 """Scores given translations by teacher forcing: the log-probability of every word, and attention.
 
+What a model computes for ids, here or in a search, is told in words (`in_words`).
+
 Shapes: T' words of a translation and the end symbol, S' words of a source and, if the model reads it, the end symbol.
 """
 
@@ -27,7 +29,7 @@ STEPS = 256
 
 
 @dataclass(frozen=True)
-class ForcedScores:
+class WordScores:
     """Log-probability of each word given the previous words and the source, (T',), in nats, and attention (T', S').
 
     Attention is None if it was not requested or the model has none. For several models, the log-probability is their
@@ -52,10 +54,10 @@ def score(
     size: int,
     attention: bool = True,
     average: Average = "probability",
-) -> list[ForcedScores]:
+) -> list[WordScores]:
     """Score pairs of source and translation, in their order, in batches of up to `size` of similar length."""
 
-    def compute(batch: list[tuple[Words, Words]]) -> list[ForcedScores]:
+    def compute(batch: list[tuple[Words, Words]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
         return Scorer(models, sources, average).batch([*enumerate(targets)], attention)
 
@@ -76,13 +78,13 @@ class Scorer:
 
     def __call__(
         self, targets: Sequence[tuple[int, Words]], size: int, attention: bool = True
-    ) -> list[ForcedScores]:
+    ) -> list[WordScores]:
         """Score translations, each with the row of its source, in batches of up to `size` of similar length."""
         lengths = [len(target) for _, target in targets]
         return in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
 
     @torch.no_grad()
-    def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[ForcedScores]:
+    def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[WordScores]:
         """Score one batch of translations, each with the row of its source."""
         first = self.models[0]
         batch = first.batch([[] for _ in targets], [target for _, target in targets])
@@ -97,26 +99,47 @@ class Scorer:
         owners = batch.sentence.cpu().numpy()
         own = np.split(logs[np.argsort(owners, kind="stable")], np.bincount(owners).cumsum()[:-1])
         return [
-            self._of_words(row, target, own[place], None if attended is None else attended[:, place])
+            in_words(
+                first,
+                self.sources[row],
+                first.target.beginnings(target),
+                own[place],
+                None if attended is None else attended[:, place],
+            )
             for place, (row, target) in enumerate(targets)
         ]
 
-    def _of_words(
-        self, row: int, target: Words, values: NDArray[np.float64], attended: NDArray[np.float32] | None
-    ) -> ForcedScores:
-        """Return the scores of a translation's words, given those of its ids and the attention with padding."""
-        model = self.models[0]
-        end = model.run.architecture.source_end
-        columns, rows = model.source.beginnings(self.sources[row]), model.target.beginnings(target)
-        weights = None if attended is None else attended[: rows[-1] + 1, : columns[-1] + end]
-        if not (model.source.subwords or model.target.subwords):
-            return ForcedScores(values, weights)
-        values, columns = np.add.reduceat(values, rows), columns[: None if end else -1]
-        if weights is None or not columns:
-            return ForcedScores(values, weights)
-        lengths = np.diff([*rows, len(weights)])[:, None]
-        written = np.add.reduceat(weights, rows, axis=0) / lengths.astype(np.float32)
-        return ForcedScores(values, np.add.reduceat(written, columns, axis=1))
+
+def in_words(
+    model: TrainedModel,
+    source: Words,
+    beginnings: Sequence[int],
+    scores: NDArray[np.float64],
+    attention: NDArray[np.floating] | None,
+) -> WordScores:
+    """Return what a model computes for the ids of a translation in terms of its words.
+
+    Args:
+        model: the model, or any of an ensemble.
+        source: the words of the source.
+        beginnings: the index of the first id of each word, and of the end symbol if it was written.
+        scores: the log-probability of each id and the end symbol.
+        attention: the attention of these to the ids of the source, with any padding; None if there is none.
+    """
+    end = model.run.architecture.source_end
+    columns = model.source.beginnings(source)
+    weights = None if attention is None else attention[: len(scores), : columns[-1] + end]
+    if not (model.source.subwords or model.target.subwords):
+        return WordScores(scores, weights)
+
+    rows, columns = np.array(beginnings, np.int64), columns[: None if end else -1]
+    rows[:1] = 0  # a mark without letters that precedes the first word belongs to it
+    scores = np.add.reduceat(scores, rows)
+    if weights is None or not columns:
+        return WordScores(scores, weights)
+    lengths = np.diff([*rows, len(weights)])[:, None]
+    means = np.add.reduceat(weights, rows, axis=0) / lengths.astype(np.float32)
+    return WordScores(scores, np.add.reduceat(means, columns, axis=1))
 
 
 def word_log_probabilities(

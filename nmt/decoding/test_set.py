@@ -14,11 +14,12 @@ import torch
 import nmt
 from nmt.backend.device import device_name
 from nmt.data.batches import batches_by_length
+from nmt.data.tokenization import TokenText
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
+from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.formats import details, rounded
-from nmt.decoding.translation import Translation
-from nmt.decoding.translator import Translator
+from nmt.decoding.translator import Translator, translation
 from nmt.evaluation.translations import words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -84,7 +85,7 @@ def translate_file(
             and in_vocabulary(sentence.reference, first.target)
         ]
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
-    translator = Translator(models, decoding, forbid_unknown, lambda rank, _: rank == 0, average)
+    translator = Translator(models, decoding, forbid_unknown, average=average)
     records: dict[int, dict[str, Any]] = {}
     with (
         Journal(output, checksum(translator, sentences)) as journal,
@@ -96,9 +97,7 @@ def translate_file(
             if number not in journal.done:
                 n_best = translator.batch([sentence.source for sentence in group])
                 pairs = zip(group, n_best, strict=True)
-                journal.add(
-                    number, [record(sentence, translations, first.source) for sentence, translations in pairs]
-                )
+                journal.add(number, [record(first, sentence, hypotheses) for sentence, hypotheses in pairs])
             records |= zip(places, journal.done[number], strict=True)
             progress.update(len(group))
         write_records(output, (records[place] for place in range(len(sentences))))
@@ -126,15 +125,20 @@ def models_checksum(models: Sequence[TrainedModel]) -> str:
     return total.hexdigest()
 
 
-def record(sentence: Sentence, n_best: Sequence[Translation], vocabulary: Vocabulary) -> dict[str, Any]:
+def record(model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
     """Return one line of a file of translations. Its alignment has a row and a column for the end symbols."""
+    source = " ".join(sentence.source)
+    n_best = [
+        translation(model, source, [sentence.source], [hypothesis], text=TokenText(), with_ends=True)
+        for hypothesis in hypotheses
+    ]
     best = details(n_best[0])
     alignment = best.pop("alignment")
     return {
         "line": sentence.line,
-        "source": " ".join(sentence.source),
+        "source": source,
         **best,
-        "source_unknown": vocabulary.ids(sentence.source).count(UNKNOWN),
+        "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
         "n_best": [{"text": one.text, "log_probability": one.score} for one in n_best],
         "alignment": alignment,
     }

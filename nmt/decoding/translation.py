@@ -7,8 +7,7 @@ words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ _ENDS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozen
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation of a line, or of a piece of a line.
+    """A translation of a line. Translations are equal if all but their attention is.
 
     Attributes:
         source: the line.
@@ -45,12 +44,12 @@ class Translation:
     source: str
     text: str
     score: float
-    source_tokens: list[str]
-    tokens: list[str]
-    token_scores: list[float] = field(repr=False)
+    source_tokens: list[str] = field(hash=False)
+    tokens: list[str] = field(hash=False)
+    token_scores: list[float] = field(hash=False, repr=False)
     finished: bool = field(default=True, repr=False)
-    pieces: list[int] = field(default_factory=list, repr=False)
-    piece_attention: list[Weights] | None = field(default=None, repr=False)
+    pieces: list[int] = field(default_factory=list, hash=False, repr=False)
+    piece_attention: list[Weights] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.text
@@ -112,23 +111,3 @@ def _end(words: Sequence[str]) -> int:
             if words[end - 1] in marks:
                 return end
     return len(words)
-
-
-def join_pieces(parts: Sequence[Sequence[Translation]], attention: bool) -> list[Translation]:
-    """Return the translations of a line, given those of its pieces, each best first; an empty one without pieces.
-
-    The k-th consists of the k-th of every piece, as long as each piece has one.
-    """
-    empty = Translation("", "", 0.0, [], [], [], piece_attention=[] if attention else None)
-    return [reduce(_join, ranked, empty) for ranked in zip(*parts, strict=False)] or [empty]
-
-
-def _join(left: Translation, right: Translation) -> Translation:
-    added = ("score", "source_tokens", "tokens", "token_scores", "pieces")
-    attention = left.piece_attention
-    return replace(
-        left,
-        **{name: getattr(left, name) + getattr(right, name) for name in added},
-        finished=left.finished and right.finished,
-        piece_attention=None if attention is None else [*attention, *(right.piece_attention or [])],
-    )

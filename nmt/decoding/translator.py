@@ -1,15 +1,16 @@
 """The way from text to its translation, which `nmt translate`, `nmt test-set decode` and Python go.
 
-Text is tokenized as in the model's training, lines are cut into pieces that are not too long, pieces of similar length
-are searched together, and attention is computed by teacher forcing where it is needed. Then [UNK] is replaced, pieces
-are joined, and the tokens become text. Lines are independent of each other: their grouping only changes the time (and,
-in 32 bits, the last digits).
+Text is tokenized as in the model's training, lines are cut into pieces that are not too long, and pieces of similar
+length are searched together. Of the ids, scores and attention that the search returns for the pieces of a line, one
+`Translation` is made. Lines are independent of each other: their grouping only changes the time (and, in 32 bits, the
+last digits).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -17,28 +18,28 @@ import torch
 from nmt.data.batches import in_batches
 from nmt.data.tokenization import RawText, Text, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD
+from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.beam_search import translate as search
 from nmt.decoding.ensemble import joined
-from nmt.decoding.forced_decoding import Scorer
+from nmt.decoding.forced_decoding import in_words, score
 from nmt.decoding.shortlist import Shortlist
-from nmt.decoding.translation import Translation, join_pieces, pieces
+from nmt.decoding.translation import Translation, pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
+from nmt.settings.text import Tokenization
 from nmt.store.trained_model import TrainedModel, Words
 
 
 @dataclass(frozen=True)
 class Translator:
-    """Translates tokenized sentences with one model or an ensemble.
+    """Searches for the translations of tokenized sentences with one model or an ensemble.
 
     Attributes:
         models: models that share their vocabularies.
         decoding: settings of the search.
         forbid_unknown: whether translations must not contain [UNK].
-        needs_attention: says by rank and tokens which translations of a sentence get their attention, if any model has
-            attention.
+        attention: whether hypotheses have their attention, if any model has attention.
         average: what an ensemble averages.
         shortlist: the allowed target words for each sentence; None for all.
     """
@@ -46,65 +47,81 @@ class Translator:
     models: Sequence[TrainedModel]
     decoding: Decoding
     forbid_unknown: bool
-    needs_attention: Callable[[int, Words], bool]
+    attention: bool = True
     average: Average = "probability"
     shortlist: Shortlist | None = None
 
-    def __call__(self, sources: Sequence[Words]) -> list[list[Translation]]:
-        """Return the translations of each sentence, best first."""
+    def __call__(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each sentence, best first."""
         return in_batches(self.batch, sources, [len(words) for words in sources], self.decoding.batch_size)
 
     @torch.no_grad()
-    def batch(self, sources: Sequence[Words]) -> list[list[Translation]]:
-        """Return the translations of each sentence of one batch, best first."""
-        n_best = [
-            [self._translation(source, hypothesis) for hypothesis in hypotheses]
-            for source, hypotheses in zip(sources, self._search(sources), strict=True)
-        ]
-        aligning = [model for model in self.models if model.run.aligns]
-        needed = [
-            (row, rank, translation.tokens)
-            for row, translations in enumerate(n_best)
-            for rank, translation in enumerate(translations)
-            if aligning and self.needs_attention(rank, translation.tokens)
-        ]
-        if needed:
-            targets = [(row, tokens) for row, _, tokens in needed]
-            scored = Scorer(aligning, sources)(targets, self.decoding.batch_size)
-            for (row, rank, _), forced in zip(needed, scored, strict=True):
-                translation = n_best[row][rank]
-                assert forced.attention is not None
-                weights = forced.attention[: len(translation.token_scores)]
-                n_best[row][rank] = replace(translation, piece_attention=[weights])
-        return n_best
-
-    def _search(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
-        model = joined([one.network for one in self.models], self.average)
-        first = self.models[0]
+    def batch(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each sentence of one batch, best first."""
+        model, first = joined([one.network for one in self.models], self.average), self.models[0]
         batch = first.batch(sources)
-        lengths = np.array([len(first.source.ids(words)) for words in sources])
-        candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
-        encoded = model.encode(batch.source, batch.source_mask)
-        return search(model, encoded, lengths, self.decoding, self.forbid_unknown, candidates)
-
-    def _translation(self, source: Words, hypothesis: Hypothesis) -> Translation:
-        """Return a hypothesis as words. The score of a word is the sum over its subword units."""
-        target = self.models[0].target
-        tokens, scores = target.words(hypothesis.words), np.array(hypothesis.scores)
-        if target.subwords:
-            begun = [len(target.words(hypothesis.words[: end + 1])) for end in range(len(hypothesis.words))]
-            owners = [*(max(0, words - 1) for words in begun), *[len(tokens)] * hypothesis.finished]
-            scores = np.bincount(owners, scores, minlength=len(tokens) + hypothesis.finished)
-        return Translation(
-            " ".join(source),
-            " ".join(tokens),
-            hypothesis.log_probability,
-            list(source),
-            tokens,
-            scores.tolist(),
-            hypothesis.finished,
-            [len(source)],
+        return beam_search.search(
+            model,
+            model.encode(batch.source, batch.source_mask),
+            source_words=np.array([len(first.source.ids(words)) for words in sources]),
+            decoding=self.decoding,
+            forbid_unknown=self.forbid_unknown,
+            candidates=self.shortlist.candidates(batch.source) if self.shortlist else None,
+            attention=self.attention,
         )
+
+
+def translation(
+    model: TrainedModel,
+    line: str,
+    pieces: Sequence[Words],
+    hypotheses: Sequence[Hypothesis],
+    *,
+    text: Text,
+    copy: bool = False,
+    attention: bool = True,
+    with_ends: bool = False,
+) -> Translation:
+    """Return the translation of a line, given a hypothesis for each of its pieces.
+
+    Args:
+        model: the model, or any of an ensemble.
+        line: the line of text.
+        pieces: its tokens, cut into the pieces that were searched.
+        hypotheses: what was found for them.
+        text: makes text of the translation's tokens.
+        copy: whether the source word with most attention replaces [UNK].
+        attention: whether the translation keeps the attention of its hypotheses.
+        with_ends: whether this has a row and a column for the end symbols.
+    """
+    score, tokens, token_scores = 0.0, list[str](), list[float]()
+    matrices = list[np.ndarray]()
+    for source, hypothesis in zip(pieces, hypotheses, strict=True):
+        written, beginnings = model.target.words_and_beginnings(hypothesis.words)
+        if hypothesis.finished:
+            beginnings.append(len(hypothesis.words))
+        scores = in_words(model, source, beginnings, np.array(hypothesis.scores), hypothesis.attention)
+        weights = scores.attention
+        if weights is not None:
+            between_words = weights[: len(written), : len(source)]
+            written = copied(written, source, between_words) if copy else written
+            matrices.append(weights if with_ends else between_words)
+
+        score += hypothesis.log_probability
+        tokens += written
+        token_scores += scores.word_log_probabilities.tolist()
+
+    return Translation(
+        source=line,
+        text=text.text(tokens),
+        score=score,
+        source_tokens=[token for piece in pieces for token in piece],
+        tokens=tokens,
+        token_scores=token_scores,
+        finished=all(hypothesis.finished for hypothesis in hypotheses),
+        pieces=[len(piece) for piece in pieces],
+        piece_attention=matrices if attention and len(matrices) == len(pieces) else None,
+    )
 
 
 def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
@@ -112,7 +129,13 @@ def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
     if tokenized or text.tokenized:
         return TokenText(), TokenText()
     languages = text.languages
-    return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)
+    return _raw_text(languages.source, text.tokenization), _raw_text(languages.target, text.tokenization)
+
+
+@lru_cache
+def _raw_text(language: str, settings: Tokenization) -> RawText:
+    """Return the text processor of a language. It is made once, since it remembers the tokens of words."""
+    return RawText(language, settings)
 
 
 class TextTranslator:
@@ -155,34 +178,43 @@ class TextTranslator:
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
         if unknown == "forbid" and decoding.unfinished == "retry":
             decoding = decoding.model_copy(update={"unfinished": "widen"})
-        self._translate = Translator(
-            models, decoding, unknown == "forbid", self._needs_attention, shortlist=shortlist
+        self._search = Translator(
+            models,
+            decoding,
+            forbid_unknown=unknown == "forbid",
+            attention=self._attention or self._copying,
+            shortlist=shortlist,
         )
-
-    def _needs_attention(self, rank: int, tokens: Words) -> bool:
-        return self._attention or (self._copying and UNKNOWN_WORD in tokens)
 
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
         cut = [pieces(self._source.tokens(line), self._max_words) for line in lines]
-        translations = iter(self._translate([piece for parts in cut for piece in parts]))
+        n_best = iter(self._search([piece for parts in cut for piece in parts]))
         return [
-            self._line(line, [next(translations) for _ in parts])
+            self._translations(line, parts, [next(n_best) for _ in parts])
             for line, parts in zip(lines, cut, strict=True)
         ]
 
-    def _line(self, line: str, parts: Sequence[list[Translation]]) -> list[Translation]:
-        """Return the translations of a line, given those of its pieces."""
-        n_best = join_pieces([[self._copied(piece) for piece in part] for part in parts], self._attention)
-        return [replace(whole, source=line, text=self._target.text(whole.tokens)) for whole in n_best]
+    def _translations(
+        self, line: str, pieces: Sequence[Words], n_best: Sequence[Sequence[Hypothesis]]
+    ) -> list[Translation]:
+        """Return the translations of a line, given the hypotheses of each of its pieces, best first.
 
-    def _copied(self, piece: Translation) -> Translation:
-        """Replace [UNK] in a piece if requested, and keep the attention between tokens if that is requested."""
-        if piece.piece_attention is None:
-            return piece
-        weights = piece.piece_attention[0][: len(piece.tokens), : len(piece.source_tokens)]
-        tokens = copied(piece.tokens, piece.source_tokens, weights) if self._copying else piece.tokens
-        return replace(piece, tokens=tokens, piece_attention=[weights] if self._attention else None)
+        Translation k of the line joins hypothesis k of each piece, as long as each piece has one.
+        """
+        ranked = [*zip(*n_best, strict=False)] if pieces else [()]
+        return [
+            translation(
+                self._search.models[0],
+                line,
+                pieces,
+                hypotheses,
+                text=self._target,
+                copy=self._copying,
+                attention=self._attention,
+            )
+            for hypotheses in ranked
+        ]
 
 
 def copied(tokens: Words, source: Words, attention: np.ndarray) -> list[str]:
@@ -190,4 +222,40 @@ def copied(tokens: Words, source: Words, attention: np.ndarray) -> list[str]:
     return [
         source[int(row.argmax())] if word == UNKNOWN_WORD else word
         for word, row in zip(tokens, attention, strict=True)
+    ]
+
+
+def score_lines(
+    models: Sequence[TrainedModel],
+    text: TextSettings,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    batch_size: int,
+    tokenized: bool,
+    attention: bool,
+) -> list[Translation]:
+    """Return given translations of lines with the models' scores; see `nmt.api.Model.score`."""
+    tokens_of_source, tokens_of_target = (side.tokens for side in text_processors(text, tokenized))
+    pairs = [
+        (tokens_of_source(source), tokens_of_target(target))
+        for source, target in zip(sources, targets, strict=True)
+    ]
+    scored = score(models, pairs, batch_size, attention)
+    return [
+        Translation(
+            source=source,
+            text=target,
+            score=scores.log_probability,
+            source_tokens=source_tokens,
+            tokens=target_tokens,
+            token_scores=scores.word_log_probabilities.tolist(),
+            pieces=[len(source_tokens)],
+            piece_attention=None
+            if scores.attention is None
+            else [scores.attention[: len(target_tokens), : len(source_tokens)]],
+        )
+        for source, target, (source_tokens, target_tokens), scores in zip(
+            sources, targets, pairs, scored, strict=True
+        )
     ]

@@ -35,11 +35,11 @@ class Alignment(Module):
         """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         return self.backend.product(annotations, self.prepared_weight("keys", lambda: self.U_a))
 
-    def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> Tensor:
-        """Return sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
+    def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
         queries = self.backend.product(state, self.prepared_weight("queries", lambda: self.W_a))
-        attended: Tensor = attend(queries, keys, self.v_a, padding, values, self.backend.by_sigmoid)[1]
-        return attended
+        weights, attended = attend(queries, keys, self.v_a, padding, values, self.backend.by_sigmoid)
+        return weights, attended
 
 
 class AttentionScan(torch.autograd.Function):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import torch
 from torch import Generator, Tensor, nn
@@ -44,14 +44,25 @@ class Encoded:
         return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
 
 
+class Prediction(NamedTuple):
+    """What a step of a search predicts.
+
+    log_probs: log p(y_i), (R, V) or (R, W). attention: alpha_i of every hypothesis, (B, K, S), which is 0 on padding;
+    None for a family without attention.
+    """
+
+    log_probs: Tensor
+    attention: Tensor | None
+
+
 class DecoderState(Protocol):
     """The decoder's part of a search over B sentences: each step adds one word to every hypothesis.
 
     It starts with one empty hypothesis per sentence, and keeps the states that its family needs from step to step.
     """
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
-        """Return log p(y_i), (R, V) or (R, W), for all hypotheses or those at `alive` (R,), indices into B * K."""
+    def predict(self, alive: Tensor | None = None) -> Prediction:
+        """Predict y_i for all hypotheses, or for those at `alive`, indices into B * K, (R,)."""
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""

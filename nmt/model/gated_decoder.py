@@ -22,6 +22,7 @@ from nmt.model.encoder_decoder import (
     EncoderDecoder,
     Initializer,
     Inputs,
+    Prediction,
     normal,
     orthogonal,
     zero,
@@ -84,8 +85,14 @@ class GatedDecoder(Module, ABC):
         """Return states (T+1, B, N) from `start` on, contexts (T, B, C) and weights (T, B, S) for E y (T, B, M)."""
 
     @abstractmethod
-    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
-        """Return a linear function of c_i, (B, K, X), for states (B, K, N), from its values on h_j, (B, S, X)."""
+    def context_share(
+        self, state: Tensor, encoded: Annotations, shares: Tensor
+    ) -> tuple[Tensor | None, Tensor]:
+        """Return the weights alpha_i and a linear function of c_i, for states (B, K, N).
+
+        The function's values on h_j are `shares`, (B, S, X); on c_i it is (B, K, X). The weights are (B, K, S), or None
+        without attention.
+        """
 
 
 class FixedContextDecoder(GatedDecoder):
@@ -104,9 +111,9 @@ class FixedContextDecoder(GatedDecoder):
         states = scan([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
         return states, context.expand(len(embedded), -1, -1), None
 
-    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
+    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> tuple[None, Tensor]:
         """See `GatedDecoder.context_share`; it is the same for all hypotheses of a sentence."""
-        return shares.expand(-1, state.shape[1], -1)
+        return None, shares.expand(-1, state.shape[1], -1)
 
 
 class GatedEncoderDecoder(EncoderDecoder):
@@ -198,9 +205,9 @@ class GatedDecoderState:
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
+    def predict(self, alive: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
-        share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
+        attention, share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
         before = self.state
         self.share = share[..., : self.recurrent]
         if self.order != "groundhog":
@@ -209,7 +216,8 @@ class GatedDecoderState:
         parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
         if alive is not None:
             parts = [part[alive] for part in parts]
-        return self.words.of(self._features(*parts), self.state.shape[1], alive)
+        log_probs = self.words.of(self._features(*parts), self.state.shape[1], alive)
+        return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""

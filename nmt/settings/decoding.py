@@ -100,6 +100,16 @@ class TranslateOptions(Settings):
     )
 
 
+class PythonOptions(TranslateOptions):
+    """Keywords of `Model.translate`: those of the command line, and what it tells by its output's form."""
+
+    n_best: Width | None = None
+    """Number of translations of a line. A smaller beam size is raised to it. None: the best one alone, not in a list.
+    """
+    attention: bool = True
+    """Whether translations have their attention."""
+
+
 class TextSettings(WithoutDefaults):
     """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
 

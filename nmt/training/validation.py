@@ -8,7 +8,7 @@ import torch
 from nmt.data.batches import Batch, Indices, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary
-from nmt.decoding.beam_search import translate
+from nmt.decoding import beam_search
 from nmt.decoding.forced_decoding import word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Decoding
@@ -64,7 +64,7 @@ def greedy_bleu(
         batch = make_batch(bitext, group, model.architecture.source_end).to(device)
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_mask)
-        found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
+        found = beam_search.search(model, encoded, lengths, GREEDY, forbid_unknown=False)
         hypotheses += [" ".join(target.words(best[0].words)) for best in found]
         # no translation contains an end symbol
         known_words = ([END if word == UNKNOWN else word for word in bitext.target(row)] for row in group)

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 
 from nmt.data.tokenization import RawText
 from nmt.data.vocabulary import END, Vocabulary
-from nmt.decoding.beam_search import translate
+from nmt.decoding import beam_search
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import TextTranslator
 from nmt.io.files import write_json
@@ -220,7 +220,7 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
         forbid = draw.random() < 0.5
         found = playground.run(NETWORK, described, weights, sources, settings.model_dump(), forbid)
         with torch.no_grad():
-            expected = translate(model, *encode(model, sources), settings, forbid)
+            expected = beam_search.search(model, *encode(model, sources), settings, forbid)
         for mine, (best, *_) in zip(found, expected, strict=True):
             words = [*best.words, *([END] if best.finished else [])]
             assert (mine["words"], mine["finished"]) == (words, best.finished)

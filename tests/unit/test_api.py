@@ -98,6 +98,22 @@ def test_options_are_those_of_the_command(model: nmt.Model) -> None:
     assert repr(model) == "<nmt model rnnsearch: en to fr>"
 
 
+def test_several_translations_and_scores_are_a_call_each(model: nmt.Model) -> None:
+    ranked = model.translate("w3 w4 w5.", n_best=3)
+    assert len(ranked) == 3 and ranked[0].score > ranked[2].score
+    assert model.translate(LINES, n_best=1)[0] == [model.translate(LINES[0])]
+    assert model.translate("w3 w4", attention=False).attention is None
+    best = ranked[0]
+    given = model.score(best.source, " ".join(best.tokens), tokenized=False)
+    assert given.tokens == best.tokens and given.finished
+    assert given.score == pytest.approx(best.score, abs=1e-4) and given.attention is not None
+    assert [one.score for one in model.score([best.source], [best.text], attention=False)] == [given.score]
+    with refused():
+        model.score(["w3", "w4"], ["w5"])
+    with refused():
+        model.translate("w3", n_best=0)
+
+
 def test_the_matrix_is_drawn_for_a_notebook_and_into_a_file(model: nmt.Model, tmp_path: Path) -> None:
     one = model.translate("w3 w4 w5.")
     for ending, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):

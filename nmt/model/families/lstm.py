@@ -20,7 +20,7 @@ from torch.nn.functional import pad
 
 from nmt.backend.products import Module
 from nmt.data.vocabulary import END
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Initializer, Inputs, uniform
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Initializer, Inputs, Prediction, uniform
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
@@ -214,13 +214,13 @@ class DeepLSTMState:
         self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
         self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
+    def predict(self, alive: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
         top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
         self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
         features = self.model.readout.features(top if alive is None else top[alive])
-        return self.words.of(features, self.h.shape[2], alive)
+        return Prediction(self.words.of(features, self.h.shape[2], alive), None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""

@@ -56,7 +56,7 @@ class AttentionDecoder(GatedDecoder):
         )  # fmt: skip
         return states, contexts, weights
 
-    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
+    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> tuple[Tensor, Tensor]:
         """See `GatedDecoder.context_share`."""
         assert encoded.keys is not None
         return self.alignment.attend(state, encoded.keys, encoded.padding, shares)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
-from nmt.decoding.beam_search import Hypothesis, largest, largest_of_many, translate
+from nmt.decoding.beam_search import Hypothesis, largest, largest_of_many
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -46,7 +46,7 @@ def log_probability(model: EncoderDecoder, source: list[int], words: list[int]) 
     encoded, _ = encode(model, [source])
     steps, total = model.steps(encoded), 0.0
     for word in [*words, END]:
-        total += float(steps.predict()[0, word])
+        total += float(steps.predict().log_probs[0, word])
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     return total
 
@@ -72,7 +72,7 @@ def n_best_of(
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
     candidates = shortlist.candidates(padded(model, sources)[0]) if shortlist else None
-    return translate(model, encoded, lengths, decoding(**changes), forbid, candidates)
+    return beam_search.search(model, encoded, lengths, decoding(**changes), forbid, candidates)
 
 
 def search(
@@ -116,7 +116,7 @@ def test_width_one_is_greedy(family: FamilyName) -> None:
         encoded, _ = encode(model, [source])
         steps, words = model.steps(encoded), list[int]()
         while len(words) < 4 * (len(source) + 1):
-            words.append(int(steps.predict()[0].argmax()))
+            words.append(int(steps.predict().log_probs[0].argmax()))
             if words[-1] == END:
                 break
             steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
@@ -163,7 +163,9 @@ def test_ties_go_to_the_lower_id(family: FamilyName) -> None:
         model.readout.W_o.zero_()
         model.readout.b_o.zero_()
     encoded, lengths = encode(model, SOURCES)
-    n_best = translate(model, encoded, lengths, decoding(beam=3, n_best=3, max_length_factor=3), False)
+    n_best = beam_search.search(
+        model, encoded, lengths, decoding(beam=3, n_best=3, max_length_factor=3), False
+    )
     for found in n_best:
         # the end symbol, 0, is the first of all words, and each end takes a place of the beam along
         assert [hypothesis.words for hypothesis in found] == [[], [1], [1, 1]]
@@ -172,7 +174,7 @@ def test_ties_go_to_the_lower_id(family: FamilyName) -> None:
 def scripted(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:
     """The n best of a scripted model in a beam of 4, from a source of 2 words."""
     settings = decoding(**({"beam": 4, "n_best": 4} | changes))
-    (found,) = translate(ScriptedModel(first, after), sources(1), np.array([2]), settings, False)
+    (found,) = beam_search.search(ScriptedModel(first, after), sources(1), np.array([2]), settings, False)
     return [hypothesis.words for hypothesis in found]
 
 
@@ -315,7 +317,7 @@ def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_auth
 
     def found(**changes: object) -> tuple[list[int], bool]:
         settings = decoding(beam=1, **changes)
-        ((best, *_),) = translate(model, sources(1), np.array([1]), settings, True)
+        ((best, *_),) = beam_search.search(model, sources(1), np.array([1]), settings, True)
         return best.words, best.finished
 
     assert found() == ([2, 2], False)

@@ -48,7 +48,7 @@ def probabilities(model: EncoderDecoder, source: list[int], words: list[int]) ->
     """p of each word and of the end."""
     steps, found = model.steps(encode(model, [source])[0]), []
     for word in [*words, END]:
-        found.append(float(steps.predict()[0, word].exp()))
+        found.append(float(steps.predict().log_probs[0, word].exp()))
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     return np.array(found)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import nmt
 from nmt.data.vocabulary import Vocabulary
-from nmt.decoding import test_set, translator
+from nmt.decoding import beam_search, test_set
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score, word_log_probabilities
 from nmt.decoding.test_set import align_file, translate_file
@@ -107,7 +107,7 @@ def test_pieces_of_a_line_are_ranked_as_the_search_ranks_their_units(
         Hypothesis(ids, per_unit * (len(ids) + 1), True, [per_unit] * (len(ids) + 1))
         for ids, per_unit in ((long, -0.8), (short, -0.9))
     ]
-    monkeypatch.setattr(translator, "search", lambda model, encoded, *others: [ranked] * len(encoded))
+    monkeypatch.setattr(beam_search, "search", lambda model, encoded, **others: [ranked] * len(encoded))
     text = text_settings(decoding(normalize_by_length=True))
     options = TranslateOptions(tokenized=True, max_words=1)
     (line,) = TextTranslator([model], text, options, ComputeOptions(), n_best=2)(["a b"])

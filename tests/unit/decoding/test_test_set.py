@@ -176,7 +176,7 @@ def test_another_text_search_or_model_is_another_job(folder: Path, model: Traine
     def job(
         forbid: bool = False, text: list[Sentence] = sentences, by: TrainedModel = model, **changes: Any
     ) -> str:
-        return checksum(Translator([by], decoding(**changes), forbid, lambda *_: True), text)
+        return checksum(Translator([by], decoding(**changes), forbid), text)
 
     other = [sentences[0]._replace(source=["w3"]), *sentences[1:]]
     another = trained_model.load(folder / "model", torch.device("cpu"))

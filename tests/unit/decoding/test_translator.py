@@ -18,10 +18,11 @@ from nmt.backend.products import supported
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
+from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.formats import as_json, as_n_best, as_text, pharaoh, soft
-from nmt.decoding.translation import Translation, join_pieces, pieces
-from nmt.decoding.translator import TextTranslator, text_processors
+from nmt.decoding.translation import pieces
+from nmt.decoding.translator import TextTranslator, text_processors, translation
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
 from nmt.store.tensors import save_tensors
@@ -78,6 +79,9 @@ def test_the_n_best_are_those_of_the_search_and_their_scores_are_scores(model: T
             if entry.finished and entry.source_tokens:
                 (reading,) = score([model], [(entry.source_tokens, entry.tokens)], 4)
                 assert reading.word_log_probabilities == pytest.approx(entry.token_scores, abs=1e-4)
+                assert reading.attention is not None
+                between_words = reading.attention[: len(entry.tokens), : len(entry.source_tokens)]
+                assert np.allclose(entry.attention, between_words, atol=1e-5)
 
 
 def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
@@ -269,20 +273,35 @@ def test_cuts_fall_behind_the_last_full_stop_or_comma_of_the_second_half() -> No
     assert pieces([], 3) == []
 
 
-def test_the_second_of_a_line_joins_the_second_of_each_piece() -> None:
-    parts = [[Translation("", "", -one, [], [f"{name}{one}"], []) for one in (1.0, 2.0)] for name in "ab"]
-    parts[1].append(Translation("", "", -3.0, [], ["b3"], []))
-    found = join_pieces(parts, False)
-    assert [(one.tokens, one.score) for one in found] == [(["a1.0", "b1.0"], -2.0), (["a2.0", "b2.0"], -4.0)]
-    assert [one.tokens for one in join_pieces([], False)] == [[]]
+def hypothesis(model: TrainedModel, words: list[str], score: float, attention: np.ndarray) -> Hypothesis:
+    """What a search may find, with a number of its own for every word and the end symbol."""
+    scores = [score / (len(words) + 1)] * (len(words) + 1)
+    return Hypothesis(model.target.ids(words), score, True, scores, attention)
 
 
-def test_attention_is_kept_piece_by_piece() -> None:
-    one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
-    left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, [3], [one])
-    right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, [2], [other])
-    (found,) = join_pieces([[left], [right]], True)
-    assert found.tokens == ["a", "b", "c"] and not found.finished and found.pieces == [3, 2]
-    assert found.token_scores == [-0.5, -0.4, -0.1, -2.0]
+def test_a_line_joins_what_was_found_for_its_pieces(model: TrainedModel) -> None:
+    one, other = np.full((3, 4), 0.5, np.float32), np.full((2, 3), 0.25, np.float32)  # with end symbols
+    hypotheses = [hypothesis(model, ["w3", "w4"], -3.0, one), hypothesis(model, ["w5"], -4.0, other)]
+    found = translation(model, "x y z u v", [[*"xyz"], [*"uv"]], hypotheses, text=TokenText())
+    assert found.text == "w3 w4 w5" and found.pieces == [3, 2] and found.score == -7.0
+    assert found.token_scores == [-1.0] * 3 + [-2.0] * 2
     assert found.attention is not None
     assert found.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]
+    last = replace(hypotheses[1], finished=False)
+    assert not translation(model, "", [["u"]], [last], text=TokenText()).finished
+
+
+def test_translations_can_be_compared_and_kept_in_sets(model: TrainedModel) -> None:
+    one, again = (translator(model, attention=True)(["w3 w4 w5."])[0][0] for _ in range(2))
+    assert one == again and {one, again} == {one}
+    assert one != replace(one, score=one.score - 1)
+
+
+def test_models_without_attention_leave_that_of_the_others_in_an_ensemble(
+    model: TrainedModel, tmp_path: Path
+) -> None:
+    blind = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
+    ((found,),) = translator(model, blind, attention=True)(["w3 w4 w5"])
+    (reading,) = score([model, blind], [(found.source_tokens, found.tokens)], 1)
+    assert found.attention is not None and reading.attention is not None
+    assert np.allclose(found.attention, reading.attention[: len(found.tokens), :3], atol=1e-5)

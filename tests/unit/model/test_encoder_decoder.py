@@ -80,7 +80,7 @@ def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, chan
     batch = batch_of([PAIRS[1]], model.architecture.source_end)
     steps, total = model.steps(model.encode(batch.source, batch.source_mask)), 0.0
     for word in [*target, END]:
-        total -= float(steps.predict()[0, word].detach())
+        total -= float(steps.predict().log_probs[0, word].detach())
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 

@@ -14,8 +14,7 @@ from torch.overrides import TorchFunctionMode
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.decoding import forced_decoding
-from nmt.decoding.beam_search import translate
+from nmt.decoding import beam_search, forced_decoding
 from nmt.evaluation.bleu import multi_bleu
 from nmt.training.checkpoint import summarize
 from nmt.training.history import records
@@ -93,7 +92,7 @@ def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]
         batch = make_batch(text, np.array([row]), source_end=True)
         encoded = made.model.encode(batch.source, batch.source_mask)
         length = np.array([len(text.source(row))])
-        [[found]] = translate(made.model, encoded, length, GREEDY, forbid_unknown=False)
+        [[found]] = beam_search.search(made.model, encoded, length, GREEDY, forbid_unknown=False)
         pairs += [(text.source(row).tolist(), found.words)] if min(found.words) > UNKNOWN else []
     return pairs
 
