@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import lzma
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,18 +68,26 @@ def system_errors(path: str | Path | None = None) -> Iterator[None]:
         raise of_system(error, path) from None
 
 
+READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma.LZMAError)
+"""What readers of Python's library raise for a damaged file."""
+
+
 @contextmanager
-def naming(where: str | Path, remedy: str = "make it again") -> Iterator[None]:
-    """Turn whatever a reader of some format raises into a `UserError` that begins with `where`."""
+def naming(
+    where: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
+) -> Iterator[None]:
+    """Turn what a reader raises for a damaged file into a `UserError` that begins with `where`.
+
+    Those are `READER_ERRORS`, and the further errors of its library. Others are faults of the program, and stay.
+    """
+    errors: tuple[type[Exception], ...] = (*READER_ERRORS, *further_errors)
     try:
         yield
-    except (UserError, MemoryError):
-        raise
-    except Exception as error:
+    except errors as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise  # of what is written meanwhile: nothing that is read fills a disk
         if isinstance(error, OSError) and error.errno is not None:
-            raise of_system(error, where) from None
+            raise of_system(error, error.filename or where) from None
         if isinstance(error, UnicodeDecodeError):
             raise UserError(f"{where}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__

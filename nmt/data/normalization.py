@@ -13,6 +13,8 @@ from typing import Any
 
 from nmt.settings.text import Normalization
 
+_CONTROL = "\x7f-\x84\x86-\x9f"
+"""Control characters that tokenizer.perl leaves. U+0085 is white space to Python."""
 _INVISIBLE = "\u00ad\u034f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe0e\ufe0f\ufeff\ufff9-\ufffb"
 """Soft hyphen, zero-width space and no-break space, word joiner, marks of direction, styles of emoji, annotations."""
 _ARABIC = "\u0600-\u08ff"
@@ -21,7 +23,7 @@ _INDIC = "\u0900-\u0dff\u1000-\u109f"
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Scripts without spaces, where the zero-width space is the border of words: Thai, Lao, Tibetan, Burmese, Khmer."""
 REMOVED = (
-    f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_INVISIBLE.replace(chr(0x200B), '')}]"
+    f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_CONTROL}{_INVISIBLE.replace(chr(0x200B), '')}]"
     f"|(?<![{_ARABIC}{_INDIC}])[\u200c\u200d]|(?<=[{_ARABIC}])[\u200c\u200d](?![{_ARABIC}])"
 )
 """Pattern of the characters without width that are left out, in Python and in JavaScript. Joiners stay in scripts that
@@ -47,7 +49,7 @@ def normalize(line: str, form: Normalization) -> str:
     """
     if form == "none":
         return line
-    if not line.isascii():
+    if not line.isascii() or "\x7f" in line:
         line = unicodedata.normalize("NFC", _REMOVED.sub("", line))
     if form == "punctuation":
         line = _TYPED.sub(lambda match: PUNCTUATION[match[0]], line)

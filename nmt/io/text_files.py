@@ -35,6 +35,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+ZstdError = zstd.ZstdError
+
 STANDARD = Path("-")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 """Extensions of names whose files are written compressed."""
@@ -87,7 +89,8 @@ class LineStream:
         while True:
             if self._pausing is not None and not select.select([self._pausing], [], [], PAUSE_SECONDS)[0]:
                 yield None
-            with naming(f"{self.name}, after line {self.lines}" if self.lines else self.name):
+            position = f"{self.name}, after line {self.lines}" if self.lines else self.name
+            with naming(position, "make it again", ZstdError):
                 chunk = self._read()
                 self.bytes_done = self._position() if self._position else self.bytes_done
             *lines, rest = (rest + chunk).split(b"\n") if chunk else ([rest, b""] if rest else [b""])
@@ -121,15 +124,22 @@ class LineStream:
         return [self._decoded(line) for line in islice(self, lines)]
 
     def _decoded(self, line: bytes) -> str:
-        line = line.removesuffix(b"\r")
-        if self.lines == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
         try:
-            return line.decode("utf-8")
+            return self.text_of(line, "strict")
         except UnicodeDecodeError:
             self.replaced += 1
             self.first_replaced = self.first_replaced or self.lines
-            return line.decode("utf-8", "replace")
+            return self.text_of(line, "replace")
+
+    def text_of(self, line: bytes, errors: str) -> str:
+        """Return the text of the line that came last.
+
+        Windows' carriage return at its end is no part of it, nor is a byte order mark at the beginning of the input.
+        """
+        line = line.removesuffix(b"\r")
+        if self.lines == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        return line.decode("utf-8", errors)
 
 
 @contextmanager
@@ -158,7 +168,7 @@ def _size(descriptor: int) -> int | None:
 
 
 def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:
-    """Yield the lines of a file without their "\\n"; a `UserError` names file (and line) when it is damaged.
+    """Yield the lines of a file, as of `LineStream.text_of`; a `UserError` names file (and line) when it is damaged.
 
     `progress` counts the bytes read from the disk. `errors` says what becomes of bytes that are not UTF-8, as for
     Python's `open`.
@@ -170,7 +180,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
                 progress.update(stream.bytes_done - done)
                 done = stream.bytes_done
             try:
-                text = line.decode("utf-8", errors)
+                text = stream.text_of(line, errors)
             except UnicodeDecodeError as error:
                 raise UserError(
                     f"{path}, line {stream.lines}: not UTF-8 ({error.reason}); make it again, or convert it (iconv)"
@@ -345,7 +355,7 @@ def opened_text(file: io.BufferedReader[Any], name: str | Path) -> Text:
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
     """
-    with naming(name):
+    with naming(name, "make it again", ZstdError):
         text = decompressed(file)
         head = text.peek(1)  # or more: as many as come at once
         if head.startswith(b"PK\x03\x04"):

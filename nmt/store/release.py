@@ -27,7 +27,7 @@ from nmt.io.files import (
     temporary_folder,
     write_json,
 )
-from nmt.io.text_files import decompressed, zstd_writer
+from nmt.io.text_files import ZstdError, decompressed, zstd_writer
 from nmt.settings.families import FAMILIES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
 from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
@@ -94,7 +94,7 @@ def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
     (place / CARD).write_bytes((folder / CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
 
     checksums = {"weights": sha256(place / WEIGHTS), "rounded_from": sha256(whole)}
-    with naming(folder / SUMMARY):
+    with naming(folder / SUMMARY, "make it again", TypeError):
         write_json(place / SUMMARY, read_json(folder / SUMMARY) | checksums)
     return {name: place / name for name in (CARD, SUMMARY, WEIGHTS)}
 
@@ -124,7 +124,7 @@ def unpack(archive: Path, output: Path) -> Path:
 def _extract(archive: Path, place: Path) -> Path:
     """Write the archive's files below `place`, and return the one folder that contains them."""
     with (
-        naming(archive, "get it again"),
+        naming(archive, "get it again", tarfile.TarError, ZstdError),
         archive.open("rb") as raw,
         tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
     ):
@@ -200,7 +200,8 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
     Raises a `UserError` for a summary or settings that no training wrote.
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
-    with naming(f"{folder}: summary.json, settings.json or the scores", "expected those of this version"):
+    files = f"{folder}: summary.json, settings.json or the scores"
+    with naming(files, "expected those of this version", KeyError, TypeError, AttributeError):
         data = card(summary, settings, text or Text(), scores).encode()
     with atomic_path(folder / CARD) as temporary:
         temporary.write_bytes(data)

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
@@ -25,15 +25,13 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     """Write a safetensors file, whole or not at all. If this fails, a UserError says why."""
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
-    with atomic_path(path) as temporary, naming(path, "make room and run again"):
+    with atomic_path(path) as temporary, naming(path, "make room and run again", SafetensorError):
         entries = {_ABOUT: json.dumps(about, sort_keys=True)}
         if replaceable(temporary):
             temporary.touch()
-            permissions = (
-                temporary.stat().st_mode
-            )  # of a new file; the library lets nobody but its owner read it
+            permissions = temporary.stat().st_mode
             save_file(written, temporary, entries)
-            temporary.chmod(permissions)
+            temporary.chmod(permissions)  # the library lets nobody but the owner read its files
         else:  # the library renames its file to that name, also if /dev/null has it
             temporary.write_bytes(save(written, entries))
 
@@ -41,7 +39,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged, altered or missing."""
     require_regular_file(path)
-    with naming(path, "make or fetch it again"):
+    with naming(path, "make or fetch it again", SafetensorError, TypeError):
         tensors, about = load_file(path), load_metadata(path)
         expected = about.pop(_SUM, None)
         if expected and expected != _sum_of(tensors, about):
@@ -59,7 +57,10 @@ def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
 
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
-    with naming(path, "make or fetch it again"), safe_open(path, framework="pt") as file:
+    with (
+        naming(path, "make or fetch it again", SafetensorError, TypeError),
+        safe_open(path, framework="pt") as file,
+    ):
         entries: dict[str, str] = file.metadata() or {}
         if _ABOUT not in entries:
             return entries

@@ -138,7 +138,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError unless the vocabularies beside the weights are those of the training."""
     path = folder / WEIGHTS
-    with naming(path, "make or fetch it again"):
+    with naming(path, "make or fetch it again", TypeError):
         made_with = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
         if made_with.get(side, vocabulary.sha256) != vocabulary.sha256:

@@ -22,9 +22,11 @@ from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, naming, printable
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineStream, Segment, decompressed, opened_text
+from nmt.io.text_files import LineStream, Segment, ZstdError, decompressed, opened_text
 
 _CHUNK = 1 << 17
+_ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
+"""The last two are of zip archives with other compression or a password."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
@@ -147,7 +149,7 @@ def _elsewhere(member: str, names: Iterable[str]) -> str | None:
 @contextmanager
 def _opened(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
     with (
-        naming(archive, "remove it and download it again"),
+        naming(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
         archive.open("rb") as raw,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):

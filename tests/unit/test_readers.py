@@ -18,7 +18,7 @@ from nmt.cli import in_one_line
 from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.evaluation.alignment_error_rate import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
 from nmt.evaluation.translations import read_records
@@ -191,3 +191,10 @@ def test_each_problem_has_a_line_and_no_path_makes_two() -> None:
 
 def test_a_message_is_short_whatever_it_names() -> None:
     assert len(str(UserError("x" * 10**6))) < 2010
+
+
+def test_a_fault_of_the_program_is_not_told_as_one_of_the_file() -> None:
+    with pytest.raises(KeyError), naming("text.json"):
+        raise KeyError("label")
+    with pytest.raises(UserError, match="other"), naming("text.json"):
+        open("other.json", "rb")  # noqa: SIM115

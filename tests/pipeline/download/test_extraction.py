@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from nmt.data.shards import BLOCK_LINES, global_line, shard_of
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.io.text_files import decompressed, read_lines, zstd
+from nmt.io.text_files import decompressed, open_lines, read_lines, zstd
 from pipeline.download.extraction import Side, extract
 from tests.messages import refused
 
@@ -91,8 +91,9 @@ def md5(data: bytes) -> str:
 
 
 def assert_extracted(folder: Path) -> None:
-    assert [*read_lines(folder / "0.en.zst")] == ENGLISH_LINES
-    assert [*read_lines(folder / "0.fr.zst")] == FRENCH_LINES
+    for language, lines in (("en", ENGLISH_LINES), ("fr", FRENCH_LINES)):
+        with open_lines(folder / f"0.{language}.zst") as stream:
+            assert [line.decode() for line in stream] == lines
 
 
 def assert_nothing_left(folder: Path) -> None:

@@ -24,6 +24,7 @@ FRENCH = "L'école où l'élève âgé a fêté Noël."
         "\ufeff" + FRENCH.replace("é", "\u00ad\u2060é"),
         FRENCH.replace("l", "l\u200d\u200b"),
         FRENCH.replace(" ", "\u200e \u202c"),
+        FRENCH.replace("e", "e\x7f\x92"),
     ],
 )
 def test_all_writings_are_the_same_tokens(line: str) -> None:

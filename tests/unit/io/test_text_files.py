@@ -36,7 +36,11 @@ from tests.messages import refused
 from tests.running import ROOT
 
 SUFFIXES = ["", *COMPRESSED]
-LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
+LINES = st.lists(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])).filter(
+        lambda line: not line.endswith("\r") and not line.startswith("\ufeff")
+    )
+)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -45,6 +49,15 @@ LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categori
 def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
     path = write_text(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
     assert [*read_lines(path)] == lines
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_text_of_windows_reads_as_any_other_however_it_is_read(tmp_path: Path, suffix: str) -> None:
+    path = write_text(tmp_path / f"a{suffix}", ["\ufeffThe book\r", "\ufeffa\r", "b"])
+    lines = ["The book", "\ufeffa", "b"]
+    assert [*read_lines(path)] == lines
+    with open_lines(path) as stream:
+        assert [*stream.groups(10)] == [lines]
 
 
 def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
