@@ -59,13 +59,14 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
 
 def _unseen(name: str) -> str:
     """Return the message for a GPU that PyTorch does not find, which itself warns of a driver that is too old."""
-    shown = f", but {', '.join(traces)} says that there is one" if (traces := gpu_pool.gpu_evidence()) else ""
     build = torch.version.cuda
     reason = (
         f"nvidia-smi shows whether its driver has CUDA {build}" if build else "it is a build without CUDA"
     )
-    remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
-    return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {reason}; {remedy}"
+    remedy = (
+        "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu` (--device cpu)"
+    )
+    return f"device is `{name}`: torch {torch.__version__} sees no GPU: {reason}; {remedy}"
 
 
 def _refuse_overrides(device: torch.device) -> None:

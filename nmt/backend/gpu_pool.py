@@ -23,6 +23,7 @@ POLL = 1.0
 GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
 """What CUDA takes for a GPU; it takes any other word, such as NoDevFiles, for none."""
 
+DEVICES = Path("/dev")
 LOCKS = Path("/tmp")
 """Parent of the locks' folder: one for all jobs of a machine, while each may have its own TMPDIR."""
 
@@ -50,16 +51,12 @@ def gpu_names(text: str) -> list[str]:
     return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
 
 
-def gpu_evidence(devices: Path = Path("/dev")) -> list[str]:
-    """Return signs, found without PyTorch, that this process may use a GPU; none if CUDA_VISIBLE_DEVICES hides all.
-
-    Args:
-        devices: the folder of the system's devices.
-    """
-    granted = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
-    if granted or (VISIBLE in os.environ and not gpu_names(os.environ[VISIBLE])):
-        return granted
-    return [str(path) for path in [*sorted(devices.glob("nvidia[0-9]*")), devices / "dxg"] if _opens(path)]
+def gpu_evidence() -> bool:
+    """Return whether this process may use a GPU, by signs without PyTorch. CUDA_VISIBLE_DEVICES may hide all."""
+    if os.environ.get(POOL) or os.environ.get("SLURM_JOB_GPUS"):
+        return True
+    hidden = VISIBLE in os.environ and not gpu_names(os.environ[VISIBLE])
+    return not hidden and any(map(_opens, [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]))
 
 
 def _opens(device: Path) -> bool:

@@ -46,10 +46,10 @@ def origin() -> dict[str, Any]:
     }
 
 
-def code(repository: Path = REPOSITORY) -> dict[str, Any]:
+def code() -> dict[str, Any]:
     """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
-    commit = _git(repository, "rev-parse", "HEAD") if (repository / ".git").exists() else None
-    changes = _git(repository, "status", "--porcelain", "--untracked-files=no") if commit else None
+    commit = _git(REPOSITORY, "rev-parse", "HEAD") if (REPOSITORY / ".git").exists() else None
+    changes = _git(REPOSITORY, "status", "--porcelain", "--untracked-files=no") if commit else None
     return {"version": nmt.__version__, "commit": commit, "dirty": None if changes is None else bool(changes)}
 
 

@@ -115,8 +115,11 @@ class Updater:
         return Sums(nll, norm, int(clipped), int(not_finite))
 
 
-def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = 16) -> Generator[Batch]:
-    """Yield the same batches in the same order, with up to `depth` of them prepared in advance by a thread.
+BATCHES_AHEAD = 16
+
+
+def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Generator[Batch]:
+    """Yield the same batches in the same order, with some of them prepared in advance by a thread.
 
     So a GPU never waits for reading, sorting and padding.
     An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
@@ -127,7 +130,7 @@ def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: in
         batch = next(batches, None)
         return None if batch is None else prepare(batch)
 
-    made = deque(pool.submit(make) for _ in range(depth))
+    made = deque(pool.submit(make) for _ in range(BATCHES_AHEAD))
     try:
         while (batch := made.popleft().result()) is not None:
             made.append(pool.submit(make))

@@ -33,16 +33,17 @@ def nothing_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(gpu_pool, "DEVICES", tmp_path)
     (tmp_path / "nvidiactl").touch()
     (tmp_path / "nvidia1").mkdir()  # cannot be opened, as one that a scheduler has not granted
-    assert gpu_pool.gpu_evidence(tmp_path) == []
+    assert not gpu_pool.gpu_evidence()
     (tmp_path / "nvidia0").touch()
-    assert gpu_pool.gpu_evidence(tmp_path) == [f"{tmp_path}/nvidia0"]
+    assert gpu_pool.gpu_evidence()
     for hidden in ("", "-1"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
-        assert gpu_pool.gpu_evidence(tmp_path) == []
+        assert not gpu_pool.gpu_evidence()
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
-    assert gpu_pool.gpu_evidence(tmp_path) == ["SLURM_JOB_GPUS=3"]
+    assert gpu_pool.gpu_evidence()
 
 
 @needs_no_gpu

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from nmt.data.batches import Batch
-from nmt.training.update import ahead
+from nmt.training.update import BATCHES_AHEAD, ahead
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
@@ -25,20 +25,20 @@ def worker_threads() -> int:
 
 
 def test_the_same_batches_come_in_the_same_order_prepared() -> None:
-    found = ahead(numbered(40, []), lambda batch: replace(batch, target_words=7), depth=3)
+    found = ahead(numbered(40, []), lambda batch: replace(batch, target_words=7))
     assert [(batch.source_words, batch.target_words) for batch in found] == [(n, 7) for n in range(40)]
     assert worker_threads() == 0
 
 
 def test_no_more_than_the_depth_is_made_in_advance() -> None:
     made: list[int] = []
-    found = ahead(numbered(1000, made), lambda batch: batch, depth=4)
+    found = ahead(numbered(1000, made), lambda batch: batch)
     next(found)
     deadline = time.monotonic() + 60
-    while len(made) < 4 and time.monotonic() < deadline:
+    while len(made) < BATCHES_AHEAD and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)  # in which a thread without a limit would make many more
-    assert 4 <= len(made) <= 7  # taken, queued, and one in the hand of the thread
+    assert BATCHES_AHEAD <= len(made) <= BATCHES_AHEAD + 3  # taken, queued, and one in the hand of the thread
     assert worker_threads() == 1
     found.close()
     assert worker_threads() == 0
