@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
-from nmt.io.files import read_json, sha256, write_json
+from nmt.io.files import sha256, write_json
 from nmt.io.system import origin
 from nmt.io.text_files import plain_name, read_lines
 from nmt.settings.base import parse, read
@@ -83,10 +83,9 @@ def sum_of_lines(path: Path) -> str:
 
 def read_records(path: str | Path) -> Iterator[Record]:
     """Yield the records that `nmt test-set decode` or `align` wrote."""
-    path, recorded = Path(path), record_path(Path(path))
-    values = read_json(recorded) if recorded.is_file() else None
-    if isinstance(values, dict) and values.get("lines") not in (None, sum_of_lines(path)):
-        raise UserError(f"{path}: altered since it was decoded: {recorded} has another sum; decode again")
+    path = Path(path)
+    if record_path(path).is_file():
+        refuse_altered(path)
     for number, line in enumerate(read_lines(path), start=1):
         yield parse(Record, line, f"{path}, line {number}", "make the file again")
 
@@ -118,8 +117,9 @@ class _Provenance(BaseModel, extra="allow"):
     sentences: int
     seconds: float
     device: str
-    translations: str
     made_with: dict[str, Any]
+    lines: str | None = None
+    """The checksum of the translations' lines, which the first versions did not have."""
 
 
 def begun(
@@ -153,16 +153,8 @@ def write_provenance(
     """
     record_path(translations).unlink(missing_ok=True)  # that of earlier ones
     done = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
-    sums = {"translations": _sum_of_words(translations), "lines": sum_of_lines(translations)}
-    write_json(record_path(translations), {**record, **done, **sums})
-
-
-def _sum_of_words(translations: Path) -> str:
-    """Return the SHA-256 of the translations' lines and words, which does not depend on n-best lists and attention."""
-    total = hashlib.sha256()
-    for record in read_records(translations):
-        total.update(f"{record.line}\t{' '.join(record.target)}\n".encode())
-    return total.hexdigest()
+    lines = sum_of_lines(translations)
+    write_json(record_path(translations), {**record, **done, "lines": lines})
 
 
 def read_provenance(translations: Path) -> dict[str, Any]:
@@ -170,9 +162,9 @@ def read_provenance(translations: Path) -> dict[str, Any]:
     return read(_Provenance, record_path(translations), "decode again").model_dump()
 
 
-def refuse_other(translations: Path) -> None:
+def refuse_altered(translations: Path) -> None:
     """Raise a UserError unless the record beside translations belongs to them."""
-    if read_provenance(translations)["translations"] != _sum_of_words(translations):
+    if read_provenance(translations)["lines"] not in (None, sum_of_lines(translations)):
         raise UserError(
-            f"{translations}: not the translations that {record_path(translations)} is of; decode again"
+            f"{translations}: altered since it was decoded: {record_path(translations)} has another sum; decode again"
         )

@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.evaluation.translations import read_provenance, record_path, refuse_other, sum_of_lines
+from nmt.evaluation.translations import read_provenance, record_path, refuse_altered, sum_of_lines
 from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
@@ -121,7 +121,7 @@ def keep_translations(source: Path, target: Path, attention: bool = False) -> No
 
     Raises a `UserError` where the record is missing or of other translations.
     """
-    refuse_other(source)
+    refuse_altered(source)
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for line in read_lines(source):

@@ -19,7 +19,7 @@ from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.forced_decoding import score
 from nmt.decoding.test_set import Sentence, align_file, checksum, read_sentences, translate_file
 from nmt.decoding.translator import Translator
-from nmt.evaluation.translations import read_provenance, refuse_other
+from nmt.evaluation.translations import read_provenance, refuse_altered
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
@@ -158,7 +158,7 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
     assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == version("torch")
     keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
-    refuse_other(tmp_path / "kept" / "out.jsonl.gz")
+    refuse_altered(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
         "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
