@@ -24,11 +24,17 @@ export $(VALUES)
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+# Not empty if the environment was moved or copied here: it is then made anew (workflow/setup.sh).
+MOVED := $(shell at=$$(sed -n "s/^VIRTUAL_ENV=['\"]*\([^'\"]*\).*/\1/p" $(VENV)/bin/activate 2> /dev/null); \
+    [ -z "$$at" ] || [ "$$at" -ef $(VENV) ] || echo moved)
 DEV := $(VENV)/installed-dev
 EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
 RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 # OPTIONS are for the other experiment, so a finished demo keeps its seeds and rows. Of OPTIONS the demo takes only a dry-run.
 DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run --dryrun,$(OPTIONS))
+
+# Of a cluster's modules: other packages, and another Python.
+unexport PYTHONPATH PYTHONHOME
 
 SHELL := bash
 .DELETE_ON_ERROR:
@@ -43,7 +49,7 @@ setup: $(INSTALLED) ## Create .venv and install what experiments need
 setup-dev: $(DEV) ## The same, and what tests and linters need
 
 # If TORCH names a build of PyTorch, it is installed now, and it stays.
-$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH),always)
+$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH)$(MOVED),always)
 	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--group dev)
 	@touch $(INSTALLED) $@
 always: # never a file

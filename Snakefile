@@ -17,6 +17,13 @@ if not (ROOT / "nmt").is_dir():
 # Rules and the jobs they start find the package without an installation.
 sys.path.insert(0, str(ROOT))
 
+import nmt.environment
+
+nmt.environment.prepare()
+if problem := nmt.environment.other_checkout():
+    print(f"error: {problem}", file=sys.stderr)
+    sys.exit(2)
+
 try:
     import pipeline.config.layers
 except ModuleNotFoundError as error:

@@ -1,10 +1,22 @@
-"""`python -m nmt`: the same command as `nmt`."""
+"""The command `nmt`, also as `python -m nmt`: prepares its environment before it imports the packages of others."""
 
 import sys
+
+from nmt.environment import other_checkout, prepare
+
+
+def main() -> None:
+    """Run a subcommand."""
+    prepare()
+    if problem := other_checkout():
+        print(f"nmt: error: {problem}", file=sys.stderr)
+        sys.exit(2)
+    from nmt.cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     if not sys.flags.safe_path:
         del sys.path[0]  # the working folder, whose random.py would stand in for Python's
-    from nmt.cli import main
-
     main()

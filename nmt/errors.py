@@ -84,7 +84,7 @@ def naming(
     try:
         yield
     except errors as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise  # of what is written meanwhile: nothing that is read fills a disk
         if isinstance(error, OSError) and error.errno is not None:
             raise of_system(error, error.filename or where) from None

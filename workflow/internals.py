@@ -6,8 +6,10 @@ asks a running Snakemake for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from snakemake.io import IOFile
@@ -27,6 +29,7 @@ OF_WORKFLOW = {
     "due jobs": "dag.needrun_jobs",
     "group of a job": "dag.get_job_group",
     "recorded parameters": "persistence.params",
+    "options of the container": "deployment_settings.apptainer_args",
 }
 OF_JOB = {
     "local rules": "rule.workflow._localrules",
@@ -59,6 +62,15 @@ def limit(workflow: Any, resource: str, count: int) -> None:
     resources = of(workflow, "resources")
     if resource not in resources:
         resources[resource] = count
+
+
+def bind(workflow: Any, folders: Iterable[Path]) -> None:
+    """Let jobs in a container see these folders, where they are, beside the working folder."""
+    settings, options = workflow.deployment_settings, of(workflow, "options of the container") or ""
+    for folder in sorted({folder.resolve() for folder in folders if folder.exists()}):
+        option = f" --bind {shlex.quote(str(folder))}"
+        options += option * (option not in options)
+    settings.apptainer_args = options
 
 
 def cores(workflow: Any) -> int:

@@ -21,6 +21,10 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from nmt.environment import environment, prepare  # noqa: E402  found by the line above
+
+prepare()
+
 PASSES = 2
 """Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
 A second look finds a model that is outdated in both, and otherwise costs seconds."""
@@ -132,15 +136,10 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:
     """Return the environment in which Snakemake finds its logger. again: whether this is a second look."""
-    from pipeline.config.checkout import for_snakemake
-
-    places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
+    prepared = environment(folder)
+    places = [str(ROOT), str(ROOT / "workflow" / "logger"), prepared["PYTHONPATH"]]
     own = {name: value for name, value in os.environ.items() if name != "SNAKEMAKE_PROFILE"}
-    return (
-        own
-        | for_snakemake(folder)
-        | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
-    )
+    return own | prepared | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
 
 
 RUNS_NOTHING = {

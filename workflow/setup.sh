@@ -13,7 +13,7 @@ uv=.uv/uv
 quiet=--quiet
 [ ! -t 2 ] || quiet= # on a terminal uv shows its progress
 export UV_PROJECT_ENVIRONMENT=.venv
-unset VIRTUAL_ENV
+unset VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 # The user's uv if it can read the lock file, else a copy of the version in the lock file.
 reads_lock() { "$1" export --quiet --frozen --only-group setup > /dev/null 2>&1; }
@@ -61,6 +61,14 @@ fitting() {
 
 build=${TORCH:-$(installed)}
 build=${build:-$(fitting)}
+# An environment names its folder in each program and in its link to this checkout, so one that was moved is made anew.
+if [ -e .venv/bin/activate ]; then
+    made_at=$(sed -n "s/^VIRTUAL_ENV=['\"]*\([^'\"]*\).*/\1/p" .venv/bin/activate)
+    if [ ! "$made_at" -ef .venv ]; then
+        echo "setup: .venv was made as $made_at: it is made anew here"
+        rm -rf .venv
+    fi
+fi
 echo "setup: PyTorch's build $build (another: make setup TORCH=cpu, cuda or cu126)"
 case $build in
     cuda) sync "$@" ;;
@@ -79,4 +87,10 @@ case $build in
         "$uv" pip install $quiet --python .venv --torch-backend "$build" "torch==$version+$build"
         ;;
 esac
+# Snakemake imports packages before it reads the Snakefile; those of a cluster's modules would be others (nmt/environment.py).
+for packages in .venv/lib/python*/site-packages; do
+    [ ! -d "$packages" ] || cat > "$packages/nmt_environment.pth" << 'END'
+import os; exec("try:\n import nmt.environment as own; own.prepare()\nexcept ImportError: pass") if os.environ.get("PYTHONPATH") else None
+END
+done
 echo "setup: done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -75,6 +76,21 @@ def _named_files(config: Config) -> Iterator[tuple[str, str | None]]:
     else:
         yield "artifacts.moses_translations", artifacts.moses_translations
         yield "artifacts.moses_dev_translations", artifacts.moses_dev_translations
+
+
+def folders_outside(config: Config, folder: Path) -> list[Path]:
+    """Return the folders that an experiment uses beside its own: those that settings name or links in it lead to, and
+    that of caches."""
+    files = [Path(file).parent for _, file in _named_files(config) if file]
+    named = [
+        config.data_from,
+        config.released.models,
+        *(mirror for mirror in config.mirrors if "://" not in mirror),
+    ]
+    links = [entry.resolve() for entry in folder.iterdir() if entry.is_symlink() and entry.is_dir()]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    found = [folder / path for path in (*files, *map(Path, filter(None, named)), *links, cache)]
+    return [path for path in found if not path.resolve().is_relative_to(folder.resolve())]
 
 
 def part_of(config: Config, corpus: str) -> str:

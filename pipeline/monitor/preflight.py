@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.backend import gpu_pool
+from nmt.environment import environment
 from nmt.errors import UserError
-from pipeline.config.checkout import REPOSITORY, for_snakemake
+from pipeline.config.checkout import REPOSITORY
 from pipeline.config.finished_models import in_danger
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
@@ -113,7 +114,7 @@ def check(folder: Path, options: Sequence[str]) -> list[str]:
     command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
     result = subprocess.run(
         [*command, "--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"],
-        env={**os.environ, **for_snakemake(folder), CHECK_ONLY: "1"},
+        env={**os.environ, **environment(folder), CHECK_ONLY: "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

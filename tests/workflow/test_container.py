@@ -64,3 +64,4 @@ def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -
     lines = (tmp_path / "asked").read_text(encoding="utf-8").split("\n")
     (asked,) = [line for line in lines if " exec " in f" {line}"]
     assert image in asked.split()
+    assert f"--bind {ROOT}" in asked  # the code, also where the experiment lies elsewhere

@@ -74,6 +74,15 @@ def test_a_submission_waits_for_a_controller_that_is_away_or_full(tmp_path: Path
     assert (tmp_path / "logs" / "sbatch.log").read_text(encoding="utf-8").count(complaint) == 2
 
 
+@pytest.mark.parametrize("answer", ["4242001", "4242001;north"])
+def test_of_a_talkative_submission_the_number_alone_is_answered(tmp_path: Path, answer: str) -> None:
+    (tmp_path / ".snakemake").mkdir()
+    script = f"printf 'A node has 128 CPU cores.\\n512\\n%s\\nCharged: 64\\n' '{answer}'"
+    result = call(tmp_path, stand_in(tmp_path, "sbatch", script), "sbatch", "--job-name", "run1", "job.sh")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{answer}\n", "")
+    assert (tmp_path / ".snakemake" / "slurm_sent").read_text(encoding="utf-8").startswith("run1 4242001 ")
+
+
 @pytest.mark.parametrize("complaint", FOR_GOOD)
 def test_a_submission_that_is_refused_for_good_fails_at_once(tmp_path: Path, complaint: str) -> None:
     (tmp_path / "complaint").write_text(complaint, encoding="utf-8")

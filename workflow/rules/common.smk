@@ -71,11 +71,12 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
-# Jobs run in the experiment's folder: a random.py or statistics.py of the user's there is no module. Slurm hands it on.
-os.environ.update(PYTHONSAFEPATH="1")
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {internals.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
+
+# A job in a container sees the code and what the settings name, wherever it lies; other folders need a bind of the user's.
+internals.bind(workflow, [ROOT, *experiment.folders_outside(CONFIG, Path())])
 
 SENDS_JOBS = internals.sends_jobs(workflow)
 
