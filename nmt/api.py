@@ -147,7 +147,7 @@ def load(
 
     This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
     that it frees. Models of different precisions may translate at the same time, in threads; but on a GPU the last
-    loaded model decides whether products in 32 bits are in tf32 or fp32, for all.
+    loaded model decides whether products in 32 bits are in tf32 or fp32, for all, also for a training in this process.
 
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.

@@ -107,6 +107,7 @@ def export(
     folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stopped_by: str
 ) -> dict[str, Any]:
     """Write the model folder of a finished run, the summary last. Return the summary."""
+    trainer.refuse_to_write()
     write(folder / FINAL_STATE, Checkpoint(trainer.state_tensors(), trainer.record()))
     trainer.load_chosen_weights()
     made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
@@ -117,6 +118,7 @@ def export(
     copy(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
     summary = {**summarize(trainer, stopped_by), "weights": sha256(folder / WEIGHTS)}
+    trainer.refuse_to_write()  # a process that was suspended while it scored may have lost the folder
     write_json(folder / SUMMARY, summary)
     return summary
 

@@ -274,7 +274,7 @@ class Trainer:
             f"training.not_finite: groundhog"
         )
 
-    def _refuse_to_write(self) -> None:
+    def refuse_to_write(self) -> None:
         """Stop before anything is written, if another process has taken the folder or a NaN is in the state."""
         if self.lost():
             raise UserError(f"{self.state}: another process has taken over this folder; stopped")
@@ -299,7 +299,7 @@ class Trainer:
             for every in (settings.log_every, settings.validate_every, settings.checkpoint_every)
         )
         if log_due or validation_due or checkpoint_due or last:
-            self._refuse_to_write()  # waits for the updates of a GPU, so their time is complete
+            self.refuse_to_write()  # waits for the updates of a GPU, so their time is complete
         self._tick(of_updates=True)
 
         if log_due or last:
@@ -356,7 +356,7 @@ class Trainer:
             measured["dev_bleu"] = greedy_bleu(
                 self.model, self.dev, self.dev_rows, self.settings.batch_size, self.target_vocabulary
             )
-        self._refuse_to_write()  # a process that was suspended in between may have lost the folder
+        self.refuse_to_write()  # a process that was suspended in between may have lost the folder
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
         # while BLEU is still 0, the later weights are taken for the better ones
@@ -415,7 +415,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint, then delete the best weights that no checkpoint names any more."""
-        self._refuse_to_write()
+        self.refuse_to_write()
         self._tick()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
         for former in {*sorted(self.state.glob("best-*.safetensors"))[: -checkpoint.MOST]} - {self._best()}:

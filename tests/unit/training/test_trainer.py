@@ -439,6 +439,16 @@ def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
     assert not checkpoint.saved(tmp_path)
 
 
+def test_a_lock_lost_at_the_end_leaves_no_summary(text: Bitext, tmp_path: Path) -> None:
+    made = trained(model_run(updates=2), text, tmp_path / "state")
+    answers = iter([False, True])
+    made.lost = lambda: next(answers)
+    files = [text.folder.parent / f"{side}.tsv" for side in ("source", "target")]
+    with refused():
+        checkpoint.export(tmp_path / "model", made, (files[0], files[1]), "updates")
+    assert not (tmp_path / "model" / "summary.json").exists()
+
+
 def test_a_resumed_run_keeps_the_library_of_its_products(
     tmp_path: Path, text: Bitext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
