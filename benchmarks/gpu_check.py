@@ -40,6 +40,7 @@ from nmt.io.text_files import write_lines
 from nmt.model import families, readout
 from nmt.settings.families import FamilyName
 from nmt.settings.training import ModelRun
+from nmt.training.optimizers import make_dense
 from nmt.training.trainer import Interrupted, Trainer
 from nmt.training.update import Updater
 from nmt.training.validation import GREEDY
@@ -114,11 +115,11 @@ class Setup:
 
     def prepared(self, updater: Updater, batch: Batch) -> Batch:
         """Return a batch as training prepares it for the updater."""
-        return updater.prepare(batch) if updater.graphs else batch.in_bucket(5).to(self.device)
+        return batch.pinned() if updater.graphs else batch.to(self.device)
 
 
 def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
-    """Draw pairs of all lengths from the shortest up to the one of the sizes."""
+    """Draw pairs of all lengths from the shortest up to the one of the sizes, padded as for a GPU."""
     shortest = min(shortest, sizes.length - 1)
     lengths = np.random.default_rng(seed).integers(shortest, sizes.length, (2, sizes.batch))
     lengths[:, 0] = sizes.length - 1
@@ -126,7 +127,7 @@ def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
         [row[:length].astype(np.uint16) for row, length in zip(words, side, strict=True)]
         for words, side in zip(draw(sizes, seed), lengths, strict=True)
     ]
-    return pad_pairs(sides[0], sides[1], source_end=True)
+    return pad_pairs(sides[0], sides[1], source_end=True, bucket=5)
 
 
 def gradients(setup: Setup) -> Figures:
@@ -137,13 +138,11 @@ def gradients(setup: Setup) -> Figures:
     found: Figures = {}
     for family in FAMILIES:
         sizes = setup.sizes(21, 8)
-        model, batch = setup.model(family, sizes, setup.backend()), drawn(sizes, 3).in_bucket(5)
-        exact, there = copy.deepcopy(model).cpu().double(), batch.to(torch.device("cpu"))
-        loss_mask = None if there.loss_mask is None else there.loss_mask.double()
-        exact_batch = replace(there, source_mask=there.source_mask.double(), loss_mask=loss_mask)
+        model, batch = setup.model(family, sizes, setup.backend()), drawn(sizes, 3)
+        exact = copy.deepcopy(model).cpu().double()
         choices: list[Tensor] = []
         with maxout_choices(choices):
-            wanted = gradient(exact, exact_batch)
+            wanted = gradient(exact, batch)
         for precision in setup.precisions():
             for kernels in KERNELS:
                 model.use(setup.backend(precision, kernels))
@@ -158,7 +157,8 @@ def gradients(setup: Setup) -> Figures:
 def gradient(model: Any, batch: Batch) -> Tensor:
     """Return the gradient of a batch's cost as one vector of 64 bits."""
     model.zero_grad(set_to_none=True)
-    model.total_nll(*batch.inputs()).backward()
+    model.total_nll(batch, every_position=True).backward()
+    make_dense(model.parameters())
     return torch.cat([weight.grad.flatten() for weight in model.parameters()]).cpu().double()
 
 
@@ -289,14 +289,13 @@ def search(setup: Setup) -> Figures:
         sizes = setup.sizes(16, 8)
         model, batch = setup.model(family, sizes, setup.backend()).eval(), drawn(sizes, 5)
         exact = copy.deepcopy(model).cpu().double()
-        limits = batch.source_mask.sum(0).long().numpy() - 1
+        limits = batch.source_lengths.numpy() - 1
         with torch.no_grad():
             both = [
-                beam_search.search(one, one.encode(*parts), limits, decoding, True)
-                for one, parts in (
-                    (model, (batch.source.to(setup.device), batch.source_mask.to(setup.device))),
-                    (exact, (batch.source, batch.source_mask.double())),
+                beam_search.search(
+                    one, one.encode(there.source, there.source_lengths), limits, decoding, True
                 )
+                for one, there in ((model, batch.to(setup.device)), (exact, batch))
             ]
         same = sum(a[0].words == b[0].words for a, b in zip(*both, strict=True))
         assert same >= 0.8 * len(both[0]), f"{family}: {same} of {len(both[0])} translations equal"
@@ -306,8 +305,9 @@ def search(setup: Setup) -> Figures:
     begin = time.monotonic()
     with torch.no_grad():
         for batch in batches:
-            encoded = model.encode(batch.source.to(setup.device), batch.source_mask.to(setup.device))
-            limits = batch.source_mask.sum(0).long().numpy() + 2
+            there = batch.to(setup.device)
+            encoded = model.encode(there.source, there.source_lengths)
+            limits = batch.source_lengths.numpy() + 2
             beam_search.search(model, encoded, limits, GREEDY.model_copy(update={"beam": 10}), False)
     seconds = time.monotonic() - begin
     return found | {"sentences": len(batches) * sizes.batch, "seconds": seconds}

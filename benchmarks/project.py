@@ -104,7 +104,7 @@ class Search(Contender):
         batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True)
         limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}
         used = Decoding.model_validate(self.decoding | limits)
-        encoded = self.model.encode(batch.source, batch.source_mask)
+        encoded = self.model.encode(batch.source, batch.source_lengths)
         candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
         found = beam_search.search(self.model, encoded, np.full(len(ids), steps - 1), used, False, candidates)
         return [len(n_best[0].words) for n_best in found]

@@ -8,7 +8,7 @@ determines its pairs, so a resumed run only needs its number of updates.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import gcd
 from typing import Any, TypeVar
 
@@ -28,64 +28,41 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Batch:
-    """B pairs, padded. S and T count the end symbol.
+    """B pairs of ids, source (S, B) and target (T, B), each sentence with padding behind it.
 
-    source (S, B), source_mask (S, B) of 0 and 1, target (T, B). positions (P,): indices into the flattened target that
-    are not padding. sentence (P,): the pair of each position. words: numbers of source and target words without end
-    symbols. loss_mask: None, or (P,) of 0 and 1, with 0 for positions that are padding.
+    The lengths, (B,), count words and the end symbol. `word_mask` says which positions they cover; all others are
+    padding and count nowhere.
     """
 
     source: Tensor
-    source_mask: Tensor
     target: Tensor
-    positions: Tensor
-    sentence: Tensor
-    source_words: int
-    target_words: int
-    loss_mask: Tensor | None = None
+    source_lengths: Tensor
+    target_lengths: Tensor
 
     def __len__(self) -> int:
         return self.source.shape[1]
 
+    @property
+    def positions(self) -> Tensor:
+        """Indices into the flattened target, T * B, that are no padding, in order: (P,). Waits for a GPU."""
+        return word_mask(self.target_lengths, len(self.target)).flatten().nonzero().squeeze(1)
+
+    def tensors(self) -> tuple[Tensor, ...]:
+        """Return the four tensors, always in the same order."""
+        return tuple(vars(self).values())
+
     def to(self, device: torch.device) -> Batch:
         """Return the batch on another device. The copy from pinned memory is asynchronous."""
-        return self._each(lambda part: part.to(device, non_blocking=True))
+        return Batch(*(part.to(device, non_blocking=True) for part in self.tensors()))
 
     def pinned(self) -> Batch:
         """Return the batch in pinned memory, from which a GPU can copy asynchronously."""
-        return self._each(lambda part: part.pin_memory())
-
-    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        parts = {name: change(value) for name, value in vars(self).items() if isinstance(value, Tensor)}
-        return Batch(**(vars(self) | parts))
-
-    def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """Return the arguments of `EncoderDecoder.total_nll`."""
-        return self.source, self.source_mask, self.target, self.positions, self.loss_mask
-
-    def in_bucket(self, multiple: int) -> Batch:
-        """Return the batch with more padding, so that batches have few shapes: S = T, a multiple plus the end symbol.
-
-        Positions are all of T x B. Padding counts 0, so cost and gradients change only in their last digits.
-        """
-        words = max(len(self.source), len(self.target)) - 1
-        length = -(-words // multiple) * multiple + 1
-        sentences = torch.arange(length * len(self)) % len(self)
-        loss_mask = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
-        return replace(
-            self,
-            source=lengthened(self.source, length, END),
-            source_mask=lengthened(self.source_mask, length, 0),
-            target=lengthened(self.target, length, END),
-            positions=torch.arange(length * len(self)),
-            sentence=sentences,
-            loss_mask=loss_mask,
-        )
+        return Batch(*(part.pin_memory() for part in self.tensors()))
 
 
-def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
-    """Pad (S, B) to (length, B)."""
-    return torch.nn.functional.pad(values, (0, 0, 0, length - len(values)), value=filling)
+def word_mask(lengths: Tensor, steps: int) -> Tensor:
+    """Return the mask of padded sentences: True at words and end symbols, False at padding, (steps, B)."""
+    return torch.arange(steps, device=lengths.device).unsqueeze(1) < lengths
 
 
 class PairsWithinLimit:
@@ -103,7 +80,7 @@ class PairsWithinLimit:
     """
 
     def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
-        longer = bitext.longer_lengths()
+        longer = bitext.longer_lengths(np.arange(len(bitext)))
         self.bitext, self.rows = bitext, np.flatnonzero(longer <= limit)
         if not len(self):
             raise UserError(
@@ -128,12 +105,17 @@ class PairsWithinLimit:
 
 
 def training_batches(
-    pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
+    pairs: PairsWithinLimit,
+    batch_size: int,
+    batches_per_sort: int,
+    source_end: bool,
+    first_update: int,
+    bucket: int | None = None,
 ) -> Generator[Batch]:
     """Yield endless minibatches from update number `first_update` (from 0) on (App. B.2).
 
     The pairs of a group are sorted by the longer of both sides, and equal lengths keep their order. The shortest batch
-    comes first.
+    comes first. For `bucket` see `pad_pairs`.
     """
     bitext = pairs.bitext
     group_size = batch_size * batches_per_sort
@@ -141,14 +123,13 @@ def training_batches(
     while True:
         rows = sort_by_length(bitext, pairs.take(group * group_size, group_size))
         for start in range(skip * batch_size, group_size, batch_size):
-            yield make_batch(bitext, rows[start : start + batch_size], source_end)
+            yield make_batch(bitext, rows[start : start + batch_size], source_end, bucket)
         group, skip = group + 1, 0
 
 
 def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
     """Sort rows by the longer of both sides, shortest first."""
-    longer = [max(len(bitext.source(row)), len(bitext.target(row))) for row in rows]
-    return rows[np.argsort(longer, kind="stable")]
+    return rows[np.argsort(bitext.longer_lengths(rows), kind="stable")]
 
 
 def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> Iterator[Batch]:
@@ -158,41 +139,46 @@ def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_en
         yield make_batch(bitext, rows[start : start + batch_size], source_end)
 
 
-def make_batch(bitext: Bitext, rows: Indices, source_end: bool) -> Batch:
-    """Pad the pairs at `rows`. The target always ends with the end symbol; the source does if the model reads it."""
-    return pad_pairs([bitext.source(row) for row in rows], [bitext.target(row) for row in rows], source_end)
+def make_batch(bitext: Bitext, rows: Indices, source_end: bool, bucket: int | None = None) -> Batch:
+    """Pad the pairs at `rows`; see `pad_pairs`."""
+    sources, targets = [bitext.source(row) for row in rows], [bitext.target(row) for row in rows]
+    return pad_pairs(sources, targets, source_end, bucket)
 
 
-def pad_pairs(sources: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], source_end: bool) -> Batch:
+def pad_pairs(
+    sources: Sequence[NDArray[Any]],
+    targets: Sequence[NDArray[Any]],
+    source_end: bool,
+    bucket: int | None = None,
+) -> Batch:
     """Make a batch from pairs of ids without end symbols.
 
-    A source without words is read as a single end symbol, even by a model without end symbols in its sources, since
-    encoder and attention need at least one position.
+    The target always ends with the end symbol; the source does if the model reads it (`source_end`). A source without
+    words is read as a single end symbol in any case, since encoder and attention need at least one position.
+
+    Both sides are as long as their longest sentence. With a `bucket`, they are equally long, a multiple of so many
+    words and the end symbol, so that batches have few shapes.
     """
-    source, source_mask = pad(sources, source_end, least=1)
-    target, target_mask = pad(targets, True)
-    positions = np.flatnonzero(target_mask)
+    source_lengths = np.array([max(1, len(ids) + source_end) for ids in sources])
+    target_lengths = np.array([len(ids) + 1 for ids in targets])
+    source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
+    if bucket is not None:
+        words = max(source_steps, target_steps) - 1
+        source_steps = target_steps = -(-words // bucket) * bucket + 1
     return Batch(
-        torch.from_numpy(source),
-        torch.from_numpy(source_mask.astype(np.float32)),
-        torch.from_numpy(target),
-        torch.from_numpy(positions),
-        torch.from_numpy(positions % len(targets)),
-        sum(map(len, sources)),
-        sum(map(len, targets)),
+        source=torch.from_numpy(pad(sources, source_steps)),
+        target=torch.from_numpy(pad(targets, target_steps)),
+        source_lengths=torch.from_numpy(source_lengths),
+        target_lengths=torch.from_numpy(target_lengths),
     )
 
 
-def pad(sentences: Sequence[NDArray[Any]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
-    """Return ids (steps, sentences) as int64, padded with the end symbol, and a mask of the positions without padding.
-
-    End symbols that fill a sentence up to `least` steps are not padding.
-    """
-    lengths = np.array([max(least, len(ids) + end) for ids in sentences])
-    padded = np.full((int(lengths.max()), len(sentences)), END, dtype=np.int64)
+def pad(sentences: Sequence[NDArray[Any]], steps: int) -> Indices:
+    """Return ids (steps, sentences) as int64. End symbols stand behind each sentence, also as padding."""
+    padded = np.full((steps, len(sentences)), END, dtype=np.int64)
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids
-    return padded, np.arange(len(padded))[:, None] < lengths
+    return padded
 
 
 # --- sentences that are translated or scored --------------------------------------------------------------------------

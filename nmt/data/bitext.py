@@ -105,9 +105,11 @@ class Bitext:
         ids, offsets = self.sides[side]
         return ids[offsets[i] : offsets[i + 1]]
 
-    def longer_lengths(self) -> NDArray[np.int64]:
-        """Return the length of the longer side of each pair in ids, without end symbols."""
-        return np.maximum(*(np.diff(offsets) for _, offsets in self.sides.values()))
+    def longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the length in ids of the longer side of each pair at `rows`, without end symbols."""
+        source, target = (offsets[rows + 1] - offsets[rows] for _, offsets in self.sides.values())
+        longer: NDArray[np.int64] = np.maximum(source, target)
+        return longer
 
 
 def binarize(

@@ -28,7 +28,7 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
     @torch.no_grad()
     def compute(sentences: list[Words]) -> list[Vectors]:
         batch = model.batch(sentences)
-        vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_mask))
+        vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_lengths))
         if vectors is None:
             raise UserError(
                 f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"

@@ -44,9 +44,9 @@ class Ensemble:
         """Take models that share their vocabularies and read the source alike (`trained_model.refuse_unlike`)."""
         self.models, self.average = list(models), average
 
-    def encode(self, source: Tensor, mask: Tensor) -> EncodedByAll:
-        """Encode source words (S, B) with a 0/1 mask (S, B)."""
-        return EncodedByAll([model.encode(source, mask) for model in self.models])
+    def encode(self, source: Tensor, lengths: Tensor) -> EncodedByAll:
+        """Encode padded sources (S, B) with their lengths (B,)."""
+        return EncodedByAll([model.encode(source, lengths) for model in self.models])
 
     def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleState:
         """Return the `DecoderState` of a search over encoded sentences."""

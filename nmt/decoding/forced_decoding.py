@@ -74,7 +74,7 @@ class Scorer:
         """Take models that share their vocabularies."""
         self.models, self.sources, self.average = models, sources, average
         batch = models[0].batch(sources)
-        self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in models]
+        self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
     def __call__(
         self, targets: Sequence[tuple[int, Words]], size: int, attention: bool = True
@@ -96,7 +96,7 @@ class Scorer:
         aligned = [weights for _, weights in scored if weights is not None]
         attended = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
         logs = mean(torch.stack([values for values, _ in scored]), self.average).cpu().numpy()
-        owners = batch.sentence.cpu().numpy()
+        owners = batch.positions.cpu().numpy() % len(batch)
         own = np.split(logs[np.argsort(owners, kind="stable")], np.bincount(owners).cumsum()[:-1])
         return [
             in_words(
@@ -153,10 +153,10 @@ def word_log_probabilities(
     fill the memory. Without attention, memory grows with S + T, not with S T.
     """
     values, matrices = list[Tensor](), list[Tensor]()
-    first, words = 0, batch.target.flatten()
+    first, words, positions = 0, batch.target.flatten(), batch.positions
     for inputs, weights in model.unroll(encoded, batch.target, STEPS):
         last = first + inputs[0].shape[:2].numel()
-        inside = batch.positions[(batch.positions >= first) & (batch.positions < last)]
+        inside = positions[(positions >= first) & (positions < last)]
         read = [at(inside - first, part) for part in inputs]
         values += log_probabilities(model, read, words[inside])
         if attention and weights is not None:

@@ -62,7 +62,7 @@ class Translator:
         batch = first.batch(sources)
         return beam_search.search(
             model,
-            model.encode(batch.source, batch.source_mask),
+            model.encode(batch.source, batch.source_lengths),
             source_words=np.array([len(first.source.ids(words)) for words in sources]),
             decoding=self.decoding,
             forbid_unknown=self.forbid_unknown,

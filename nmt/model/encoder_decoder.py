@@ -16,6 +16,7 @@ import torch
 from torch import Generator, Tensor, nn
 
 from nmt.backend.products import Module
+from nmt.data.batches import Batch, word_mask
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, summed_nll
 from nmt.settings.families import Architecture
@@ -74,18 +75,18 @@ class DecoderState(Protocol):
 class Embedding(nn.Module):
     """The embedding matrix E (V, M), with a bias after the look-up if the family has one, as in the authors' code.
 
-    With `sparse`, the gradient of E holds only the rows that were looked up; the optimizer must support this.
+    On a processor, the gradient of E is sparse: it holds only the rows that were looked up, so words that a batch lacks
+    cost nothing. On a GPU it is dense, since the host would wait to know the rows.
     """
 
     def __init__(self, vocabulary: int, size: int, bias: bool) -> None:
         super().__init__()
         self.E = weight(vocabulary, size)
         self.b = nn.Parameter(torch.empty(size)) if bias else None
-        self.sparse = False
 
     def forward(self, words: Tensor) -> Tensor:
         """Return E x for word ids of any shape: (...) -> (..., M)."""
-        embedded = nn.functional.embedding(words, self.E, sparse=self.sparse)
+        embedded = nn.functional.embedding(words, self.E, sparse=not self.E.is_cuda)
         return embedded if self.b is None else embedded + self.b
 
 
@@ -114,8 +115,8 @@ class EncoderDecoder(Module, ABC):
         """Return the initializer of the weight with this dotted name."""
 
     @abstractmethod
-    def encode(self, source: Tensor, mask: Tensor) -> Any:
-        """Encode source words (S, B) with a 0/1 mask (S, B), as input for `unroll` and `steps`."""
+    def encode(self, source: Tensor, lengths: Tensor) -> Any:
+        """Encode padded sources (S, B) with their lengths (B,), as input for `unroll` and `steps`."""
 
     @abstractmethod
     def unroll(self, encoded: Any, target: Tensor, steps: int) -> Iterator[tuple[Inputs, Tensor | None]]:
@@ -145,27 +146,21 @@ class EncoderDecoder(Module, ABC):
             for name, weight in self.named_parameters():
                 self.start_value(name)(weight, generator)
 
-    def total_nll(
-        self,
-        source: Tensor,
-        source_mask: Tensor,
-        target: Tensor,
-        positions: Tensor,
-        mask: Tensor | None = None,
-    ) -> Tensor:
-        """Return the sum of -log p over all target words in nats, a scalar: the training cost.
+    def total_nll(self, batch: Batch, every_position: bool = False) -> Tensor:
+        """Return the sum of -log p over all target words and end symbols in nats, a scalar: the training cost.
 
-        Args:
-            source, source_mask: words and 0/1 mask, (S, B).
-            target: words with the end symbol, (T, B), padded with any word.
-            positions: indices into the flattened (T * B) that are not padding, in order, (P,).
-            mask: 0 at positions that do not count, (P,).
+        With `every_position`, padding is computed, too, and counts 0, so that the shapes of a batch alone decide what
+        is computed, as in a CUDA graph. Cost and gradients only differ in their last digits.
         """
-        encoded, readout = self.encode(source, source_mask), self.readout
+        encoded, target, readout = self.encode(batch.source, batch.source_lengths), batch.target, self.readout
         ((inputs, _),) = self.unroll(encoded, target, len(target))
+        if every_position:
+            mask = word_mask(batch.target_lengths, len(target)).flatten().to(readout.W_o.dtype)
+            features, words = readout.features(*(part.flatten(0, 1) for part in inputs)), target.flatten()
+            return summed_nll(self.backend, features, readout.W_o, readout.b_o, words, mask)
+        positions = batch.positions
         features = readout.features(*(at(positions, part) for part in inputs))
-        words = at(positions, target.unsqueeze(2)).squeeze(1)
-        return summed_nll(self.backend, features, readout.W_o, readout.b_o, words, mask)
+        return summed_nll(self.backend, features, readout.W_o, readout.b_o, target.flatten()[positions])
 
 
 def at(positions: Tensor, values: Tensor) -> Tensor:

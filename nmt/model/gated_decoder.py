@@ -148,9 +148,9 @@ class GatedEncoderDecoder(EncoderDecoder):
             return orthogonal()
         return zero if ZERO.search(name) else normal(self.architecture.init_std)
 
-    def encode(self, source: Tensor, mask: Tensor) -> Annotations:
+    def encode(self, source: Tensor, lengths: Tensor) -> Annotations:
         """See `EncoderDecoder.encode`."""
-        return self.decoder.prepare(self.encoder(self.source_embedding(source), mask))
+        return self.decoder.prepare(self.encoder(self.source_embedding(source), lengths))
 
     def sentence_vectors(self, encoded: Annotations) -> Tensor | None:
         """See `EncoderDecoder.sentence_vectors`; the vector is the fixed context."""

@@ -119,10 +119,10 @@ def recurrence(
     candidates = projected.new_empty(steps, directions, batch, hidden)
     states[0] = start
     for t in range(steps):
-        read = None if mask is None else mask[t].unsqueeze(2)
+        step_mask = None if mask is None else mask[t].unsqueeze(2)
         out = gates[t], candidates[t], states[t + 1]
         recurrent = backend.product(states[t], by_gates)
-        gated_step(backend, projected[t], recurrent, states[t], by_candidate, read, out)
+        gated_step(backend, projected[t], recurrent, states[t], by_candidate, step_mask, out)
     return states, gates, candidates
 
 

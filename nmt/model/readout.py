@@ -143,9 +143,9 @@ class SummedNLL(torch.autograd.Function):
         ahead, back = backend.factor(W), backend.factor(W.t())
         for start in range(0, len(features), CHUNK):
             rows = slice(start, start + CHUNK)
-            counts = None if mask is None else mask[rows].unsqueeze(1)
+            row_mask = None if mask is None else mask[rows].unsqueeze(1)
             logits = backend.product(features[rows], ahead)
-            total += logits_to_gradient_(logits, b, words[rows].unsqueeze(1), counts, fuse=backend.fuse)
+            total += logits_to_gradient_(logits, b, words[rows].unsqueeze(1), row_mask, fuse=backend.fuse)
             grads[0][rows] = backend.product(logits, back)
             put_product(backend, grads[1], features[rows].t(), logits, add=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))

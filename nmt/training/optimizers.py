@@ -102,6 +102,13 @@ def gradient_values(parameters: Iterable[Tensor]) -> Iterable[Tensor]:
             yield weight.grad
 
 
+def make_dense(parameters: Iterable[Tensor]) -> None:
+    """Make sparse gradients dense, for an optimizer that takes no others. They are those of a dense embedding."""
+    for weight in parameters:
+        if weight.grad is not None and weight.grad.is_sparse:
+            weight.grad = weight.grad.to_dense()
+
+
 @torch.no_grad()
 def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
     """Replace a gradient whose norm is not finite by the weights times 0.1, as in the authors' code."""

@@ -246,8 +246,9 @@ class Trainer:
             self.settings.batches_per_sort,
             architecture.source_end,
             self.counters.update,
+            self.updater.bucket,
         )
-        return ahead(batches, self.updater.prepare) if self.updater.graphs else batches
+        return ahead(batches, Batch.pinned) if self.updater.graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """Make one update, and add its values to the next line of the history."""
@@ -256,8 +257,9 @@ class Trainer:
         counters.update += 1
         counters.window_updates += 1
         counters.window_sentences += len(batch)
-        counters.window_source_words += batch.source_words
-        counters.window_target_words += batch.target_words
+        source_ends = len(batch) if self.run_settings.architecture.source_end else 0
+        counters.window_source_words += int(batch.source_lengths.sum()) - source_ends
+        counters.window_target_words += int(batch.target_lengths.sum()) - len(batch)
         if self.device.type == "cpu":
             self._refuse_not_finite()  # on a GPU, this would wait for the update, so it happens less often
 

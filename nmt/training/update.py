@@ -3,7 +3,7 @@
 On a GPU, the host does not wait for the result of an update. Its cost and the norm of its gradient are added up on the
 device, and the host reads the sums when it reports or saves something. If Python launches the thousands of small
 kernels of an update one by one, this takes longer than to run them. So an update is recorded once for each shape of
-batch, as a CUDA graph, and then replayed with new words. Batches are padded to few shapes (`Batch.in_bucket`).
+batch, as a CUDA graph, and then replayed with new words. Batches are padded to few shapes (`bucket` of `pad_pairs`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
-from nmt.training.optimizers import clip, make_optimizer, rate_at, replace_not_finite, set_rate
+from nmt.training.optimizers import (
+    clip,
+    make_dense,
+    make_optimizer,
+    rate_at,
+    replace_not_finite,
+    set_rate,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,9 @@ class Updater:
 
     sums: (4,) float64 on the model's device, in the order of `Sums`. The reader of the sums resets them to 0. They are
     part of a run's state, so that they are equal for an interrupted and an uninterrupted run.
+
+    bucket: on a GPU, what batches are padded to, so that they have few shapes; every position is then computed. None on
+    a processor, where padding is left out.
     """
 
     def __init__(self, model: EncoderDecoder, training: Training) -> None:
@@ -47,10 +57,8 @@ class Updater:
         self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
         self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
-        # sparse gradients cost nothing for words that a batch lacks, but the host of a GPU would wait to know which
-        for embedding in (model.source_embedding, model.target_embedding):
-            embedding.sparse = training.optimizer != "adam" and self.device.type == "cpu"
         on_gpu, longest = self.device.type == "cuda", training.recorded_words
+        self.bucket = training.length_bucket if on_gpu else None
         self.graphs = GraphedUpdates(self._descend, self.device, longest) if on_gpu else None
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
@@ -63,10 +71,6 @@ class Updater:
     def learning_rate(self) -> float:
         """The learning rate of the last update."""
         return self.optimizer.learning_rate
-
-    def prepare(self, batch: Batch) -> Batch:
-        """Convert a batch on the host to the form that a GPU takes."""
-        return batch.in_bucket(self.training.length_bucket).pinned()
 
     def preallocate(self, longest: int) -> None:
         """On a GPU, allocate the memory for pairs of up to this number of words, or fail now. Nothing else changes."""
@@ -84,14 +88,16 @@ class Updater:
 
     def _of_length(self, words: int) -> Batch:
         ids = [np.full(words, END)] * self.training.batch_size
-        return self.prepare(pad_pairs(ids, ids, self.model.architecture.source_end))
+        return pad_pairs(ids, ids, self.model.architecture.source_end, self.bucket).pinned()
 
     def _gradient(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL."""
         self.optimizer.zero_grad()
-        nll = self.model.total_nll(*batch.inputs())
+        nll = self.model.total_nll(batch, every_position=self.bucket is not None)
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
+        if self.training.optimizer == "adam":
+            make_dense(self.model.parameters())
         return nll
 
     def _descend(self, batch: Batch) -> None:
@@ -239,8 +245,7 @@ class GraphedUpdates:
         return recorded
 
     def _replay(self, recorded: Recorded, batch: Batch) -> None:
-        for there, here in zip(recorded.batch.inputs(), batch.inputs(), strict=True):
-            assert isinstance(there, Tensor) and isinstance(here, Tensor)
+        for there, here in zip(recorded.batch.tensors(), batch.tensors(), strict=True):
             there.copy_(here, non_blocking=True)
         recorded.graph.replay()
 

@@ -31,9 +31,9 @@ GREEDY = Decoding(
 
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
-    encoded = model.encode(batch.source, batch.source_mask)
+    encoded = model.encode(batch.source, batch.source_lengths)
     found, _ = word_log_probabilities(model, encoded, batch, attention=False)
-    return found.new_zeros(len(batch)).index_add_(0, batch.sentence, found, alpha=-1)
+    return found.new_zeros(len(batch)).index_add_(0, batch.positions % len(batch), found, alpha=-1)
 
 
 @torch.no_grad()
@@ -63,7 +63,7 @@ def greedy_bleu(
         group = ordered[start : start + batch_size]
         batch = make_batch(bitext, group, model.architecture.source_end).to(device)
         lengths = np.array([len(bitext.source(row)) for row in group])
-        encoded = model.encode(batch.source, batch.source_mask)
+        encoded = model.encode(batch.source, batch.source_lengths)
         found = beam_search.search(model, encoded, lengths, GREEDY, forbid_unknown=False)
         hypotheses += [" ".join(target.words(best[0].words)) for best in found]
         # no translation contains an end symbol

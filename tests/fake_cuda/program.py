@@ -66,9 +66,9 @@ def cudnn_lstm(x: Tensor, start: Sequence[Tensor], weights: Sequence[Tensor], **
 def batch_of(mode: FakeTensorMode, length: int) -> Batch:
     """Three pairs of `length` positions, as training prepares them for a GPU."""
     ids = [np.full(length - 1 - number % 2, 3, dtype=np.uint16) for number in range(3)]
-    batch = pad_pairs(ids, ids, True).in_bucket(1)
+    batch = pad_pairs(ids, ids, True, bucket=1)
     with mode:
-        return batch._each(lambda part: mode.from_tensor(part).to(CUDA))
+        return Batch(*(mode.from_tensor(part).to(CUDA) for part in batch.tensors()))
 
 
 def one_update(family: FamilyName) -> str:

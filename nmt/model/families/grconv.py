@@ -43,9 +43,9 @@ class RecursiveEncoder(Module):
         self.G_l, self.G_r = weight(units, GATES), weight(units, GATES)
         self.b_U, self.b, self.b_g = (nn.Parameter(torch.empty(size)) for size in (units, units, GATES))
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
-        last = mask.sum(dim=0).unsqueeze(1) - 1
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
+        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        last = lengths.unsqueeze(1) - 1
         nodes = self.leaves(embedded)
         roots = nodes[0]
         for level in range(1, len(embedded)):

@@ -40,15 +40,15 @@ class Layer(Module):
         self.W, self.U = weight(inputs, 4 * hidden), weight(hidden, 4 * hidden)
         self.b = nn.Parameter(torch.empty(4 * hidden))
 
-    def scan(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
+    def scan(self, x: Tensor, start: State, mask: Tensor) -> tuple[Tensor, State]:
         """Return h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
 
-        `present` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
-        `present`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
+        `mask` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
+        `mask`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
         """
         if not self.backend.rounds:
-            return self._scan_by_library(x, start, present)
-        given = self.backend.product(x, self.W) + present.unsqueeze(2) * self.b
+            return self._scan_by_library(x, start, mask)
+        given = self.backend.product(x, self.W) + mask.unsqueeze(2) * self.b
         U, states = self.prepared_weight("U", lambda: self.U), []
         h, c = start
         for step in given:
@@ -56,7 +56,7 @@ class Layer(Module):
             states.append(h)
         return torch.stack(states), (h, c)
 
-    def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
+    def _scan_by_library(self, x: Tensor, start: State, mask: Tensor) -> tuple[Tensor, State]:
         """Compute `scan` by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
         # on a GPU inputs of 0 besides, for products whose rows begin where several numbers are read at once
         more = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
@@ -69,7 +69,7 @@ class Layer(Module):
         weights = [part.view_as(like) for part, like in zip(together, ours, strict=True)]
         h, c = (part.unsqueeze(0) for part in start)
         states, h, c = torch.lstm(
-            pad(torch.cat([x, present.unsqueeze(2)], dim=2), (0, more)), (h.contiguous(), c.contiguous()), weights,
+            pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, more)), (h.contiguous(), c.contiguous()), weights,
             has_biases=False, num_layers=1, dropout=0.0, train=torch.is_grad_enabled(), bidirectional=False,
             batch_first=False,
         )  # fmt: skip
@@ -100,11 +100,11 @@ class Layers(nn.ModuleList):
         """Iterate over the layers, from the first to the top."""
         return cast(Iterator[Layer], super().__iter__())
 
-    def scan(self, x: Tensor, states: list[State], present: Tensor) -> tuple[Tensor, list[State]]:
+    def scan(self, x: Tensor, states: list[State], mask: Tensor) -> tuple[Tensor, list[State]]:
         """Return h of the top layer at every step, and the last states of all layers; see `Layer.scan`."""
         after = []
         for layer, state in zip(self, states, strict=True):
-            x, last = layer.scan(x, state, present)
+            x, last = layer.scan(x, state, mask)
             after.append(last)
         return x, after
 
@@ -155,27 +155,27 @@ class DeepLSTM(EncoderDecoder):
         """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
         return uniform(self.architecture.init_range)
 
-    def encode(self, source: Tensor, mask: Tensor) -> SentenceVector:
+    def encode(self, source: Tensor, lengths: Tensor) -> SentenceVector:
         """See `EncoderDecoder.encode`."""
-        order, present = self.reading_order(mask)
-        present = present.to(mask.dtype)
-        x = self.source_embedding(source.gather(0, order)) * present.unsqueeze(2)
+        order, is_word = self.reading_order(lengths, len(source))
+        x = self.source_embedding(source.gather(0, order))
+        mask = is_word.to(x.dtype)
+        x = x * mask.unsqueeze(2)
         nothing = x.new_zeros(source.shape[1], self.architecture.hidden_units)
-        _, last = self.encoder.scan(x, [(nothing, nothing)] * self.architecture.layers, present)
+        _, last = self.encoder.scan(x, [(nothing, nothing)] * self.architecture.layers, mask)
         return SentenceVector(*(torch.stack(parts, dim=1) for parts in zip(*last, strict=True)))
 
-    def reading_order(self, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the position of the word read at each step, and whether it is a word, (S, B) each.
+    def reading_order(self, lengths: Tensor, steps: int) -> tuple[Tensor, Tensor]:
+        """Return the position that is read at each step, and the mask: whether it is a word, (S, B) each.
 
         Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
         """
-        lengths = mask.sum(0).long()
-        place = torch.arange(len(mask), device=mask.device).unsqueeze(1) - (len(mask) - lengths)
-        present = place >= 0
+        place = torch.arange(steps, device=lengths.device).unsqueeze(1) - (steps - lengths)
+        mask = place >= 0
         if self.architecture.source_order == "reversed":
             words = lengths - 1 if self.architecture.source_end else lengths
             place = torch.where(place < words, words - 1 - place, place)
-        return torch.where(present, place, 0), present
+        return torch.where(mask, place, 0), mask
 
     def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
         """See `EncoderDecoder.sentence_vectors`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""

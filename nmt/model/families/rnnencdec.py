@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from nmt.data.batches import word_mask
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
 from nmt.model.readout import MaxoutReadout
@@ -17,8 +18,9 @@ class ForwardEncoder(nn.Module):
         super().__init__()
         self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
+        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        mask = word_mask(lengths, len(embedded)).to(embedded.dtype)
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
         states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(1))
         # padded steps carry the state over, so the last one is h_{T_x} of every sentence

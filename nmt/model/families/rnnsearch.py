@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
+from nmt.data.batches import word_mask
 from nmt.model.attention import Alignment, AttentionScan
 from nmt.model.encoder_decoder import Initializer, normal
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
@@ -26,14 +27,15 @@ class BidirectionalEncoder(nn.Module):
         sizes = architecture.embedding_size, architecture.hidden_units
         self.forwards, self.backwards = GatedUnit(*sizes), GatedUnit(*sizes)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
+        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        mask = word_mask(lengths, len(embedded))
         start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
-        masks = torch.stack([mask, mask.flip(0)], dim=1)
+        masks = torch.stack([mask, mask.flip(0)], dim=1).to(embedded.dtype)
         forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[1:].unbind(1)
         annotations = torch.cat([forwards, backwards.flip(0)], dim=2).transpose(0, 1).contiguous()
-        return Annotations(annotations, mask.t() == 0, backwards[-1])
+        return Annotations(annotations, ~mask.t(), backwards[-1])
 
 
 class AttentionDecoder(GatedDecoder):

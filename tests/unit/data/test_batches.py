@@ -19,6 +19,7 @@ from nmt.data.batches import (
     evaluation_batches,
     pad_pairs,
     training_batches,
+    word_mask,
 )
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END
@@ -83,7 +84,7 @@ def test_batches_from_any_update_are_those_of_an_unbroken_run(
     )
     resumed = islice(training_batches(PairsWithinLimit(bitext, limit, seed), size, group, True, first), 5)
     for one, other in zip(unbroken, resumed, strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one.inputs()[:4], other.inputs()[:4], strict=True))
+        assert all(torch.equal(a, b) for a, b in zip(one.tensors(), other.tensors(), strict=True))
 
 
 @pytest.mark.parametrize("limit", [3, 5, 9, 12])
@@ -109,11 +110,11 @@ def test_padding_and_end_symbols() -> None:
     ids = [np.array([4, 5], dtype=np.uint16), np.array([6], dtype=np.uint16)]
     batch = pad_pairs(ids, ids[::-1], True)
     assert batch.source.t().tolist() == [[4, 5, END], [6, END, END]]
-    assert batch.source_mask.t().tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert word_mask(batch.source_lengths, 3).t().tolist() == [[True, True, True], [True, True, False]]
     assert batch.target.t().tolist() == [[6, END, END], [4, 5, END]]
     assert batch.target.flatten()[batch.positions].tolist() == [6, 4, END, 5, END]
-    assert batch.sentence.tolist() == [0, 1, 0, 1, 1]
-    assert (batch.source_words, batch.target_words) == (3, 3)
+    assert (batch.positions % len(batch)).tolist() == [0, 1, 0, 1, 1]
+    assert (batch.source_lengths.tolist(), batch.target_lengths.tolist()) == ([3, 2], [2, 3])
 
 
 def test_the_source_end_can_be_left_out() -> None:
@@ -131,7 +132,7 @@ def test_evaluation_sees_each_pair_once(bitext: Bitext) -> None:
 def test_buckets_are_of_words_and_each_has_an_end_symbol_on_top() -> None:
     """So the paper's batches of up to 50 words have ten shapes, and the longest are not padded."""
     ids = [np.full(words, 3, dtype=np.uint16) for words in range(1, 51)]
-    shapes = [pad_pairs([one], [one], True).in_bucket(5).source.shape for one in ids]
+    shapes = [pad_pairs([one], [one], True, 5).source.shape for one in ids]
     assert sorted(set(shapes)) == [(length, 1) for length in range(6, 52, 5)]
 
 

@@ -29,11 +29,11 @@ SOURCES = [[3, 5], [6], [2, 2, 7]]
 
 
 def padded(model: Any, sources: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The sources and their mask, for a model or an ensemble."""
+    """The sources and their lengths, for a model or an ensemble."""
     ids = [np.array(source, dtype=np.uint16) for source in sources]
     first = getattr(model, "models", [model])[0]
     batch = pad_pairs(ids, [ids[0][:0]] * len(ids), first.architecture.source_end)
-    return batch.source, batch.source_mask.to(next(first.parameters()).dtype)
+    return batch.source, batch.source_lengths
 
 
 def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
@@ -238,7 +238,7 @@ def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: FamilyName, n
     ids = [np.array(source, dtype=np.uint16) for source in SOURCES]
     batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True).to(device)
     settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
-    encoded = model.encode(batch.source, batch.source_mask)
+    encoded = model.encode(batch.source, batch.source_lengths)
     limits = beam_search.Limits.of(np.array([len(source) for source in SOURCES]), settings)
 
     def few_steps(first: int, steps: Any, beams: beam_search.Beams) -> None:

@@ -30,13 +30,10 @@ def test_a_vector_is_all_that_the_decoder_is_told(family: FamilyName) -> None:
     alone = []
     for words in WORDS:
         source = torch.tensor(words).unsqueeze(1)
-        alone.append(
-            model.sentence_vectors(model.encode(source, torch.ones_like(source, dtype=torch.float64)))
-        )
+        alone.append(model.sentence_vectors(model.encode(source, torch.tensor([len(source)]))))
     length = max(map(len, WORDS))
     source = torch.tensor([[*words, *[0] * (length - len(words))] for words in WORDS]).t()
-    mask = torch.tensor([[1.0] * len(words) + [0.0] * (length - len(words)) for words in WORDS]).t().double()
-    together = model.sentence_vectors(model.encode(source, mask))
+    together = model.sentence_vectors(model.encode(source, torch.tensor([*map(len, WORDS)])))
     assert together is not None and together.shape[1] >= model.architecture.hidden_units
     for row, vector in enumerate(alone):
         assert vector is not None
@@ -48,7 +45,7 @@ def test_a_vector_is_all_that_the_decoder_is_told(family: FamilyName) -> None:
 def test_an_rnnencdecs_is_the_last_forward_state() -> None:
     model = small_model("rnnencdec")
     source = torch.tensor(WORDS[0]).unsqueeze(1)
-    found = model.sentence_vectors(model.encode(source, torch.ones_like(source, dtype=torch.float64)))
+    found = model.sentence_vectors(model.encode(source, torch.tensor([len(source)])))
     annotations, _ = by_loops(model).encode(WORDS[0])
     assert found is not None and torch.allclose(found[0], annotations[-1], atol=1e-12)
 
@@ -105,5 +102,5 @@ def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
         gates = torch.tensor(level, dtype=torch.float32)
         new = nodes[:-1] @ network.encoder.W_l + nodes[1:] @ network.encoder.W_r + network.encoder.b
         nodes = gates[:, :1] * new.relu() + gates[:, 1:2] * nodes[:-1] + gates[:, 2:] * nodes[1:]
-    read = network.encode(ids.unsqueeze(1), torch.ones(4, 1)).summary
+    read = network.encode(ids.unsqueeze(1), torch.tensor([4])).summary
     torch.testing.assert_close(nodes, read, rtol=1e-4, atol=1e-5)

@@ -55,7 +55,7 @@ def model(folder: Path) -> TrainedModel:
 def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
     """Log-probabilities of all units of a pair, and attention."""
     batch = model.batch([SOURCES[row]], [TARGETS[row]])
-    encoded = model.network.encode(batch.source, batch.source_mask)
+    encoded = model.network.encode(batch.source, batch.source_lengths)
     with torch.no_grad():
         values, weights = word_log_probabilities(model.network, encoded, batch)
     return values.numpy(), None if weights is None else weights[:, 0].numpy()

@@ -103,13 +103,9 @@ def trained(text: Bitext, state: Path, stand_in: StandIn | None = None) -> dict[
         updates=30, checkpoint_every=99, validate_every=99, recorded_words=stand_in and stand_in.longest
     )
     made = Trainer(run, text, text, VOCABULARIES, state)
-    for embedding in (made.model.source_embedding, made.model.target_embedding):
-        embedding.sparse = False
+    made.updater.bucket = 5
     if stand_in is not None:
         made.updater.graphs = stand_in.graphed(made.updater._descend)
-    else:
-        plain = made._batches
-        made._batches = lambda: (batch.in_bucket(5) for batch in plain())  # type: ignore[method-assign]
     made.resume(None)
     made.run()
     return made.state_tensors()
@@ -146,6 +142,7 @@ def test_memory_is_found_too_small_before_the_first_update(
 ) -> None:
     """On the longest pair of the text, and what is said changes no model."""
     made = Trainer(model_run(), text, text, VOCABULARIES, tmp_path)
+    made.updater.bucket = 5
     made.updater.graphs = StandIn(monkeypatch).graphed(made.updater._descend)
     made.resume(None)
 
@@ -183,7 +180,7 @@ def test_a_learning_rate_that_falls_is_recorded_anew(
 
             stand_in.recording[:] = [replay]
 
-    made.updater.graphs, graphs.update = graphs, noting
+    made.updater.bucket, made.updater.graphs, graphs.update = 5, graphs, noting
     made.resume(None)
     made.run()
     assert len(replayed) == 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -12,28 +10,29 @@ from nmt.data.batches import Batch
 from nmt.model import attention, readout
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.families import FamilyName
+from nmt.training.optimizers import make_dense
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
 from tests.training_settings import training
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
-def gradients(model: EncoderDecoder, batch: Batch) -> tuple[torch.Tensor, list[torch.Tensor]]:
+def gradients(
+    model: EncoderDecoder, batch: Batch, every_position: bool = False
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
     model.zero_grad()
-    nll = model.total_nll(*batch.inputs())
+    nll = model.total_nll(batch, every_position)
     nll.backward()  # type: ignore[no-untyped-call]
-    return nll.detach(), [w.grad.clone() for w in model.parameters() if w.grad is not None]
+    return nll.detach(), [w.grad.to_dense() for w in model.parameters() if w.grad is not None]
 
 
 @pytest.mark.parametrize("multiple", [1, 4, 7])
 def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multiple: int) -> None:
     model = small_model(family)
-    batch = batch_of(PAIRS)
-    padded = batch.in_bucket(multiple)
+    padded = batch_of(PAIRS, bucket=multiple)
     assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 1 % multiple
-    padded = replace(padded, loss_mask=padded.loss_mask.double() if padded.loss_mask is not None else None)
-    nll, expected = gradients(model, batch)
-    found, other = gradients(model, padded)
+    nll, expected = gradients(model, batch_of(PAIRS))
+    found, other = gradients(model, padded, every_position=True)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
     for one, two in zip(expected, other, strict=True):
         torch.testing.assert_close(two, one, rtol=1e-9, atol=1e-12)
@@ -41,14 +40,12 @@ def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multipl
 
 def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor chunks of the logits; padding counts nowhere."""
-    model, batch = small_model("rnnsearch"), batch_of(PAIRS).in_bucket(4)
-    assert batch.loss_mask is not None
-    batch = replace(batch, loss_mask=batch.loss_mask.double())
-    nll, expected = gradients(model, batch)
+    model, batch = small_model("rnnsearch"), batch_of(PAIRS, bucket=4)
+    nll, expected = gradients(model, batch, every_position=True)
     monkeypatch.setitem(attention.AT_ONCE, "cpu", 1)
     monkeypatch.setattr(readout, "IN_CACHE", 1)
     monkeypatch.setattr(readout, "CHUNK", 2)
-    found, other = gradients(model, batch)
+    found, other = gradients(model, batch, every_position=True)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
     for one, two in zip(expected, other, strict=True):
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
@@ -57,9 +54,8 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def updated(family: FamilyName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
     model = small_model(family)
     updater = Updater(model, training(clip_norm=0.5))
-    assert model.source_embedding.sparse and model.target_embedding.sparse
-    for embedding in (model.source_embedding, model.target_embedding):
-        embedding.sparse = sparse
+    for embedding in () if sparse else (model.source_embedding, model.target_embedding):
+        embedding.E.register_post_accumulate_grad_hook(lambda E: make_dense([E]))
     for number in range(5):
         updater(batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]]))
     return model, updater.read()
@@ -78,7 +74,7 @@ def test_sums_are_those_of_the_updates() -> None:
     expected = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
     for _ in range(3):
-        expected += float(model.total_nll(*batch_of(PAIRS).inputs()).detach())
+        expected += float(model.total_nll(batch_of(PAIRS)).detach())
         updater(batch_of(PAIRS))
     found = updater.read()
     assert found.nll == pytest.approx(expected, rel=1e-6)
@@ -90,7 +86,7 @@ def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_o
 ) -> None:
     model = small_model(family, torch.float32)
     updater = Updater(model, training(not_finite="groundhog"))
-    batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
+    batch = batch_of(PAIRS)
     before = [weight.detach().clone() for weight in model.parameters()]
     with torch.no_grad():
         kept = model.readout.b_o[0].clone()
@@ -120,7 +116,7 @@ def test_factors_are_rounded_and_sums_are_not() -> None:
 
 def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None:
     model = small_model(family, torch.float32)
-    batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
+    batch = batch_of(PAIRS)
     nll, exact = gradients(model, batch)
     model.use(Backend("bf16"))
     rounded_nll, rounded = gradients(model, batch)
@@ -143,8 +139,8 @@ def test_graphs_give_the_updates_of_plain_calls(family: FamilyName, optimizer: s
         model = small_model(family, torch.float32).to("cuda")
         updater = Updater(model, training(optimizer=optimizer))
         for number in range(12):
-            batch = batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]])
-            batch = updater.prepare(replace(batch, source_mask=batch.source_mask.float()))
+            pairs = [PAIRS[number % 3], PAIRS[(number + 1) % 3]]
+            batch = batch_of(pairs, bucket=updater.bucket).pinned()
             updater(batch) if graphed else updater._descend(batch.to(updater.device))
         runs.append(([weight.detach().cpu() for weight in model.parameters()], updater.read()))
     assert runs[0][1] == runs[1][1]

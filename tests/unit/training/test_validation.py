@@ -90,7 +90,7 @@ def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]
     pairs = []
     for row in range(len(text)):
         batch = make_batch(text, np.array([row]), source_end=True)
-        encoded = made.model.encode(batch.source, batch.source_mask)
+        encoded = made.model.encode(batch.source, batch.source_lengths)
         length = np.array([len(text.source(row))])
         [[found]] = beam_search.search(made.model, encoded, length, GREEDY, forbid_unknown=False)
         pairs += [(text.source(row).tolist(), found.words)] if min(found.words) > UNKNOWN else []
