@@ -10,11 +10,13 @@ import pytest
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
+from pipeline.config.layers import find_layers, load
 from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
 from pipeline.results.figures.data import corpora_figure
-from pipeline.results.papers import ReportedData
+from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.tables.writer import as_markdown
+from tests.running import PAPER, ROOT
 
 VOCABULARIES = (Vocabulary([("the", 5), ("cat", 3), ("sat", 2)]), Vocabulary([("le", 5), ("chat", 3)]))
 LANGUAGES = Languages(source="en", target="fr")
@@ -75,6 +77,23 @@ def test_every_number_of_the_table(data: Path) -> None:
     assert "| train | tiny | selected | 2 | 8 | 6 | 12.50% | 33.33% | 60 |" in page
     assert "tiny: removed pairs: empty 1; pairs that share a sentence with held-out text" in page
     assert "exam same both 1." in page
+
+
+def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_selection(data: Path) -> None:
+    """The columns of docs/compared.md's table of Sec. 4.1, which was made of smaller archives."""
+    config = load(find_layers(PAPER))
+    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
+    (counts, _), names = summed(data), config.use.train
+    table = corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
+    assert config.artifacts.reported
+    assert list(table.shown.columns)[3:] == [
+        *("Pairs", "Words, en", "Words, fr", "Unknown, en", "Unknown, fr"),
+        "Words, fr, reported",
+    ]
+    reported = {(row.corpus, row.stage): row.reported for row in table.frame.itertuples()}
+    for stage, total in (("tokens", 850_000_000), ("selected", config.selection.target_words)):
+        assert reported["total", stage] == total
+        assert sum(reported[name, stage] for name in names) == pytest.approx(total, rel=0.001)
 
 
 def test_the_figure_has_a_row_per_corpus_and_the_papers_marks(data: Path) -> None:
