@@ -16,6 +16,7 @@ done
 mkdir release
 .uv/uv build --quiet --no-create-gitignore --out-dir release
 .uv/uv tool run --quiet twine@6.2.0 check --strict release/*
+(cd docs/assignment && "$OLDPWD/.venv/bin/python" -m zipfile --create ../../release/assignment.zip README.md ./*.py ./*.ipynb text)
 for experiment; do
     name=$(basename "$experiment")
     # two runs: where text is made again, Snakemake leaves out what comes after finished trainings until the next run

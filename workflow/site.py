@@ -23,7 +23,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
+PAGES = ("*.md", "docs/**/*.md", "docs/**/*.ipynb", "benchmarks/README.md", "results/README.md")
 SHOWN = {"report.html": "Results", "playground.html": "Playground"}
 """Pages of an experiment, with their names."""
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")

@@ -1,0 +1,45 @@
+"""Solutions of the five exercises at the end of docs/attention.ipynb: they run in a cell below its last one."""
+
+
+class NoChoice(RNNsearch):
+    def context(self, s, h):
+        alpha = torch.full((len(h),), 1 / len(h))
+        return (alpha[:, None] * torch.stack(h)).sum(0), alpha
+
+
+class OneWord(RNNsearch):
+    def context(self, s, h):
+        best = super().context(s, h)[1].argmax()
+        return h[best], torch.eye(len(h))[best]
+
+
+class Blind(RNNsearch):
+    def energy(self, s, annotation):
+        return super().energy(torch.zeros_like(s), annotation)
+
+
+class OneDirection(RNNsearch):
+    def encode(self, x):
+        h, summary = super().encode(x)
+        n = len(h[0]) // 2
+        return [torch.cat([one[:n], torch.zeros(n)]) for one in h], summary
+
+
+for variant in (RNNsearch, NoChoice, OneWord, Blind, OneDirection):
+    print(f"{variant.__name__:13} {-variant(weights, loaded.run.architecture).nll(x, y)[0]:9.2f}")
+
+h, summary = model.encode(x)
+s, previous, written = model.first_state(summary), torch.zeros_like(embedded[0]), []
+while len(written) < 50:
+    c = model.context(s, h)[0]
+    word = model.output(s, previous, c).argmax().item()
+    if [word] == END:
+        break
+    written.append(word)
+    now = model.embed("target", word)
+    s, previous = model.decoder_step(s, previous, now, c)[1], now
+print(written == y[:-1])
+
+# In the demo's model, 2 costs almost nothing: a word depends on one source word. 1, 3 and 4 make the
+# translation improbable: in 1 and 3 each step sees the same mixture of the sentence, so the model of 3 is one
+# of a fixed vector, a weighted mean. 5 finds the same sentence.

@@ -1,0 +1,224 @@
+"""Train RNNsearch with the functions of attention.py: two minutes on two cores.
+
+    python train.py                                  the energy of part 1
+    python train.py --energy dot                     another one, of part 2
+    python train.py --demo CLONE/experiments/demo    the demo's text and sizes instead, after `make demo`
+
+Encoder, gated unit, output layer and initial weights are the library's. Each run adds a row to results.tsv and draws
+the attention of a sentence, attention-ENERGY.png.
+"""
+
+import argparse
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from check import load
+
+from nmt.data.batches import (
+    PairsWithinLimit,
+    evaluation_batches,
+    make_batch,
+    pad_pairs,
+    training_batches,
+    word_mask,
+)
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.vocabulary import Vocabulary, build, count_words
+from nmt.evaluation.bleu import multi_bleu
+from nmt.model.families.rnnsearch import RNNsearch
+from nmt.model.gru import weight
+from nmt.plots.sentence import attention_matrix
+from nmt.plots.style import save_as
+from nmt.settings.families import GatedArchitecture
+
+HERE = Path(__file__).parent
+SIDES = ("en", "fr")
+BATCH_SIZE = 40
+EVERY = 100
+"""Updates between two validations."""
+
+
+def settings(hidden):
+    """Return the settings of a model with so many hidden units: the demo's, with the order of Sec. 3.1."""
+    return GatedArchitecture(
+        hidden_units=hidden,
+        embedding_size=hidden // 2,
+        maxout_units=hidden // 2,
+        alignment_units=hidden,
+        step_order="section3",
+        output_layer="direct",
+        source_end=True,
+        unused_ids=0,
+        recurrent_init="orthogonal",
+        init_std=0.1,
+        alignment_init_std=0.03,
+    )
+
+
+class Lesson(RNNsearch):
+    """The library's RNNsearch, whose decoder is that of the student's file. `w` are the weights of the energies."""
+
+    def __init__(self, functions, architecture, source_words, target_words):
+        super().__init__(architecture, source_words, target_words)
+        self.functions = functions
+        self.w = self.decoder.alignment
+        self.w.W = weight(architecture.hidden_units, 2 * architecture.hidden_units)
+        self.no_word = torch.zeros(1, architecture.embedding_size)
+
+    def unit(self, y, s, c):
+        """Return f(s, y, c), the gated unit (App. A.1.1 and A.2.2)."""
+        unit = self.decoder.unit
+        given = y @ unit.input_weights() + c @ unit.context_weights() + unit.input_bias()
+        z, r, candidate = given.chunk(3, dim=1)
+        z, r = torch.sigmoid(z + s @ unit.U_z), torch.sigmoid(r + s @ unit.U_r)
+        return (1 - z) * s + z * torch.tanh(candidate + (r * s) @ unit.U)
+
+    def output(self, s, y, c):
+        """Return the log-probabilities of all words (App. A.2.2)."""
+        return self.readout(s, y, c).log_softmax(dim=1)
+
+    def embed(self, word):
+        """Return the embedding of a word of the translation, (1, M)."""
+        return embedded(self.target_embedding, torch.tensor([int(word)]))
+
+    def start(self, batch):
+        """Return s_0, annotations and padding of a batch."""
+        encoded = self.encoder(embedded(self.source_embedding, batch.source), batch.source_lengths)
+        return self.decoder.start(encoded), encoded.annotations, encoded.padding
+
+    def nll(self, batch):
+        """Return -log p of all words of a batch, a sum, and the weights alpha (T, B, S)."""
+        s, h, padding = self.start(batch)
+        y = self.no_word.expand(len(batch), -1)
+        total, weights = torch.zeros(()), []
+        mask = word_mask(batch.target_lengths, len(batch.target))
+        for words, counted in zip(batch.target, mask, strict=True):
+            p, s, alpha = self.functions.decoder_step(s, y, h, padding, self)
+            total = total - (p.gather(1, words.unsqueeze(1)).squeeze(1) * counted).sum()
+            y = embedded(self.target_embedding, words)
+            weights.append(alpha)
+        return total, torch.stack(weights)
+
+    @torch.no_grad()
+    def translate(self, source):
+        """Return the ids of the translation of a sentence's ids, by the student's search."""
+        batch = pad_pairs([source], [np.empty(0, dtype=np.int64)], source_end=True)
+        return [int(word) for word in self.functions.translate(*self.start(batch), self)]
+
+
+def embedded(embedding, words):
+    """Return E x of words. Adam wants gradients of the whole matrix, the library's own only of the words' rows."""
+    return torch.nn.functional.embedding(words, embedding.E) + embedding.b
+
+
+def small_text(folder):
+    """Return vocabularies, training and development text of the assignment, as ids."""
+    files = {part: tuple(HERE / "text" / f"{part}.{side}.gz" for side in SIDES) for part in ("train", "dev")}
+    folder.mkdir(exist_ok=True)
+    vocabularies = [
+        build(count_words([file]), 450, False, folder / f"{side}.tsv")
+        for side, file in zip(SIDES, files["train"], strict=True)
+    ]
+    train, dev = (
+        binarize({"": [files[part]]}, *vocabularies, folder / part, shuffle_seed=seed)
+        for part, seed in (("train", 1), ("dev", None))
+    )
+    return vocabularies, train, dev
+
+
+def text_of(experiment):
+    """Return vocabularies, training and development text of a prepared experiment."""
+    data = experiment / "data"
+    vocabularies = [Vocabulary.read(data / "vocabulary" / f"{side}.tsv") for side in SIDES]
+    return vocabularies, *(Bitext.open(data / "binary" / part) for part in ("train", "dev"))
+
+
+def train(model, pairs, dev, updates):
+    """Train with Adam, as the demo does: its learning rate falls from the middle on. Print the development NLL."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min(1.0, 2 * (1 - n / updates)) + 0.01)
+    batches = itertools.islice(training_batches(pairs, BATCH_SIZE, 20, True, 0), updates)
+    begin = time.monotonic()
+    for update, batch in enumerate(batches, 1):
+        optimizer.zero_grad()
+        cost = model.nll(batch)[0] / len(batch)
+        cost.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        falling.step()
+        if update % EVERY == 0 or update == updates:
+            nll = development_nll(model, dev)
+            print(
+                f"update {update:5}  development NLL {nll:6.2f}  {time.monotonic() - begin:4.0f} s",
+                flush=True,
+            )
+    return nll, time.monotonic() - begin
+
+
+@torch.no_grad()
+def development_nll(model, dev):
+    """Return the mean NLL of a sentence, in nats."""
+    rows = np.arange(len(dev))
+    total = sum(float(model.nll(batch)[0]) for batch in evaluation_batches(dev, rows, BATCH_SIZE, True))
+    return total / len(rows)
+
+
+def bleu(model, dev, words):
+    """Return the BLEU of the translations of the development text, and print three of them."""
+    hypotheses, references = [], []
+    for row in range(len(dev)):
+        hypotheses.append(" ".join(words.words(model.translate(dev.source(row)))))
+        references.append(" ".join(words.words(dev.target(row))))
+    for hypothesis, reference in list(zip(hypotheses, references, strict=True))[:3]:
+        print(f"  {hypothesis}\n  reference: {reference}")
+    return multi_bleu().corpus_score(hypotheses, [references]).score
+
+
+def draw(model, dev, vocabularies, path):
+    """Draw the attention of the longest sentence of at most 15 words, while the model is fed the reference."""
+    row = max(
+        (row for row in range(len(dev)) if len(dev.source(row)) <= 15), key=lambda row: len(dev.source(row))
+    )
+    with torch.no_grad():
+        alpha = model.nll(make_batch(dev, np.array([row]), True))[1][:, 0]
+    source, target = vocabularies
+    save_as(
+        attention_matrix(alpha.numpy(), source.words(dev.source(row)), target.words(dev.target(row))), path
+    )
+
+
+def main():
+    """Train, and say what came out."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--file", type=Path, default=HERE / "attention.py", help="the functions")
+    options.add_argument(
+        "--energy", default="energy", help="the function for the energies: energy, dot, general"
+    )
+    options.add_argument("--demo", type=Path, help="folder of the finished demo")
+    options.add_argument("--updates", type=int, help="default: 2000, with --demo 900")
+    options.add_argument("--output", type=Path, default=Path(), help="folder of what is written")
+    given = options.parse_args()
+
+    torch.manual_seed(1)
+    functions = load(given.file)
+    functions.energy = getattr(functions, given.energy)  # which decoder_step calls
+    vocabularies, train_text, dev = text_of(given.demo) if given.demo else small_text(given.output / "ids")
+    model = Lesson(functions, settings(128 if given.demo else 64), *map(len, vocabularies))
+    model.initialize(seed=1)
+
+    updates = given.updates or (900 if given.demo else 2000)
+    nll, seconds = train(model, PairsWithinLimit(train_text, 50), dev, updates)
+    score = bleu(model, dev, vocabularies[1])
+    draw(model, dev, vocabularies, given.output / f"attention-{given.energy}.png")
+    print(f"{given.energy}: development NLL {nll:.2f}, BLEU {score:.2f}, {seconds:.0f} s")
+    with (given.output / "results.tsv").open("a", encoding="utf-8") as table:
+        table.write(f"{given.energy}\t{updates} updates\tNLL {nll:.2f}\tBLEU {score:.2f}\t{seconds:.0f} s\n")
+
+
+if __name__ == "__main__":
+    main()

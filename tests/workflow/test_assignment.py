@@ -1,0 +1,132 @@
+"""The assignment of docs/assignment: its answers are right, wrong ones are named, and it trains the library's model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import torch
+
+from nmt.data.batches import Batch, pad_pairs
+from tests.running import ROOT
+
+FOLDER = ROOT / "docs" / "assignment"
+SOLUTION = FOLDER / "solutions" / "attention.py"
+WRONG = [
+    ("energy", "return ((s @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a", "tanh"),
+    ("energy", "return torch.tanh(h @ w.U_a) @ w.v_a", "s_{i-1}"),
+    ("energy", "return (torch.tanh((s @ w.W_a).unsqueeze(1) + h @ w.U_a) @ w.v_a).T", "axis"),
+    ("softmax", "return e.softmax(dim=1)", "mask"),
+    ("softmax", "return e.softmax(dim=1).masked_fill(padding, 0)", "mask"),
+    ("softmax", "return e.masked_fill(padding, 0).softmax(dim=1)", "mask"),
+    ("softmax", "return e.masked_fill(~padding, -torch.inf).softmax(dim=1)", "mask"),
+    ("softmax", "return e.masked_fill(padding, -torch.inf).softmax(dim=0)", "axis"),
+    ("softmax", "w = e.exp() * ~padding; return w / w.sum(dim=1, keepdim=True)", "infinite"),
+    ("softmax", "w = (e - e.max()).exp(); w[padding] = 0; return w / w.sum(dim=1, keepdim=True)", "in place"),
+    ("context", "return torch.tensor((alpha.unsqueeze(2) * h).sum(dim=1).tolist())", "gradient"),
+    ("context", "return (alpha.unsqueeze(2) * h).sum(dim=2)", "axis"),
+    ("context", "return (alpha.unsqueeze(2) * h).mean(dim=1)", "axis"),
+    ("context", "return alpha @ h", "axis"),
+    ("decoder_step", "n = model.unit(y, s, h[:, 0]); a = softmax(energy(n, h, model.w), padding); "
+     "c = context(a, h); n = model.unit(y, s, c); return model.output(n, y, c), n, a", "s_i instead of s_{i-1}"),
+    ("decoder_step", "a = softmax(energy(s, h, model.w), padding); c = context(a, h); "
+     "return model.output(s, y, c), model.unit(y, s, c), a", "s_{i-1} instead of s_i"),
+    ("decoder_step", "a = softmax(energy(s, h, model.w), ~padding); c = context(a, h); "
+     "n = model.unit(y, s, c); return model.output(n, y, c), n, a", "mask"),
+    ("translate", "return LOOP(stop=False)", "end symbol"),
+    ("translate", "return LOOP(keep=True)", "end symbol"),
+]  # fmt: skip
+LOOP = '''
+def LOOP(stop=True, keep=False):
+    words, y, state = [], model.no_word, s
+    while len(words) < most:
+        p, state, _ = decoder_step(state, y, h, padding, model)
+        word = int(p.argmax())
+        if word == END and stop and not keep:
+            break
+        words.append(word)
+        y = model.embed(word)
+        if word == END and stop:
+            break
+    return words
+'''  # fmt: skip
+
+
+@pytest.fixture
+def check(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    import check as module
+
+    return module
+
+
+def test_the_solutions_are_right_and_the_file_with_holes_is_empty(
+    check: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check.main(SOLUTION)
+    assert "WRONG" not in capsys.readouterr().out
+    assert not check.main(FOLDER / "attention.py")
+    assert capsys.readouterr().out.count("not written yet") == len(check.PARTS)
+
+
+@pytest.mark.parametrize(("name", "body", "diagnosis"), WRONG, ids=range(len(WRONG)))
+def test_a_wrong_part_is_named_and_says_what_is_wrong(
+    check: ModuleType,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    body: str,
+    diagnosis: str,
+) -> None:
+    before, head, after = SOLUTION.read_text(encoding="utf-8").partition(f"def {name}(")
+    signature, _, rest = after.partition(":\n")
+    lines = [*LOOP.strip("\n").split("\n"), body]
+    written = "".join(f"    {line}\n" for line in lines)
+    others = rest.partition("\n\n\n")[2]
+    answer = tmp_path / "attention.py"
+    answer.write_text(f"{before}{head}{signature}:\n{written}\n\n{others}", encoding="utf-8")
+    assert not check.main(answer)
+    said = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    verdict = said.pop(name)
+    assert "WRONG" in verdict and diagnosis in verdict
+    assert all(line.endswith("right") for line in said.values())
+
+
+def batch() -> Batch:
+    sources, targets = [[3, 4, 5], [6]], [[3], [4, 5, 6, 7]]
+    return pad_pairs(*([torch.tensor(ids).numpy() for ids in side] for side in (sources, targets)), True)
+
+
+def test_the_additive_energy_trains_the_library_s_own_model(check: ModuleType) -> None:
+    import train as module
+
+    model = module.Lesson(check.load(SOLUTION), module.settings(8), 10, 11)
+    model.initialize(seed=1)
+    torch.nn.init.normal_(model.w.v_a)
+    found = {}
+    for name, cost in (
+        ("lesson", model.nll(batch())[0]),
+        ("library", model.total_nll(batch())),
+    ):
+        model.zero_grad()
+        cost.backward()
+        found[name] = (
+            cost,
+            *(
+                weight.grad.to_dense()
+                for part, weight in model.named_parameters()
+                if part != "decoder.alignment.W"
+            ),
+        )
+    for one, other in zip(*found.values(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+def test_a_training_with_another_energy_writes_a_row_and_a_picture(tmp_path: Path) -> None:
+    command = [sys.executable, FOLDER / "train.py", "--file", SOLUTION, "--energy", "dot", "--updates", "2"]
+    subprocess.run([*command, "--output", tmp_path], check=True, cwd=tmp_path)
+    assert (tmp_path / "results.tsv").read_text().startswith("dot\t2 updates\tNLL ")
+    assert (tmp_path / "attention-dot.png").is_file()
