@@ -23,7 +23,6 @@ GATED_DECODER: dict[str, object] = {
     "maxout_units": 3,
     "step_order": "groundhog",
     "output_layer": "direct",
-    "recurrent_init": "orthogonal",
     "init_std": 0.7,
 }
 OF_CLASS: dict[type[AnyArchitecture], dict[str, object]] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -28,6 +29,7 @@ RETIRED: dict[str, object] = {
     "tree_biases": True,
     "peepholes": False,
     "first_input": "end",
+    "recurrent_init": "orthogonal",
 }
 """Keys of former versions, each with the value that all models have now. Settings of finished models have them."""
 
@@ -63,15 +65,14 @@ class GatedDecoderArchitecture(Architecture):
     output_layer: Literal["direct", "factored"]
     """From the maxout units to the words. direct: as in the paper. factored: through a layer of the embedding's size,
     as in the authors' code."""
-    recurrent_init: Literal["orthogonal"]
-    """Initial values of the recurrent matrices (B.1)."""
     init_std: Deviation
-    """Standard deviation of the other initial matrices (B.1)."""
+    """Standard deviation of the initial matrices (B.1), but for the recurrent ones, which are orthogonal."""
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write two retired keys, too: they are in the fingerprints of finished and running trainings."""
-        return {**without_defaults(self, write), "biases": "groundhog", "encdec_start": "last"}
+        """Write three retired keys, too: they are in the fingerprints of finished and running trainings."""
+        retired = {key: RETIRED[key] for key in ("biases", "encdec_start", "recurrent_init")}
+        return without_defaults(self, write) | retired
 
 
 class GatedArchitecture(GatedDecoderArchitecture):
@@ -107,37 +108,22 @@ Vocabularies = tuple[int, int]
 """Number of words of the source side and of the target side."""
 
 
-def rnnencdec_weights(a: GatedArchitecture, words: Vocabularies) -> int:
-    """Return the number of weights of an RNNencdec."""
-    return _unit_weights(a) + _decoder_weights(a, words, context=a.hidden_units, summary=a.hidden_units)
+def gated_weights(a: GatedDecoderArchitecture, words: Vocabularies, directions: int) -> int:
+    """Return the number of weights of a model with the gated decoder.
 
-
-def rnnsearch_weights(a: GatedArchitecture, words: Vocabularies) -> int:
-    """Return the number of weights of an RNNsearch."""
-    n = a.hidden_units
-    aligned = a.alignment_units * (n + 2 * n)
-    return 2 * _unit_weights(a) + aligned + _decoder_weights(a, words, context=2 * n, summary=n)
-
-
-def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
-    """Return the number of weights of a grConv."""
-    n = a.hidden_units
-    tree = a.embedding_size * n + 2 * n * n + 6 * n
-    return tree + _decoder_weights(a, words, context=n, summary=n)
-
-
-def _unit_weights(a: GatedDecoderArchitecture) -> int:
-    """Return the number of weights of a gated unit without a context."""
-    return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
-
-
-def _decoder_weights(a: GatedDecoderArchitecture, words: Vocabularies, context: int, summary: int) -> int:
-    """Return the weights of decoder, embeddings and output layer, given the sizes of a context and of the summary."""
-    n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
-    body = _unit_weights(a) + 3 * context * n + summary * n + (n + m + context) * 2 * maxout
-    target = words[1]
-    output = maxout * target if a.output_layer == "direct" else maxout * m + m * target
-    return body + sum(words) * m + output
+    directions: of its recurrent encoder; with two, the decoder attends to the annotations. 0: the encoder is a tree.
+    """
+    n, m = a.hidden_units, a.embedding_size
+    unit = 3 * (m + n) * n
+    context = max(1, directions) * n
+    encoder = directions * unit if directions else (m + 2 * n) * n
+    alignment = (
+        (n + context) * a.alignment_units if isinstance(a, GatedArchitecture) and directions == 2 else 0
+    )
+    decoder = unit + (3 * context + n) * n + (n + m + context) * 2 * a.maxout_units
+    output = a.maxout_units * (words[1] if a.output_layer == "direct" else m)
+    embeddings = (sum(words) + words[1] * (a.output_layer == "factored")) * m
+    return encoder + alignment + decoder + output + embeddings
 
 
 def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
@@ -179,7 +165,7 @@ SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.o
 FAMILIES: dict[FamilyName, Family] = {
     "rnnencdec": Family(
         architecture=GatedArchitecture,
-        weights=rnnencdec_weights,
+        weights=partial(gated_weights, directions=1),
         aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
@@ -187,7 +173,7 @@ FAMILIES: dict[FamilyName, Family] = {
     ),
     "rnnsearch": Family(
         architecture=GatedArchitecture,
-        weights=rnnsearch_weights,
+        weights=partial(gated_weights, directions=2),
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
@@ -195,7 +181,7 @@ FAMILIES: dict[FamilyName, Family] = {
     ),
     "grconv": Family(
         architecture=GrConvArchitecture,
-        weights=grconv_weights,
+        weights=partial(gated_weights, directions=0),
         aligns=False,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
