@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -13,8 +15,8 @@ import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.io.files import replaceable
-from nmt.settings.base import parse, read
+from nmt.io.files import read_file, replaceable
+from nmt.settings.base import parse
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
@@ -133,14 +135,21 @@ def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[
     return models, compute.batch_size or 80
 
 
-def parse_settings(schema: type[Model], value: str) -> Model:
+def parse_settings(
+    schema: type[Model], value: str, complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> Model:
     """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
 
-    Raises a `UserError` that names the first faulty key and the number of the others.
+    `complete` adds the values of keys that are not there. Raises a `UserError` that names the first faulty key and the
+    number of the others.
     """
-    if value.lstrip().startswith("{"):
-        return parse(schema, value, "--settings")
-    return read(schema, Path(value))
+    is_text = value.lstrip().startswith("{")
+    where, text = ("--settings", value) if is_text else (value, read_file(Path(value)))
+    if complete is not None:
+        with suppress(ValueError):  # what is no JSON is refused below
+            values = json.loads(text)
+            text = json.dumps(complete(values)) if isinstance(values, dict) else text
+    return parse(schema, text, where)
 
 
 _WRITTEN = ("output", "plot")

@@ -24,6 +24,7 @@ from nmt.cli.options import (
 from nmt.errors import UserError
 from nmt.settings.base import MOST_WORDS
 from nmt.settings.decoding import TextSettings
+from nmt.settings.paper import complete_run, complete_text
 from nmt.settings.training import ModelRun
 
 MORE_TO_DO = 75
@@ -31,7 +32,9 @@ MORE_TO_DO = 75
 
 
 @click.command()
-@settings_option("The model's settings, as in settings.json of a model's folder")
+@settings_option(
+    "The model's settings, as in settings.json of a model's folder; the paper's where there are none"
+)
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
 @vocabularies
@@ -79,7 +82,7 @@ def train(
     settings.json and both vocabularies. Exit code 75 means that the training stopped before its end (signal,
     --max-seconds, time limit of a job): run the same command again.
     """
-    run = parse_settings(ModelRun, settings)
+    run = parse_settings(ModelRun, settings, complete_run)
     from nmt.io import locks
     from nmt.io.system import seconds_to_work
     from nmt.training.checkpoint import export
@@ -109,7 +112,7 @@ def train(
 
 @click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
 @model_option
-@settings_option("The config's `languages`, `tokenization` and `decoding`")
+@settings_option("`languages`, `tokenization` and `decoding`; the paper's where there are none")
 def package(model_path: Path, settings: str) -> None:
     """Write text.json into a model's folder, so that it can translate raw text.
 
@@ -118,7 +121,7 @@ def package(model_path: Path, settings: str) -> None:
     """
     from nmt.store import model_folder
 
-    model_folder.package(model_path, parse_settings(TextSettings, settings))
+    model_folder.package(model_path, parse_settings(TextSettings, settings, complete_text))
 
 
 @click.command()
