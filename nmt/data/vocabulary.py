@@ -5,7 +5,8 @@ Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, 
 Words are cut into units by byte pair encoding (Sennrich et al., 2016, Algorithm 1). A word starts as its characters,
 after a mark for its beginning. Then, repeatedly, the two neighbours whose union was learned first are merged, as long
 as there is a union that is a piece. So the ordered list of pieces defines the segmentation. A word with a character
-that is not a piece is not cut; it is the unknown word.
+that is not a piece is not cut; it is the unknown word. Only in writing without spaces, where a "word" may be a whole
+clause, such characters alone are unknown.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _HEADERS = ("rank\tword\tcount", "rank\tpiece\tcount")
 class Vocabulary:
     """Words by rank with their counts, and both directions of the mapping to ids.
 
-    With subword units, a word has one or several ids; an unknown word is still one [UNK].
+    With subword units, a word has one or several ids; an unknown word is still one [UNK], but see `Cutter`.
     """
 
     def __init__(self, ranked: Sequence[tuple[str, int]], subwords: bool = False) -> None:
@@ -62,7 +63,8 @@ class Vocabulary:
         """Return whether `word` has its own id, or units. The special symbols are not words of a text."""
         if self._cut is None:
             return word in self._ids
-        return word not in SPECIALS and bool(self._cut(str(word)))
+        pieces = () if word in SPECIALS else self._cut(str(word))
+        return bool(pieces) and UNKNOWN_WORD not in pieces
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """Return the ids of `tokens`, without an end symbol: at least one for each."""
@@ -76,9 +78,15 @@ class Vocabulary:
 
     def units(self, tokens: Iterable[str]) -> list[str]:
         """Return the entries with one id each: the tokens, or the units of the tokens that can be cut."""
+        tokens = list(tokens)
         if self._cut is None:
-            return list(tokens)
-        return [unit for token in tokens for unit in (self._cut(token) if token in self else (token,))]
+            return tokens
+        pieces_of_tokens = (() if token in SPECIALS else self._cut(token) for token in tokens)
+        return [
+            unit
+            for token, pieces in zip(tokens, pieces_of_tokens, strict=True)
+            for unit in pieces or (token,)
+        ]
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, with the names of special symbols; units are joined."""
@@ -181,12 +189,20 @@ def count_words(paths: Iterable[Path]) -> Counter[str]:
 BEGINNING = "▁"
 """U+2581, which SentencePiece puts in front of a word's first piece."""
 LONGEST = 200
-"""Maximum number of characters in a word that is cut; time grows with its square."""
+"""Maximum number of characters that are cut at a time; time grows with its square."""
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+"""A character of a script without spaces between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters."""
 _REMEMBERED = 1 << 19
 
 
 class Cutter:
-    """Cuts words into pieces."""
+    """Cuts words into pieces.
+
+    In writing without spaces, each stretch of characters that are no pieces is one [UNK] among the pieces of its word,
+    and words of any length are cut.
+    """
 
     def __init__(self, pieces: Sequence[str]) -> None:
         """Take `pieces` in learning order. Single characters are also pieces."""
@@ -198,10 +214,29 @@ class Cutter:
         return self._cut(word)
 
     def _cut_anew(self, word: str) -> tuple[str, ...]:
-        characters = {BEGINNING, *word}
-        if BEGINNING in word or len(word) > LONGEST or not characters <= self._order.keys():
+        known = self._order.keys()
+        unknown_characters = {*word} - known
+        if BEGINNING in word or BEGINNING not in known or unknown_characters >= {*word}:
             return ()
-        parts = [BEGINNING, *word]
+        if (unknown_characters or len(word) > LONGEST) and not UNSPACED.search(word):
+            return ()
+
+        # stretches of known characters, each with at most LONGEST; the first has the mark of the beginning
+        pieces, stretch = list[str](), [BEGINNING]
+        for character in word:
+            is_known = character in known
+            if is_known:
+                stretch.append(character)
+            if not is_known or len(stretch) > LONGEST:
+                pieces += self._merge(stretch)
+                stretch = []
+            if not is_known and pieces[-1:] != [UNKNOWN_WORD]:
+                pieces.append(UNKNOWN_WORD)
+        return tuple(pieces + self._merge(stretch))
+
+    def _merge(self, characters: Sequence[str]) -> list[str]:
+        """Merge neighbours, in learning order, as long as their union is a piece."""
+        parts = list(characters)
         while len(parts) > 1:
             orders = [self._order.get(left + right, math.inf) for left, right in pairwise(parts)]
             first = min(orders)
@@ -209,7 +244,7 @@ class Cutter:
                 break
             place = orders.index(first)
             parts[place : place + 2] = [parts[place] + parts[place + 1]]
-        return tuple(parts)
+        return parts
 
 
 def joined(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list[int]]:
