@@ -52,7 +52,6 @@ def settings(hidden):
         output_layer="direct",
         source_end=True,
         unused_ids=0,
-        recurrent_init="orthogonal",
         init_std=0.1,
         alignment_init_std=0.03,
     )
