@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from pipeline.programs import run, unpack
+from pipeline.programs import lacking, run, unpack
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
@@ -17,7 +17,7 @@ SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
 """Checksum of the source archive on PyPI."""
 
 TOOLS = (
-    "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
+    "Debian: apt install cmake g++ make libboost-program-options-dev libboost-thread-dev libboost-system-dev "
     "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
 )
 """Requirements of a build, by the names of packages."""
@@ -46,11 +46,21 @@ def provide(folder: Path, jobs: int) -> str:
         return f"{REQUIREMENT}'s source archive"
 
 
+def problem() -> str | None:
+    """Return why this machine can neither find the programs nor build them; None if it can."""
+    if all(map(shutil.which, PROGRAMS)):
+        return None
+    absent = lacking(["cmake", "make"], ["boost/program_options.hpp", "boost/thread.hpp"])
+    if not absent:
+        return None
+    return (
+        f"lmplz: KenLM is not on the PATH, and to build it this machine lacks {', '.join(absent)} ({TOOLS})"
+    )
+
+
 def _build(folder: Path, jobs: int) -> None:
-    if not shutil.which("cmake"):
-        raise UserError(
-            f"lmplz: not on the PATH, and a build needs cmake, a C++ compiler and Boost ({TOOLS})"
-        )
+    if why := problem():
+        raise UserError(why)
     with temporary_folder(folder, "build-") as work:
         archive = _fetch(work)
         unpack(archive, work)

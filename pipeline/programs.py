@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.system import last_line
+from nmt.io.system import ask, last_line
 
 
 def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
@@ -37,6 +39,21 @@ def _first_error(output: str) -> str:
     error = r"\berrors?\b|\bld: cannot find\b|undefined reference"
     errors = (line for line in output.split("\n") if re.search(error, line, re.IGNORECASE))
     return last_line(next(errors, output))
+
+
+def lacking(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
+    """Return which of the tools, and the C++ headers (with a compiler), a build would not find on this machine."""
+    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
+    absent = [name for name in tools if not shutil.which(name)]
+    if compiler is None:
+        return [*absent, "a C++ compiler"]
+    for header in headers:
+        # the folders of a conda environment are known to cmake and to conda's own compiler
+        search = [f"-I{os.environ['CONDA_PREFIX']}/include"] if os.environ.get("CONDA_PREFIX") else []
+        command = [compiler, *search, "-x", "c++", "-E", "-include", header, "-o", os.devnull, os.devnull]
+        if ask(*command) is None:
+            absent.append(header)
+    return absent
 
 
 def unpack(archive: Path, folder: Path) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from nmt.errors import UserError
+
 FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
 
 
@@ -56,5 +58,8 @@ def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], pro
     options = ["--profile", profile] if profile else ["--cores", "1"]
     options += ["--configfile", *(str(file.absolute()) for file in files)] if files else []
     options += ["--config", *pairs] if pairs else []
-    for line in check(folder, options) or ["nothing is left to train or to fetch"]:
+    forecast, problems = check(folder, options)
+    for line in forecast or ["nothing is left to train or to fetch"] * (not problems):
         click.echo(line)
+    if problems:
+        raise UserError(*problems)

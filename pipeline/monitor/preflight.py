@@ -11,12 +11,13 @@ from pathlib import Path
 
 from nmt.backend import gpu_pool
 from nmt.environment import environment
-from nmt.errors import UserError
+from pipeline import kenlm
 from pipeline.config.checkout import REPOSITORY
 from pipeline.config.finished_models import in_danger
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
 from pipeline.monitor.partition_check import unsatisfiable
+from pipeline.phrase_based import programs as phrase_based
 
 SECONDS = 900
 """Time limit for Snakemake's check, which takes seconds: a file system may hang."""
@@ -35,7 +36,10 @@ def missing(listed: JobList, folder: Path, sent: bool = False, status: str | Non
         status: the executor's program that tells their states.
     """
     finished = in_danger(listed.config, listed.trained, {job.rule for job in listed.due}, folder)
+    builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.problem}
+    rules = {job.rule for job in listed.due}  # both build beside Snakemake, on this machine
     found = [_slurm(listed, status) if sent else _gpu(listed), _disk(listed, folder)]
+    found += [problem() for rule, problem in builds.items() if rule in rules]
     cluster = unsatisfiable(listed.due) if sent else []
     return [*finished, *(problem for problem in found if problem), *cluster]
 
@@ -82,7 +86,7 @@ def forecast(listed: JobList, folder: Path) -> list[str]:
     parts = disk_bytes(config, folder, listed.fetched, runs)
     if any(parts.values()):
         free = _gigabytes(shutil.disk_usage(folder).free)
-        lines.append(f"disk: {_gigabytes(sum(parts.values()))} of {free} free: {_parts(parts)}")
+        lines.append(f"disk: needs {_gigabytes(sum(parts.values()))} ({_parts(parts)}), {free} are free")
     unknown = [archive for archive in listed.fetched if config.archives[archive].bytes is None]
     if unknown:
         lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
@@ -100,15 +104,12 @@ def _gigabytes(size: int) -> str:
 # --- as a command -----------------------------------------------------------------------------------------------------
 
 
-def check(folder: Path, options: Sequence[str]) -> list[str]:
-    """Return what the work in a folder will take. Snakemake tells it before the first job, and then ends.
+def check(folder: Path, options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what the work in a folder will take, and what is missing. Snakemake tells it, and then ends.
 
     Args:
         folder: the experiment's.
         options: Snakemake's, as for a run.
-
-    Raises:
-        UserError: something is missing.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
@@ -124,5 +125,6 @@ def check(folder: Path, options: Sequence[str]) -> list[str]:
     if result.returncode:
         lines = result.stderr.strip().splitlines()
         problems = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        raise UserError(*problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"])
-    return result.stdout.splitlines()
+        told = problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"]
+        return result.stdout.splitlines(), told
+    return result.stdout.splitlines(), []

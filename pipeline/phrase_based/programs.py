@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
 from nmt.io.system import last_line
-from pipeline.programs import run, unpack
+from pipeline.programs import lacking, run, unpack
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
@@ -210,9 +210,19 @@ def _install_eflomal(folder: Path) -> None:
         (work / "python").rename(folder / "python")
 
 
+def problem() -> str | None:
+    """Return why this machine can neither find Moses nor build it; None if it can."""
+    absent = (
+        [] if on_path() else lacking(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
+    )
+    if not absent:
+        return None
+    return f"moses: not on the PATH, and to build it this machine lacks {', '.join(absent)} ({PACKAGES})"
+
+
 def _build(folder: Path, source: Path, jobs: int) -> None:
-    if absent := [name for name in ("perl", "make", "c++") if not shutil.which(name)]:
-        raise UserError(f"moses: not on the PATH, and a build needs {', '.join(absent)} ({PACKAGES})")
+    if why := problem():
+        raise UserError(why)
     with temporary_folder(folder, "build-") as work:
         tree = _unpack(source, work)
         bjam, conda = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"], os.environ.get("CONDA_PREFIX", "")

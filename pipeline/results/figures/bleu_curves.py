@@ -14,10 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from nmt.plots.style import COLORS, DASHES, drawing
+from nmt.plots.style import drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.labels import label
+from pipeline.results.figures.styles import line_of
 from pipeline.results.sentence_groups import Point, Rows, by_length, by_unknown_words, sides_of
 
 Scores = Mapping[str, Mapping[str, Any]]
@@ -113,11 +114,11 @@ def _draw(
 ) -> list[Curve]:
     """Draw each model's curve and band."""
     curves = []
-    for index, model in enumerate(dict.fromkeys([*settings.figure2_models, *scores])):
-        color, line = COLORS[index % len(COLORS)], DASHES[index % len(DASHES)]
+    for model in dict.fromkeys([*settings.figure2_models, *scores]):
+        line = line_of(model, settings)
         points, name = curve(scores[model]["by_sentence"]), settings.label(model)
-        known = draw_curve(axes, points, label=name, color=color, linestyle=line, linewidth=2, **style)
-        curves.append((name, color, known))
+        known = draw_curve(axes, points, label=name, linewidth=2, **line, **style)
+        curves.append((name, line["color"], known))
     return curves
 
 

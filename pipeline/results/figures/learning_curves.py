@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from nmt.io.files import read_json
-from nmt.plots.style import COLORS, DASHES, drawing
+from nmt.plots.style import drawing
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import records
 from pipeline.config.artifacts import ReportSettings
+from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs
 
 Points = tuple[tuple[int, float], ...]
@@ -113,21 +114,16 @@ def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
 
 def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: ReportSettings) -> None:
     """One panel: every run's curve, labelled once per model."""
-    drawn = list(dict.fromkeys(run.model for run in runs))
-    # a model that Figure 2 shows has the same colour and line there
-    models = list(dict.fromkeys([model for model in settings.figure2_models if model in drawn] + drawn))
     labelled: set[str] = set()
     for run in runs:
         points: Points = getattr(run, name)
-        round_, index = divmod(models.index(run.model), len(COLORS))
         alone = [other.model for other in runs].count(run.model) == 1
         axes.plot(
             [update for update, _ in points],
             [nll for _, nll in points],
-            color=COLORS[index],
-            linestyle=DASHES[(index + round_) % len(DASHES)],
             linewidth=1.5 if alone else 0.7,
             label=None if run.model in labelled else settings.label(run.model),
+            **line_of(run.model, settings),
         )
         labelled.add(run.model)
 

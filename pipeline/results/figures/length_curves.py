@@ -6,10 +6,11 @@ import math
 
 from matplotlib.figure import Figure
 
-from nmt.plots.style import COLORS, drawing
+from nmt.plots.style import drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.text import SentenceLength
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
+from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs
 from pipeline.results.sentence_groups import by_length
 
@@ -40,7 +41,8 @@ def length_curves(scores: Scores, settings: ReportSettings) -> Figure:
         highest = 1.0
         for place, (system, score) in enumerate(scores.items()):
             axes = panels[place]
-            for color, (side, (name, line)) in zip(COLORS, _SIDES.items(), strict=False):
+            color = line_of(system, settings)["color"]
+            for side, (name, line) in _SIDES.items():
                 points = by_length(score["by_sentence"], window, longest, side)
                 known = draw_curve(axes, points, color, linestyle=line, linewidth=1.8, label=name)
                 highest = max([highest, *(bleu for _, bleu in known)])

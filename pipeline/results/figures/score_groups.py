@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import words
-from nmt.plots.style import COLORS, drawing
+from nmt.plots.style import drawing
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
+from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs
 from pipeline.results.sentence_groups import Rows, groups
 
-_LINES = ("-", "--", "-.", ":")
 _BAND = 0.12
 
 
@@ -48,16 +48,16 @@ def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: R
 
 def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings) -> None:
     bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    for index, (system, rows) in enumerate(scores.items()):
+    for system, rows in scores.items():
         points, bounds = groups(rows, keys, settings.score_groups, bootstrap)
-        color, line = COLORS[index % len(COLORS)], _LINES[index % len(_LINES)]
+        line = line_of(system, settings)
         places = [point.place + 0.5 for point in points]
         label, values = settings.label(system), [point.bleu or 0 for point in points]
-        axes.plot(places, values, line, color=color, marker="o", markersize=4, label=label)
+        axes.plot(places, values, marker="o", markersize=4, label=label, **line)
         intervals = [point.interval for point in points if point.interval]
         if intervals:
             low, high = zip(*intervals, strict=True)
-            axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
+            axes.fill_between(places, low, high, color=line["color"], alpha=_BAND, linewidth=0)
         axes.set_xticks(range(len(bounds)), [f"{bound:.0f}" for bound in bounds])
     axes.set_ylim(bottom=0)
     axes.grid(color="0.85", linewidth=0.6)

@@ -46,7 +46,7 @@ def test_what_a_build_needs_is_named_first(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"a build needs perl, make, c\+\+ \(Debian: "):
+    with pytest.raises(UserError, match=r"lacks perl, make, a C\+\+ compiler \(Debian: "):
         provide(folder, tmp_path / "source.tar.gz", 1)
 
 

@@ -110,5 +110,6 @@ def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) 
 def test_more_models_than_colours_differ_by_their_lines() -> None:
     points, count = ((10, 50.0), (20, 40.0)), len(COLORS) + 1
     runs = [Curves(f"rnnsearch-{index}", 1, None, points, points) for index in range(count)]
-    for panel in learning_curves(runs, REPORT).get_axes():
+    report = REPORT.model_copy(update={"labels": {run.model: run.model for run in runs}})
+    for panel in learning_curves(runs, report).get_axes():
         assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count
