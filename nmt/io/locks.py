@@ -185,7 +185,7 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
             if time.monotonic() >= deadline:
                 raise StillLocked(f"{blocked}; waited for it as long as there was time; run again")
             if not announced:
-                click.echo(f"nmt: {blocked}; waiting for it, or for a minute without its heartbeat", err=True)
+                click.echo(f"nmt: {blocked}; waiting for it", err=True)
                 announced = True
             time.sleep(POLL)
         holding = Holding(folder / "lock", claim)

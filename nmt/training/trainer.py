@@ -301,7 +301,8 @@ class Trainer:
             for every in (settings.log_every, settings.validate_every, settings.checkpoint_every)
         )
         if log_due or validation_due or checkpoint_due or last:
-            self.refuse_to_write()  # waits for the updates of a GPU, so their time is complete
+            self.refuse_to_write()
+            self.updater.read()  # waits for the updates of a GPU, so that their time is complete
         self._tick(of_updates=True)
 
         if log_due or last:
