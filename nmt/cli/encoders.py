@@ -136,9 +136,10 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
-    from nmt.api import Model
+    from nmt.api import Model, text_settings_of
 
-    model = Model([model_path], ComputeOptions())
+    # a picture of an experiment depends on its settings, and not on the cores of the machine
+    model = Model([model_path], ComputeOptions(threads=text_settings_of([model_path]).decoding.threads))
     from nmt.decoding.encoders import tree_of
     from nmt.decoding.translator import text_processors
     from nmt.plots.sentence import figure6

@@ -65,7 +65,7 @@ class ComputeOptions(Settings):
         description="auto takes the GPU if there is one [default: cpu if the model's settings say so, else auto].",
     )
     threads: Threads | None = Field(
-        default=None, description="CPU threads [default: the model's, but not more than there are cores]."
+        default=None, description="CPU threads [default: one for each core]. Last digits may depend on it."
     )
     precision: SearchPrecision | None = Field(
         default=None,
@@ -126,7 +126,7 @@ class TextSettings(WithoutDefaults):
             "beam": max(options.beam_size or self.decoding.beam, n_best),
             "n_best": n_best,
             "batch_size": compute.batch_size or self.decoding.batch_size,
-            "threads": compute.threads or min(self.decoding.threads, processors()),
+            "threads": compute.threads or processors(),
             # cuda of the settings means the machine of an experiment; a published model also works without a GPU
             "device": compute.device or ("cpu" if self.decoding.device == "cpu" else "auto"),
         }
