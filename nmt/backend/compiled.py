@@ -2,11 +2,10 @@
 
 A GPU takes longer to start dozens of small kernels for a step than to run them. The functions marked with `fusible`
 contain these operations; called with `fuse`, they run as torch.compile has made them. The equations are the same, and
-the results differ in their last digits. Where a kernel is better written in another way,
-`torch.compiler.is_compiling()` tells that torch.compile reads the function.
+the results differ in their last digits.
 
 What is compiled is little and bounded: each function once for a model, with the sizes of the model and the batch as
-constants, but for the one size that varies from batch to batch. No kernel is chosen by its measured time, so that equal
+constants, but for the sizes that vary from batch to batch. No kernel is chosen by its measured time, so that equal
 input gives equal bits in every process.
 """
 
@@ -140,11 +139,15 @@ def _compile(graph: Any, inputs: Any) -> Any:
     return compiled
 
 
-def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def fusible(
+    fused: Callable[..., Any] | None = None, **varying: int | tuple[int, ...]
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function that torch.compile can make faster.
 
     Args:
-        varying: arguments with the dimension whose size varies from batch to batch.
+        fused: a function of the same name (and `_fused`) and signature. It computes the same in a form of which
+            torch.compile makes better kernels, and is compiled in place of the function.
+        varying: arguments with the dimension, or those, whose size varies from batch to batch.
 
     Returns:
         The function with another argument, `fuse`.
@@ -154,7 +157,7 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
         names = list(inspect.signature(function).parameters)
         places = [(names.index(name), dimension) for name, dimension in varying.items()]
         compiled = functools.cache(
-            lambda: torch.compile(function, fullgraph=True, dynamic=False, backend=_compile)
+            lambda: torch.compile(fused or function, fullgraph=True, dynamic=False, backend=_compile)
         )
 
         @functools.wraps(function)

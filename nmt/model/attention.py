@@ -43,7 +43,10 @@ class Alignment(Module):
 
 
 class AttentionScan(torch.autograd.Function):
-    """Computes c_i and s_i = f(s_{i-1}, input_i, c_i) for all steps, with a hand-written backward pass.
+    """Computes s_i = f(s_{i-1}, input_i, c_i) for all steps, with a hand-written backward pass.
+
+    The recurrence does without c_i. Its unit reads [C_z C_r C] c_i = sum_j alpha_ij ([C_z C_r C] h_j), and what stands
+    in brackets is one product for all j. The contexts c_1..c_T themselves are one product after the recurrence.
 
     The backward pass computes the (B, S, A) activations of the alignment model again. To keep them would take T times
     the memory of the keys.
@@ -83,33 +86,38 @@ class AttentionScan(torch.autograd.Function):
         gates = projected.new_empty(steps, batch, 2 * hidden)
         candidates = projected.new_empty(steps, batch, hidden)
         queries = projected.new_empty(steps, batch, units)
-        contexts = projected.new_empty(steps, batch, annotations.shape[2])
         weights = projected.new_empty(steps, batch, keys.shape[1])
+
         from_state = torch.cat([W_a, U_gates], dim=1)
-        by_state, by_candidate, by_context = map(backend.factor, (from_state, U, C))
+        by_state, by_candidate = backend.factor(from_state), backend.factor(U)
+        shares = backend.product(annotations, C)  # (B, S, 3N)
         padding = padding.contiguous()
         # not where a development set is scored, whose batches have many sizes
         ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
+
         states[0] = start
         for t in range(steps):
             products = backend.product(states[t], by_state)
             queries[t] = products[:, :units]
-            alpha, context = attend(
+            alpha, share = attend(
                 queries[t].unsqueeze(1),
                 keys,
                 v_a,
                 padding,
-                annotations,
+                shares,
                 backend.by_sigmoid,
                 fuse=backend.fuse,
             )
-            weights[t], contexts[t] = alpha.squeeze(1), context.squeeze(1)
-            given = backend.product(contexts[t], by_context).add_(projected[t])
+            weights[t] = alpha.squeeze(1)
+            given = share.squeeze(1).add_(projected[t])
             out = gates[t], candidates[t], states[t + 1]
             gated_step(backend, given, products[:, units:], states[t], by_candidate, None, out)
+
+        contexts = torch.bmm(weights.transpose(0, 1), annotations).transpose(0, 1)  # (T, B, C)
         ctx.save_for_backward(
-            states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
-        )
+            states, gates, candidates, queries, contexts, weights, annotations, shares, keys,
+            from_state, v_a, U, C,
+        )  # fmt: skip
         ctx.mark_non_differentiable(weights)
         return states, contexts, weights
 
@@ -117,67 +125,75 @@ class AttentionScan(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients in the order of the arguments; backend and padding have none."""
         backend, (grad_states, grad_contexts, _) = ctx.backend, grads
-        states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (
-            ctx.saved_tensors
-        )
+        (
+            states, gates, candidates, queries, contexts, weights, annotations, shares, keys,
+            from_state, v_a, U, C,
+        ) = ctx.saved_tensors  # fmt: skip
         steps, batch, hidden = candidates.shape
         units = keys.shape[2]
         grad_projected = gates.new_empty(steps, batch, 3 * hidden)
         grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
-        grad_states = grad_states.contiguous()
-        grad_contexts = grad_contexts.clone(memory_format=torch.contiguous_format)
         grad_energies = torch.empty_like(weights)
-        # a = tanh(q_i + k_j), g = dL/de_ij: dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2);
-        # steps add up g a^2, and the sums of g and the factor v_a are applied at the end
-        squares = torch.zeros_like(keys)
-        grad_v = keys.new_zeros(len(keys), units)
-        state_back, candidate_back, context_back = (backend.factor(part.t()) for part in (from_state, U, C))
+        squares, grad_v = torch.zeros_like(keys), keys.new_zeros(batch, units)
+        grad_states = grad_states.contiguous()
+        state_back, candidate_back = backend.factor(from_state.t()), backend.factor(U.t())
+
+        # dL/d alpha_ij by way of the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
+        known = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
+
         grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
                 backend, grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
             )
-            backend.add_product(grad_contexts[t], grad_projected[t], context_back)
             attend_backward(
-                weights[t], annotations, grad_contexts[t], keys, queries[t], v_a, grad_energies[t],
+                weights[t], shares, grad_projected[t], known[t], keys, queries[t], v_a, grad_energies[t],
                 grad_products[t, :, :units], squares, grad_v, backend.by_sigmoid, fuse=backend.fuse,
             )  # fmt: skip
             grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
             backend.add_product(before, grad_products[t], state_back)
             grad = before.add_(grad_states[t])
-        # every weight gradient is one product over all steps
+
+        # every weight's gradient is one product over all steps
         past, flat = states[:-1].view(-1, hidden), grad_projected.flatten(0, 1)
         grad_W_a = backend.product(past.t(), grad_products.flatten(0, 1)[:, :units])
         grad_U_gates, grad_U = recurrent_gradients(backend, past, gates.view(-1, 2 * hidden), flat)
-        grad_C = backend.product(contexts.view(-1, contexts.shape[2]).t(), flat)
-        # d c_i / d h_j = alpha_ij
+        grad_C = backend.product(contexts.flatten(0, 1).t(), flat)
+        grad_keys, grad_v = keys_backward(
+            grad_energies, queries, keys, v_a, squares, grad_v, fuse=backend.fuse
+        )
+
+        # dL/dc_i by way of the unit and of the output layer, and d c_i / d h_j = alpha_ij
+        grad_contexts = backend.product(flat, C.t()).view_as(contexts) + grad_contexts
         grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
-        sums = grad_energies.sum(dim=0).unsqueeze(2)
-        grad_keys = torch.sub(sums, squares, out=squares).mul_(v_a)
         return (
-            None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v.sum(dim=0),
+            None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v,
             grad_U_gates, grad_U, grad_C,
         )  # fmt: skip
 
 
-@fusible(keys=1, padding=1, values=1)
+def attend_fused(
+    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
+) -> tuple[Tensor, Tensor]:
+    """Do what `attend` does, in expressions of which a compiler makes two kernels."""
+    energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
+    alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
+    return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
+
+
+@fusible(fused=attend_fused, keys=1, padding=1, values=1)
 def attend(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
 ) -> tuple[Tensor, Tensor]:
     """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for queries W_a s_{i-1} (B, K, A), Eqs. 5 and 6.
 
-    `keys` (B, S, A) are U_a h_j, and `values` (B, S, X) what is summed: the annotations, or a linear function of them.
+    `keys` (B, S, A) are U_a h_j, and `values` (B, S, X) what is summed: a linear function of the annotations.
     In training, a sentence has one query. In a search, all hypotheses of a sentence share its keys.
     """
-    if torch.compiler.is_compiling():
-        energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
-    else:
-        energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
-        for rows, some, activation in activations(keys, queries, by_sigmoid):
-            energy[rows, some] = activation @ v_a
+    energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
+    for rows, some, activation in activations(keys, queries, by_sigmoid):
+        energy[rows, some] = activation @ v_a
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
-    if torch.compiler.is_compiling():
-        return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
     return alpha, torch.bmm(alpha, values)
 
 
@@ -199,36 +215,73 @@ def activations(keys: Tensor, queries: Tensor, by_sigmoid: bool) -> Iterator[tup
             yield rows, some, tanh_(activation, by_sigmoid)
 
 
-@fusible(weights=1, annotations=1, keys=1, grad_energy=1, squares=1)
-def attend_backward(
-    weights: Tensor, annotations: Tensor, grad_context: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
-    grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
+def attend_backward_fused(
+    weights: Tensor, values: Tensor, grad_sum: Tensor, known: Tensor, keys: Tensor, query: Tensor,
+    v_a: Tensor, grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
 ) -> None:  # fmt: skip
-    """Go back through one step of `attend`, with alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A).
+    """Do what `attend_backward` does, but for the sums, which `keys_backward_fused` computes at once.
 
-    Fills dL/de_i (B, S) and dL/dq_i (B, A), and adds to the sums of g a^2 (B, S, A) and of g a over positions (B, A).
+    To read and write the sums at each step would take a GPU longer than to compute the activations once more.
     """
-    if torch.compiler.is_compiling():
-        grad_weights = (annotations * grad_context.unsqueeze(1)).sum(dim=2)
-    else:
-        grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
+    grad_weights = known + (values * grad_sum.unsqueeze(1)).sum(dim=2)
+    grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
+    grad_energy.copy_(grads)
+    activation = torch.tanh(keys + query.unsqueeze(1))
+    slope = 1 - activation * activation
+    grad_query.copy_((grads.unsqueeze(2) * slope).sum(dim=1) * v_a)
+
+
+@fusible(fused=attend_backward_fused, weights=1, values=1, known=1, keys=1, grad_energy=1, squares=1)
+def attend_backward(
+    weights: Tensor, values: Tensor, grad_sum: Tensor, known: Tensor, keys: Tensor, query: Tensor,
+    v_a: Tensor, grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
+) -> None:  # fmt: skip
+    """Go back through one step of `attend`: fill dL/de_i (B, S) and dL/dq_i (B, A), and add to two sums over the steps.
+
+    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i is v_a * sum_j g (1 - a^2).
+
+    Args:
+        weights, query: alpha_i (B, S) and q_i (B, A).
+        values, keys, v_a: see `attend`.
+        grad_sum: the gradient of the sum of values, (B, X).
+        known: the other part of dL/d alpha_i, (B, S).
+        squares, grad_v: the sums over all steps of g a^2 (B, S, A), and of g a over positions (B, A).
+    """
+    grad_weights = torch.baddbmm(known.unsqueeze(2), values, grad_sum.unsqueeze(2)).squeeze(2)
     # that of the softmax, which is 0 on padding, whose weight is 0
     grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
     grad_energy.copy_(grads)
-    if torch.compiler.is_compiling():
-        activation = torch.tanh(keys + query.unsqueeze(1))
-        each = grads.unsqueeze(2) * activation
-        square = each * activation
-        squares.add_(square)
-        grad_v.add_(each.sum(dim=1))
-        of_squares = square.sum(dim=1)
-    else:
-        of_squares = torch.empty_like(query)
-        for rows, _, found in activations(keys, query.unsqueeze(1), by_sigmoid):
-            activation = found.squeeze(1)
-            some = grads[rows]
-            grad_v[0].addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
-            square = activation.mul_(activation)
-            of_squares[rows] = torch.bmm(some.unsqueeze(1), square).squeeze(1)
-            squares[rows].addcmul_(square, some.unsqueeze(2))
+    of_squares = torch.empty_like(query)
+    for rows, _, found in activations(keys, query.unsqueeze(1), by_sigmoid):
+        activation = found.squeeze(1)
+        some = grads[rows]
+        grad_v[0].addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
+        square = activation.mul_(activation)
+        of_squares[rows] = torch.bmm(some.unsqueeze(1), square).squeeze(1)
+        squares[rows].addcmul_(square, some.unsqueeze(2))
     grad_query.copy_((grads.sum(dim=1, keepdim=True) - of_squares) * v_a)
+
+
+def keys_backward_fused(
+    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, squares: Tensor, grad_v: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Do what `keys_backward` does, from the activations of all steps instead of sums that the steps have made."""
+    activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), which exists in registers only
+    grads = grad_energies.unsqueeze(3)
+    slope = 1 - activation * activation
+    return v_a * (grads * slope).sum(dim=0), (grads * activation).sum(dim=0).sum(dim=(0, 1))
+
+
+@fusible(fused=keys_backward_fused, grad_energies=(0, 2), queries=0, keys=1, squares=1)
+def keys_backward(
+    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, squares: Tensor, grad_v: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the gradients of the keys (B, S, A), v_a * sum_i g (1 - a^2), and of v_a (A,), sum_ij g a.
+
+    Args:
+        grad_energies, queries: g of all steps, (T, B, S), and q_i, (T, B, A).
+        keys, v_a: see `attend`.
+        squares, grad_v: what the steps of `attend_backward` have summed up.
+    """
+    sums = grad_energies.sum(dim=0).unsqueeze(2)
+    return torch.sub(sums, squares, out=squares).mul_(v_a), grad_v.sum(dim=0)

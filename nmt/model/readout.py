@@ -160,14 +160,25 @@ class SummedNLL(torch.autograd.Function):
         return None, features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
 
 
-@fusible(logits=0, words=0, mask=0)
+def logits_to_gradient_fused_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Do what `logits_to_gradient_` does, with as few passes over the logits as a kernel needs."""
+    values = logits + b
+    total = values.logsumexp(dim=1, keepdim=True)
+    cost = total - values.gather(1, words)
+    chosen = torch.arange(values.shape[1], device=values.device) == words
+    error = torch.exp(values - total) - chosen.to(values.dtype)
+    if mask is not None:
+        cost, error = cost * mask, error * mask
+    logits.copy_(error)
+    return cost.sum(dtype=torch.float64)
+
+
+@fusible(fused=logits_to_gradient_fused_, logits=0, words=0, mask=0)
 def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Turn logits without bias (P, V) into their gradient, softmax - one-hot, and return the cost.
 
     `words` and `mask` are (P, 1).
     """
-    if torch.compiler.is_compiling():
-        return _logits_to_gradient_at_once(logits, b, words, mask)
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
     buffer = torch.empty_like(logits[:size])
@@ -183,19 +194,6 @@ def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor |
             part.mul_(mask[start : start + size])
         total -= chosen.sum(dtype=torch.float64)
     return total
-
-
-def _logits_to_gradient_at_once(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
-    """Do what `logits_to_gradient_` does, with as few passes over the logits as a kernel needs."""
-    values = logits + b
-    total = values.logsumexp(dim=1, keepdim=True)
-    cost = total - values.gather(1, words)
-    chosen = torch.arange(values.shape[1], device=values.device) == words
-    error = torch.exp(values - total) - chosen.to(values.dtype)
-    if mask is not None:
-        cost, error = cost * mask, error * mask
-    logits.copy_(error)
-    return cost.sum(dtype=torch.float64)
 
 
 def put_product(backend: Backend, sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:

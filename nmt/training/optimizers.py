@@ -276,7 +276,6 @@ class Adadelta(Optimizer):
     def _advance(self, parts: list[Tensor], scale: Tensor | None, fuse: bool = False) -> None:
         """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
         if fuse:
-            # as a tensor, or each rate would be compiled anew
             rate = parts[0].new_full((), self.learning_rate)
             four_lines(*parts, rate, self.rho, self.epsilon, scale, fuse=True)
             return
@@ -293,18 +292,30 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
         state[name][rows] = state[name][rows] * power
 
 
-@fusible(weight=0, gradient=0, squares=0, steps=0)
-def four_lines(
-    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Any, rho: float, epsilon: float,
-    scale: Tensor | None,
+def four_lines_fused(
+    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Tensor, rho: float,
+    epsilon: float, scale: Tensor | None,
 ) -> None:  # fmt: skip
-    """Apply the four lines in place; `rate` is a number, or a scalar tensor where this is compiled."""
+    """Do what `four_lines` does, with a rate that is a scalar tensor: each number would be compiled anew."""
+    weight.sub_(averaged_step(gradient, squares, steps, rho, epsilon, scale) * rate)
+
+
+@fusible(fused=four_lines_fused, weight=0, gradient=0, squares=0, steps=0)
+def four_lines(
+    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
+    epsilon: float, scale: Tensor | None,
+) -> None:  # fmt: skip
+    """Apply the four lines in place."""
+    weight.add_(averaged_step(gradient, squares, steps, rho, epsilon, scale), alpha=-rate)
+
+
+def averaged_step(
+    gradient: Tensor, squares: Tensor, steps: Tensor, rho: float, epsilon: float, scale: Tensor | None
+) -> Tensor:
+    """Return the step of the second line, after both averages have been renewed in place."""
     if scale is not None:
         gradient = gradient * scale
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
     steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-    if torch.compiler.is_compiling():
-        weight.sub_(step * rate)
-    else:
-        weight.add_(step, alpha=-rate)
+    return step
