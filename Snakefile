@@ -88,6 +88,9 @@ rule releases:
 include: "workflow/rules/start.smk"
 
 
+internals.use_default_partition(workflow, rules_without_gpu())
+
+
 if CHECK_ONLY:
 
     rule preflight:

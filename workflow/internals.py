@@ -64,6 +64,19 @@ def limit(workflow: Any, resource: str, count: int) -> None:
         resources[resource] = count
 
 
+PARTITION_KEYS = ("slurm_partition", "gpu_model")
+
+
+def use_default_partition(workflow: Any, names: Iterable[str]) -> None:
+    """Let rules whose jobs need no GPU ask for the partition that a profile states for all, not for that with GPUs."""
+    default = workflow.get_rule("all").resources
+    for rule in workflow.rules:
+        if rule.name in names:
+            asked = {key: value for key, value in rule.resources.items() if key not in PARTITION_KEYS}
+            asked |= {key: default[key] for key in PARTITION_KEYS if key in default}
+            rule.resources = type(default)(asked)
+
+
 def bind(workflow: Any, folders: Iterable[Path]) -> None:
     """Let jobs in a container see these folders, where they are, beside the working folder."""
     settings, options = workflow.deployment_settings, of(workflow, "options of the container") or ""

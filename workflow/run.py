@@ -125,8 +125,15 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
+    import yaml
+
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder), "--rerun-incomplete"]
+    if "--workflow-profile" not in _names(
+        options
+    ):  # its options, without the line by which Snakemake names it
+        profile = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text(encoding="utf-8"))
+        command += ["--workflow-profile", "none", "--rerun-triggers", *profile["rerun-triggers"]]
     if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
@@ -162,11 +169,15 @@ def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -
             else:
                 print("\nno further job begins; running jobs finish first, Ctrl-C ends them", file=sys.stderr)
                 process.send_signal(number)
-            print("what is finished stays; the same command continues", file=sys.stderr)
+            signals.append(number)
 
+        signals: list[int] = []
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, hand_on)
-        return process.wait()
+        code = process.wait()
+    if signals:  # last, so that it is what one sees
+        print("what is finished stays; the same command continues", file=sys.stderr)
+    return code
 
 
 WIDTH = 80
@@ -187,8 +198,19 @@ def _show(folder: Path) -> None:
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
     if models := sorted(file.parent for file in folder.glob("models/*/text.json")):
-        model = max(models, key=lambda path: path.name == "rnnsearch-50")
-        print(f"To try: .venv/bin/nmt translate --model {model}")
+        print(f"To try: .venv/bin/nmt translate --model {max(models, key=_usefulness)}")
+
+
+def _usefulness(model: Path) -> tuple[bool, float]:
+    """Return whether Figure 3 shows a model, and its BLEU: the order in which a person would try models."""
+    from nmt.io.files import read_json
+
+    folder = model.parents[1]
+    score = folder / "scores" / f"{model.name}.json"
+    bleu = float(read_json(score)["bleu_all"]) if score.is_file() else 0.0
+    settings = folder / "logs" / "settings.json"
+    figure3_model = read_json(settings)["artifacts"]["figure3_model"] if settings.is_file() else ""
+    return model.name == figure3_model, bleu
 
 
 if __name__ == "__main__":

@@ -70,12 +70,13 @@ if [ -e .venv/bin/activate ]; then
     fi
 fi
 echo "setup: PyTorch's build $build (another: make setup TORCH=cpu, cuda or cu126)"
+echo "setup: packages are fetched and compiled to bytecode, a minute or two without a line"
 case $build in
     cuda) sync "$@" ;;
     cpu)
         sync --extra cpu --no-install-package torch "$@"
-        if ! sync --extra cpu "$@"; then
-            echo "setup: not from PyTorch's index: taken from where pip is configured to look, else with CUDA (2.7 GB)"
+        if ! sync --extra cpu "$@" 2> .venv/setup.log; then
+            echo "setup: PyTorch's index does not answer (.venv/setup.log): pip is asked, else it comes with CUDA (2.7 GB)"
             torch --extra cpu > .venv/torch.txt
             .venv/bin/python -m pip install -qqq --no-deps --require-hashes -r .venv/torch.txt || sync "$@"
         fi

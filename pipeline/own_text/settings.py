@@ -309,9 +309,10 @@ def _description(
     pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
     files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
     passes = proposal.updates * proposal.sizes.batch_size / text.pairs["train"]
+    left_out = f" Left out of train, since they share a sentence with a drawn set: {text.left_out:,} pairs."
     paragraphs = (
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
-        f" {text.left_out:,} pairs with a sentence of a drawn set are left out of train.",
+        f"{left_out if text.left_out else ''}",
         f"Sizes, vocabularies, limits and updates ({passes:.1f} passes over the text) were chosen from the amount of"
         " text: change what you like before the first run. docs/settings.md in the repository explains all keys.",
     )

@@ -52,7 +52,9 @@ def test_four_shards_share_a_submission(paper: str) -> None:
     assert groups == {"score": fours, "select": fours}
 
 
-def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path, device: str) -> None:
+    """Jobs that need no GPU do not go to its partition."""
     profile = tmp_path / "mine"
     profile.mkdir()
     text = PROFILE.read_text(encoding="utf-8")
@@ -61,13 +63,17 @@ def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -
     text = text.replace('slurm_partition: ""', "slurm_partition: large", 1)
     assert '""' not in text
     (profile / "config.yaml").write_text(text, encoding="utf-8")
-    result = snakemake(tmp_path, "-n", "--profile", str(profile))
+    devices = [f"{block}={{device: {device}}}" for block in ("training", "decoding")]
+    result = snakemake(tmp_path, "-n", "--profile", str(profile), "--config", *devices)
+    with_gpu = "small" if device == "cpu" else "large"
     for rule, partition in {
-        "train": "large",
-        "translate": "large",
-        "align": "large",
+        "train": with_gpu,
+        "translate": with_gpu,
+        "align": with_gpu,
         "prepare": "small",
     }.items():
-        for job in asked(result.stdout, rule):
+        jobs = asked(result.stdout, rule)
+        assert jobs or rule == "align", result.stdout
+        for job in jobs:
             assert (job["slurm_account"], job["slurm_partition"]) == ("us", partition)
             assert job.get("gpu_model") == ("h200" if partition == "large" else None)

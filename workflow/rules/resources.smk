@@ -41,6 +41,20 @@ def cores_of(threads):
     return min(threads, max(1, internals.cores(workflow) // SHARED_GPUS))
 
 
+def rules_without_gpu():
+    """The rules of which no job computes on a GPU, of those for which a profile states the partition with GPUs."""
+    trained = [CONFIG.models[model].training.device for model in CONFIG.use.models]
+    decoded = [system.decoding.device for system in SYSTEMS.values()]
+    devices = {
+        "train": trained,
+        "train_on_phrases": trained,
+        "translate": decoded,
+        "rescore": decoded,
+        **dict.fromkeys(("align", "perplexity", "vectors", "moses_phrase_scores"), [CONFIG.decoding.device]),
+    }
+    return {rule for rule, found in devices.items() if set(found) == {"cpu"}}
+
+
 # What jobs with trained models ask for and are told, other than translation, which has settings of its own.
 WITH_MODELS = {
     "gpu": gpu_of(CONFIG.decoding.device),

@@ -12,11 +12,13 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
@@ -90,7 +92,8 @@ class RunProgress:
             self._seconds.setdefault(job.rule, []).append(self._now() - begun)
             if job.stage == "train":
                 summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
-                self._tell(job, f"done in {clock(3600 * summary['hours'])}, dev NLL {summary['dev_nll']:.2f}")
+                seconds = 3600 * (summary["hours"] - self._hours_of_base(job))
+                self._tell(job, f"done in {clock(seconds)}, dev NLL {summary['dev_nll']:.2f}")
             elif job.rule == "score":
                 score = read_json(self._folder / job.outputs[0])
                 no_unk = score["bleu_no_unk"]
@@ -99,6 +102,12 @@ class RunProgress:
                 )
             elif not any(other.stage == job.stage for other in self._jobs.values()):
                 self._line(f"{job.stage} done")
+
+    def _hours_of_base(self, job: jobs.Job) -> float:
+        """Return the hours of the run that this one continues, which its own include; 0 if it continues none."""
+        base = self._runs[str(job.run)].base
+        hours: float = read_json(self._folder / "models" / base / "summary.json")["hours"] if base else 0.0
+        return hours
 
     def fail(self, logs: Sequence[str]) -> bool:
         """Tell of the failed job, or of those of several that were sent together. Return whether a log says why."""
@@ -215,6 +224,15 @@ class LogHandler(LogHandlerBase):
         self.progress: RunProgress | None = None
         self.logs: dict[int, str] = {}
         self.explained = False
+        self.interrupted = False
+        if threading.current_thread() is threading.main_thread():
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Take note of Ctrl-C: that all jobs then fail is nothing to tell."""
+        self.interrupted = True
+        if callable(self._handler):
+            self._handler(number, frame)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print what a person wants to know of a record."""
@@ -233,6 +251,8 @@ class LogHandler(LogHandlerBase):
             self._run().begin(str(fields["log"][0]))
         elif event == LogEvent.JOB_FINISHED and fields["job_id"] in self.logs:
             self._run().end(self.logs[fields["job_id"]])
+        elif self.interrupted:
+            return
         elif event == LogEvent.GROUP_ERROR:
             # an error of each of its jobs follows, which says no more
             failed = [job["jobid"] for job in fields["job_error_info"]]
