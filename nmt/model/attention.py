@@ -21,6 +21,8 @@ from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, 
 
 AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
+IN_SEARCH = 4
+"""So many times as many in a search on a CPU: hypotheses of a sentence share its keys. Training keeps its last digits."""
 
 
 class Alignment(Module):
@@ -203,7 +205,10 @@ def activations(keys: Tensor, queries: Tensor, by_sigmoid: bool) -> Iterator[tup
     Each group reuses the memory of the group before.
     """
     batch, hypotheses, units = queries.shape
-    size = max(1, AT_ONCE[keys.device.type] // (keys.shape[1] * units))
+    at_once = AT_ONCE[keys.device.type]
+    if hypotheses > 1 and keys.device.type == "cpu":
+        at_once *= IN_SEARCH
+    size = max(1, at_once // (keys.shape[1] * units))
     sentences, each = min(batch, max(1, size // hypotheses)), min(size, hypotheses)
     buffer = keys.new_empty(sentences, each, keys.shape[1], units)
     for first in range(0, batch, sentences):
