@@ -22,7 +22,7 @@ from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, 
 AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 IN_SEARCH = 4
-"""So many times as many in a search on a CPU: hypotheses of a sentence share its keys. Training keeps its last digits."""
+"""So many times as many in a search on a CPU, where hypotheses share their keys. Training keeps its last digits."""
 
 
 class Alignment(Module):
