@@ -101,6 +101,7 @@ release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="e
 	bash workflow/release.sh $$FOLDERS
 
 test: $(DEV) ## Test each part, and a small run from nothing to its results
+	@echo "tests are collected, which takes a minute or two without a line"
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
 
 test-slow: $(DEV) ## Test what takes longer: runs that are killed, damaged, published

@@ -77,6 +77,7 @@ def as_json(number: int, n_best: Sequence[Translation]) -> str:
         "line": number,
         "source": best.source.encode("utf-8", "replace").decode(),
         "source_tokens": best.source_tokens,
+        "unknown_words": best.unknown_words,
         "pieces": best.pieces,
         **details(best),
         "n_best": [details(translation) for translation in n_best],

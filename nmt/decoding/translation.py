@@ -37,6 +37,7 @@ class Translation:
         tokens: the translation as the model writes it: T tokens.
         token_scores: what each token and the end of the sentence (of each piece) add to `score`.
         finished: whether the search reached the end of the sentence.
+        unknown_words: the source tokens that the model does not know and reads as [UNK], in their order.
         pieces: how many source tokens each piece has. A line without tokens has no piece.
         piece_attention: the attention of each piece, [tokens, source tokens]; None if there is none.
     """
@@ -48,6 +49,7 @@ class Translation:
     tokens: list[str] = field(hash=False)
     token_scores: list[float] = field(hash=False, repr=False)
     finished: bool = field(default=True, repr=False)
+    unknown_words: list[str] = field(default_factory=list, hash=False, repr=False)
     pieces: list[int] = field(default_factory=list, hash=False, repr=False)
     piece_attention: list[Weights] | None = field(default=None, compare=False, repr=False)
 

@@ -111,14 +111,16 @@ def translation(
         tokens += written
         token_scores += scores.word_log_probabilities.tolist()
 
+    source_tokens = [token for piece in pieces for token in piece]
     return Translation(
         source=line,
         text=text.text(tokens),
         score=score,
-        source_tokens=[token for piece in pieces for token in piece],
+        source_tokens=source_tokens,
         tokens=tokens,
         token_scores=token_scores,
         finished=all(hypothesis.finished for hypothesis in hypotheses),
+        unknown_words=[token for token in source_tokens if token not in model.source],
         pieces=[len(piece) for piece in pieces],
         piece_attention=matrices if attention and len(matrices) == len(pieces) else None,
     )
@@ -250,6 +252,7 @@ def score_lines(
             source_tokens=source_tokens,
             tokens=target_tokens,
             token_scores=scores.word_log_probabilities.tolist(),
+            unknown_words=[token for token in source_tokens if token not in models[0].source],
             pieces=[len(source_tokens)],
             piece_attention=None
             if scores.attention is None

@@ -8,6 +8,7 @@ report, and entries of corpora and archives that this checkout has, are the chec
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -180,12 +181,23 @@ def recorded(record: Path) -> dict[str, _Entity]:
 
 
 def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
-    """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
+    """Yield a line for each recorded name that no plain file has, or whose file has another checksum.
+
+    Files of which git has changed the line ends to those of Windows are one line.
+    """
+    of_windows = []
     for name, expected in sums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
         elif (found := sha256(results / name)) != expected:
-            yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
+            with_line_feeds = (results / name).read_bytes().replace(b"\r\n", b"\n")
+            if hashlib.sha256(with_line_feeds).hexdigest() == expected:
+                of_windows.append(name)
+            else:
+                yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
+    if of_windows:
+        why = "git's core.autocrlf does this; clone again, of a version with .gitattributes, or set it to false first"
+        yield f"{results}: {len(of_windows):,} files have Windows' line ends, such as {of_windows[0]}: {why}"
 
 
 def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
