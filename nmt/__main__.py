@@ -2,11 +2,11 @@
 
 import sys
 
-from nmt.environment import other_checkout, prepare
-
 
 def main() -> None:
     """Run a subcommand."""
+    from nmt.environment import other_checkout, prepare  # not before the working folder has left the path
+
     prepare()
     if problem := other_checkout():
         print(f"nmt: error: {problem}", file=sys.stderr)

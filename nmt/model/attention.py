@@ -177,7 +177,8 @@ class AttentionScan(torch.autograd.Function):
 def attend_fused(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
 ) -> tuple[Tensor, Tensor]:
-    """Do what `attend` does, in expressions of which a compiler makes two kernels."""
+    """Do what `attend` does for one query a sentence, in expressions of which a compiler makes two kernels."""
+    assert queries.shape[1] == 1
     energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
     return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)

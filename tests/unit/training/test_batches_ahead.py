@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+import torch
 
 from nmt.data.batches import Batch
 from nmt.training.update import BATCHES_AHEAD, ahead
@@ -17,7 +18,7 @@ from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 def numbered(count: int, made: list[int]) -> Iterator[Batch]:
     for number in range(count):
         made.append(number)
-        yield replace(batch_of(PAIRS), source_words=number)
+        yield replace(batch_of(PAIRS), source_lengths=torch.tensor(number))
 
 
 def worker_threads() -> int:
@@ -25,8 +26,10 @@ def worker_threads() -> int:
 
 
 def test_the_same_batches_come_in_the_same_order_prepared() -> None:
-    found = ahead(numbered(40, []), lambda batch: replace(batch, target_words=7))
-    assert [(batch.source_words, batch.target_words) for batch in found] == [(n, 7) for n in range(40)]
+    found = ahead(numbered(40, []), lambda batch: replace(batch, target_lengths=torch.tensor(7)))
+    assert [[int(lengths) for lengths in batch.tensors()[2:]] for batch in found] == [
+        [n, 7] for n in range(40)
+    ]
     assert worker_threads() == 0
 
 
@@ -50,7 +53,7 @@ def test_an_error_comes_where_its_batch_would_have_come() -> None:
         raise OSError("the disk is gone")
 
     found = ahead(broken(), lambda batch: batch)
-    assert [next(found).source_words, next(found).source_words] == [0, 1]
+    assert [int(next(found).source_lengths), int(next(found).source_lengths)] == [0, 1]
     with pytest.raises(OSError, match="the disk is gone"):
         next(found)
     assert worker_threads() == 0

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +17,8 @@ import torch
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
-from nmt.training import trainer
 from nmt.training.trainer import Trainer
-from nmt.training.update import GraphedUpdates, ahead
+from nmt.training.update import GraphedUpdates
 from tests.bitexts import vocabulary, write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
@@ -61,7 +59,7 @@ class StandIn:
         for name, value in of_cuda.items():
             patch.setattr(torch.cuda, name, value)
         patch.setattr(Batch, "pinned", lambda batch: self.pin(batch))
-        patch.setattr(trainer, "ahead", partial(ahead, depth=10_000))  # so that the thread never has enough
+        patch.setattr("nmt.training.update.BATCHES_AHEAD", 10_000)  # so that the thread never has enough
 
     def pin(self, batch: Batch) -> Batch:
         time.sleep(0.005)
