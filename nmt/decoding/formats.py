@@ -180,7 +180,9 @@ def _of_records(path: Path) -> Iterator[NBestList]:
             missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {missing}")
         yield NBestList(
-            record.line, record.source, [Entry(one.text, one.log_probability) for one in record.n_best]
+            record.line,
+            record.source,
+            [Entry(" ".join(one.target), one.log_probability) for one in record.n_best],
         )
 
 

@@ -133,13 +133,14 @@ def record(model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothe
         for hypothesis in hypotheses
     ]
     best = details(n_best[0])
+    del best["text"]  # of tokens nobody knows the language here
     alignment = best.pop("alignment")
     return {
         "line": sentence.line,
-        "source": source,
+        "source_tokens": sentence.source,
         **best,
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
-        "n_best": [{"text": one.text, "log_probability": one.score} for one in n_best],
+        "n_best": [{"tokens": one.tokens, "log_probability": one.score} for one in n_best],
         "alignment": alignment,
     }
 
@@ -155,8 +156,8 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     records = (
         {
             "line": sentence.line,
-            "source": " ".join(sentence.source),
-            "target": " ".join(sentence.reference),
+            "source_tokens": sentence.source,
+            "tokens": sentence.reference,
             "alignment": None if forced.attention is None else rounded(forced.attention),
         }
         for sentence, forced in zip(sentences, scored, strict=True)

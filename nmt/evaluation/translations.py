@@ -31,25 +31,26 @@ def words(text: str) -> list[str]:
 Words = Annotated[list[str], BeforeValidator(lambda value: words(value) if isinstance(value, str) else value)]
 
 
-class Hypothesis(BaseModel, frozen=True, strict=True):
+class Hypothesis(BaseModel, frozen=True, strict=True, validate_by_name=True):
     """An entry of an n-best list."""
 
-    text: str
+    target: Words = Field(validation_alias=AliasChoices("tokens", "target", "text"))
     log_probability: FiniteFloat
 
 
 class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
     """A sentence pair with the attention between its sides; the file may have other keys.
 
-    `target` holds the words that were generated (key `text`), or those of the reference. `alignment` is T' x S': a row
-    for each target word, then perhaps one for the end symbol (an unfinished translation has none); a column for each
-    source word, then perhaps one for the end symbol. It is None without attention. `source_unknown` is the number of
-    source words that the model does not know. `n_best` has the best first, if a list was kept.
+    `source` and `target` are tokens. Their keys are `source_tokens` and `tokens` as in `nmt translate --json`; packages
+    of earlier runs have `source` and `text`. The target was generated, or is the reference. `alignment` is T' x S': a
+    row for each target word, then perhaps one for the end symbol (an unfinished translation has none); a column for
+    each source word, then perhaps one for the end symbol. It is None without attention. `source_unknown` is the number
+    of source words that the model does not know. `n_best` has the best first, if a list was kept.
     """
 
     line: Count
-    source: Words
-    target: Words = Field(validation_alias=AliasChoices("text", "target"))
+    source: Words = Field(validation_alias=AliasChoices("source_tokens", "source"))
+    target: Words = Field(validation_alias=AliasChoices("tokens", "target", "text"))
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0

@@ -18,7 +18,7 @@ from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
 SETS = ("test", "dev")
-_DROPPED = ("n_best", "tokens", "word_log_probabilities")
+_DROPPED = ("n_best", "word_log_probabilities")
 _FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/")
 _FILES = ("config.json", "corpora.json")
 
@@ -117,7 +117,7 @@ def keep(source: Path, copy: Path, attention: bool = False) -> None:
 
 
 def keep_translations(source: Path, target: Path, attention: bool = False) -> None:
-    """Copy translations and the record of how they were made: no n-best lists and tokens, attention only if wanted.
+    """Copy translations and the record of how they were made: no n-best lists, attention only if wanted.
 
     Raises a `UserError` where the record is missing or of other translations.
     """

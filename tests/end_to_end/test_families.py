@@ -117,8 +117,8 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert len(translations) == 20 and all((one["alignment"] is not None) == aligns for one in translations)
     ensemble = ["--model", model, "--model", model]
     nmt("test-set", "decode", *ensemble, *test, "--settings", SEARCH, "--output", tmp_path / "ensemble.jsonl")
-    together = [json.loads(line)["text"] for line in read_lines(tmp_path / "ensemble.jsonl")]
-    assert together == [one["text"] for one in translations], "a model agrees with itself"
+    together = [json.loads(line)["tokens"] for line in read_lines(tmp_path / "ensemble.jsonl")]
+    assert together == [one["tokens"] for one in translations], "a model agrees with itself"
 
     assert_perplexity(tmp_path, model, test)
     scores, card = evaluate(tmp_path, summary["seed"]), model / "README.md"

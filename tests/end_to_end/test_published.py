@@ -204,7 +204,7 @@ def test_a_reference_that_is_a_models_own_output_and_other_numbers_of_the_paper_
     results: Path,
 ) -> None:
     translations = gzip.decompress((results / "translations/rnnsearch-50.all.jsonl.gz").read_bytes()).decode()
-    texts = [json.loads(line)["text"] for line in translations.splitlines()]
+    texts = [" ".join(json.loads(line)["tokens"]) for line in translations.splitlines()]
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (results / "test" / name).write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
     change(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")

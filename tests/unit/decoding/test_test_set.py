@@ -63,15 +63,14 @@ def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tm
     )
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 1, 2, 3, 4]
-    assert [entry["source"] for entry in found] == SOURCES
+    assert [" ".join(entry["source_tokens"]) for entry in found] == SOURCES
     assert [entry["source_unknown"] for entry in found] == [0, 0, 1, 0, 0]
     for entry in found:
-        assert entry["text"] == " ".join(entry["tokens"])
-        assert entry["n_best"][0]["text"] == entry["text"]
+        assert entry["n_best"][0]["tokens"] == entry["tokens"] and "text" not in entry
         assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
         assert len(entry["alignment"]) == len(entry["tokens"]) + entry["finished"]
         for row in entry["alignment"]:
-            assert len(row) == len(entry["source"].split()) + 1
+            assert len(row) == len(entry["source_tokens"]) + 1
             assert sum(row) == pytest.approx(1, abs=1e-3)
 
 
@@ -96,7 +95,7 @@ def test_the_unknown_word_is_forbidden_in_no_unk_and_where_the_settings_say_so(
 def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
     align_file(model, folder / "test.en", folder / "test.fr", 2, tmp_path / "out.jsonl")
     for entry, source, target in zip(records(tmp_path / "out.jsonl"), SOURCES, TARGETS, strict=True):
-        assert (entry["source"], entry["target"]) == (source, target)
+        assert (entry["source_tokens"], entry["tokens"]) == (source.split(), target.split())
         assert len(entry["alignment"]) == len(target.split()) + 1
         assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
     (alone,) = score([model], [(SOURCES[0].split(), TARGETS[0].split())], 1)
@@ -161,7 +160,8 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     refuse_altered(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
-        "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
+        "\n".join([lines[0].replace('"tokens": [', '"tokens": ["w2", ', 1), *lines[1:]]) + "\n",
+        encoding="utf-8",
     )
     with refused():
         keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
