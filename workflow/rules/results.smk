@@ -318,3 +318,30 @@ rule release:
         bits=options.option("bits", CONFIG.release.bits),
     shell:
         "nmt model release --model models/{wildcards.model} {params.bits} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+
+
+# --- a run in pieces --------------------------------------------------------------------------------------------------
+
+
+def files_of_run(run):
+    """What the replication package copies of a run: translations and their records, attention, summary, perplexity."""
+    names = {f"{run}.jsonl", f"{run}.json", *(f"{run}.{mode}.jsonl" for mode in MODES)}
+    files = [
+        file for file in ORIGINALS if os.path.basename(file) in names or file.split(os.sep)[-2:-1] == [run]
+    ]
+    return files + records_of(file for file in files if file in ORIGINALS[: len(TRANSLATED)])
+
+
+rule pack_run:
+    """Pack what the results need of a run, without weights: workflow/pieces.py joins runs of several machines."""
+    input:
+        files=lambda wildcards: files_of_run(wildcards.model),
+    output:
+        archive="pieces/{model}.tar",
+    log:
+        "logs/results/{model}.pack.log",
+    wildcard_constraints:
+        model=options.any_of(RUNS_IN_USE),
+    localrule: True
+    shell:
+        "tar --dereference -cf {output.archive:q} {input.files:q} 2> {log:q}"

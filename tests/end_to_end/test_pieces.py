@@ -1,0 +1,45 @@
+"""A run in pieces: runs of two machines, without their weights, become one package of results."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.running import ROOT, TINY, nmt, run, snakemake
+
+DEMO = ROOT / "experiments" / "demo"
+SETTINGS = """
+data_from: ../text
+use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-star]}
+artifacts: {figure2_models: [rnnsearch-50, rnnencdec-50]}
+playground: {models: []}
+"""
+PIECES = "A: [rnnsearch-50, rnnsearch-50-star]\nB: [rnnencdec-50]\n"
+
+
+def pieces(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "workflow/pieces.py", *map(str, arguments)]
+
+
+def test_pieces_become_one_package(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "config.yaml").write_text(f"extends: {DEMO}\n{TINY}", encoding="utf-8")
+    assert snakemake(tmp_path / "text", "--cores", "2", "data").returncode == 0
+    for folder in ("A", "B", "joined"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "config.yaml").write_text(f"extends: ../text\n{SETTINGS}", encoding="utf-8")
+        (tmp_path / folder / "pieces.yaml").write_text(PIECES, encoding="utf-8")
+    for piece in ("A", "B"):
+        result = run(pieces("run", tmp_path / piece, piece, "--at-once", "2"))
+        assert result.returncode == 0, result.stdout
+    first, second = (sorted(tmp_path.glob(f"{piece}/pieces/*.tar")) for piece in ("A", "B"))
+    assert len(first) == 2 and len(second) == 1
+
+    result = run(pieces("join", tmp_path / "joined", *second))
+    assert result.returncode != 0, "a piece is missing"
+    result = run(pieces("join", tmp_path / "joined", *first))
+    assert result.returncode == 0, result.stdout
+    assert nmt("verify", tmp_path / "joined" / "results").returncode == 0
+    assert not list(tmp_path.glob("joined/**/*.safetensors"))
+    result = run(pieces("run", tmp_path / "joined", "C"))
+    assert result.returncode == 2 and len(result.stdout.splitlines()) == 1

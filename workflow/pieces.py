@@ -1,0 +1,118 @@
+"""Train an experiment piece by piece, on machines that keep nothing, and join what they bring back.
+
+Usage: python workflow/pieces.py run FOLDER PIECE [--at-once N]    where there are a GPU and the prepared text
+       python workflow/pieces.py join FOLDER ARCHIVE...           where the pieces come together
+
+FOLDER/pieces.yaml has the runs of each piece. A piece leaves an archive of each run in FOLDER/pieces: translations,
+summary, history and settings, no weights. Joined, they become the tables, figures and the replication package, which
+`nmt verify` checks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+MPS = "nvidia-cuda-mps-control"
+"""NVIDIA's program by which the kernels of several processes run on a GPU at the same time."""
+WITHOUT_WEIGHTS = (
+    "dev_text",
+    "score",
+    "package_results",
+    "package_corpora",
+    "package_settings",
+    "compare",
+    "tables",
+    "figures",
+    "data_report",
+    "report",
+    "ro_crate",
+)
+"""The rules that make results of what the archives hold. No other rule may run: it would want the weights."""
+
+
+def main() -> int:
+    """Run a piece or join pieces, and return Snakemake's exit code."""
+    from nmt.errors import UserError, of_system
+
+    options = parse()
+    try:
+        if options.command == "run":
+            return run_piece(options.folder, options.piece, options.at_once)
+        return join_pieces(options.folder, options.archives)
+    except (UserError, OSError) as error:
+        problem = of_system(error, error.filename or options.folder) if isinstance(error, OSError) else error
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+
+
+def parse() -> argparse.Namespace:
+    """Return the command and what it is about."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="train and translate the runs of a piece")
+    run.add_argument("folder", type=Path, help="the experiment")
+    run.add_argument("piece", help="its name in FOLDER/pieces.yaml")
+    run.add_argument(
+        "--at-once", type=int, default=1, help="how many trainings share the GPU at a time (%(default)s)"
+    )
+    join = commands.add_parser("join", help="make the results of the archives that pieces have left")
+    join.add_argument("folder", type=Path, help="the experiment")
+    join.add_argument("archives", type=Path, nargs="+", help="files of FOLDER/pieces of the machines")
+    return parser.parse_args()
+
+
+def run_piece(folder: Path, piece: str, at_once: int) -> int:
+    """Train and translate the runs of a piece, and pack what the results need of them."""
+    targets = [f"pieces/{run}.tar" for run in runs_of_piece(folder, piece)]
+    environment = dict(os.environ)
+    if at_once > 1:
+        environment["NMT_GPUS"] = ""  # no job has the GPU for itself
+        if shutil.which(MPS):
+            subprocess.run([MPS, "-d"], check=False)  # fails where it is at work already
+    return snakemake(folder, [*targets, "--resources", f"gpu={at_once}"], environment)
+
+
+def runs_of_piece(folder: Path, piece: str) -> list[str]:
+    """Return the runs of a piece, as FOLDER/pieces.yaml names them."""
+    from nmt.errors import UserError
+    from pipeline.config.layers import read_layer
+
+    pieces = read_layer(folder / "pieces.yaml").values
+    if piece not in pieces:
+        raise UserError(f"{folder}/pieces.yaml: no piece {piece}: expected {', '.join(map(str, pieces))}")
+    return list(pieces[piece])
+
+
+def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
+    """Unpack the archives into the experiment, and make its results without any weights."""
+    from nmt.errors import UserError
+
+    for archive in archives:
+        try:
+            with tarfile.open(archive) as file:
+                file.extractall(folder, filter="data")
+        except tarfile.TarError:
+            raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
+    return snakemake(
+        folder, ["results/ro-crate-metadata.json", "--allowed-rules", *WITHOUT_WEIGHTS], os.environ
+    )
+
+
+def snakemake(folder: Path, options: Sequence[str], environment: os._Environ[str] | dict[str, str]) -> int:
+    """Run the experiment with these options of Snakemake."""
+    command = [sys.executable, str(ROOT / "workflow" / "run.py"), str(folder), *options]
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
