@@ -119,7 +119,7 @@ def commit(temporary: Path, path: Path) -> None:
 def _temporary_name(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     """Yield a new path in `parent`, whose name says which process uses it. First remove the leftovers beside it."""
     parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(parent, prefix, suffix)
+    remove_leftovers(parent, prefix, suffix)
 
     path = parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
     _own_names.add(path.name)
@@ -129,15 +129,18 @@ def _temporary_name(parent: Path, prefix: str, suffix: str = "") -> Iterator[Pat
         _own_names.discard(path.name)
 
 
-def _remove_leftovers(parent: Path, prefix: str, suffix: str) -> None:
+def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = False) -> None:
     """Remove temporary files and folders of killed processes, which would only fill the disk.
 
     Those are the ones of this machine whose process has ended, and those of others that nobody has written for a day.
+    is_locked: whether this process holds the lock of the folder; then nobody else writes into it.
     """
     for leftover in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
         host, process, *_ = [*leftover.name.removeprefix(prefix).split("-"), ""]
         with suppress(FileNotFoundError):  # another process removes it, too
-            if host == _host() and process.isdecimal():
+            if is_locked:
+                in_use = leftover.name in _own_names
+            elif host == _host() and process.isdecimal():
                 in_use = lives(int(process)) or leftover.name in _own_names
             else:
                 in_use = time.time() - _last_change(leftover) < _DAY

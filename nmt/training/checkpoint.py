@@ -61,15 +61,6 @@ def saved(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("checkpoint-*") if NAME.match(path.name))
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove the half-written files of a process that was killed while it wrote into the folder.
-
-    The caller holds the lock of the folder, so nobody is writing. At the paper's sizes, each takes a gigabyte.
-    """
-    for leftover in folder.glob(".*.part.safetensors"):
-        leftover.unlink(missing_ok=True)
-
-
 def load_last(folder: Path) -> Checkpoint | None:
     """Load the newest undamaged checkpoint; None if none was saved. Damaged ones are reported and skipped.
 

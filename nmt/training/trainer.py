@@ -30,6 +30,7 @@ from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
+from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
 from nmt.model import families
 from nmt.settings.base import Flat, differences, flatten
@@ -148,7 +149,7 @@ class Trainer:
     def resume(self, predecessor: Path | None) -> None:
         """Resume from the last undamaged checkpoint, else from a predecessor's final state, else start a new run."""
         self.state.mkdir(parents=True, exist_ok=True)
-        checkpoint.remove_leftovers(self.state)
+        remove_leftovers(self.state, ".", ".part.safetensors", is_locked=True)
         last = checkpoint.load_last(self.state)
         if last is not None:
             self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
