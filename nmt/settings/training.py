@@ -93,8 +93,8 @@ class Training(WithoutDefaults):
         BeforeValidator(lambda name: "compiled" if name == "triton" else name),
     ] = "auto"
     """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
-    torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where there is a C compiler,
-    else torch. The last digits of the results depend on it."""
+    torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where this works (a C
+    compiler, compute capability 7.0), else torch. The last digits of the results depend on it."""
     products: Literal["auto", "torch"] = "auto"
     """What computes the matrix products in fp32 on a processor. auto: oneDNN on AMD processors with AVX-512, where MKL
     does not use its fastest kernels, and else MKL, which is PyTorch's choice. torch: always MKL. The last digits of the
