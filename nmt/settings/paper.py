@@ -8,45 +8,35 @@ from typing import Any
 
 from nmt.settings.families import FAMILIES
 
-PAPER: dict[str, Any] = json.loads(Path(__file__).with_name("paper.json").read_text(encoding="utf-8"))
-RUN_KEYS = ("max_words", "seed", "continue_from", "architecture", "training")
-TEXT_KEYS = ("tokenization", "decoding")
+PAPER: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("paper.json").read_text(encoding="utf-8")
+)
+"""run: those of a training, `ModelRun`. text: those of a model for raw text, `TextSettings`."""
 
 
 def complete_run(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run, `ModelRun`, with the paper's where there are none.
-
-    A model without a name has that of its family.
-    """
+    """Return the settings of a run with the paper's where there are none. A model without a name has its family's."""
     family = values.get("family", "rnnsearch")
     model = values.get("model", family)
-    names = {"family": family, "model": model, "label": model}
-    completed = names | complete(values, RUN_KEYS)
-
-    # other families do not have all keys of RNNsearch
-    if family in FAMILIES and isinstance(completed["architecture"], dict):
+    defaults = PAPER["run"] | {"family": family, "model": model, "label": model}
+    if family in FAMILIES:
+        # other families do not have all keys of RNNsearch
         own_keys = FAMILIES[family].architecture.model_fields
-        given_keys = values.get("architecture", {})
-        completed["architecture"] = {
-            key: value
-            for key, value in completed["architecture"].items()
-            if key in own_keys or key in given_keys
-        }
-    return completed
+        architecture = defaults["architecture"].items()
+        defaults["architecture"] = {key: value for key, value in architecture if key in own_keys}
+    return merge(defaults, values)
 
 
 def complete_text(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a model's settings for raw text, `TextSettings`, with the paper's where there are none."""
-    return complete(values, TEXT_KEYS)
+    """Return a model's settings for raw text with the paper's where there are none."""
+    return merge(PAPER["text"], values)
 
 
-def complete(values: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    """Return settings with the paper's values of these keys, and of those inside them, where there are none."""
-    completed = dict(values)
-    for key in keys:
-        default, value = PAPER[key], values.get(key, {})
-        if isinstance(default, dict) and isinstance(value, dict):
-            completed[key] = default | value
-        elif key not in values:
-            completed[key] = default
-    return completed
+def merge(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with default values where there are none, also within blocks."""
+    blocks = {
+        key: defaults[key] | value
+        for key, value in values.items()
+        if isinstance(value, dict) and isinstance(defaults.get(key), dict)
+    }
+    return defaults | values | blocks

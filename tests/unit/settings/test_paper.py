@@ -20,7 +20,8 @@ from tests.running import ROOT
 @pytest.mark.parametrize("block", ["architecture", "training", "tokenization", "decoding"])
 def test_they_are_the_pipelines_defaults_but_for_the_device(block: str) -> None:
     defaults: dict[str, Any] = yaml.safe_load((ROOT / "workflow" / "defaults.yaml").read_text())[block]
-    for key, value in PAPER[block].items():
+    settings = PAPER["run"] | PAPER["text"]
+    for key, value in settings[block].items():
         assert key == "device" or value == defaults[key], key
 
 
