@@ -1,0 +1,63 @@
+"""What a package says twice: summaries beside histories, weights of one run beside those of another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.results.evidence import inconsistent_runs
+from pipeline.results.package import ReplicationPackage
+
+HISTORY = [
+    {"update": 50, "epoch": 0.5, "train_nll": 9.0, "seconds": 20.0},
+    {"update": 50, "epoch": 0.5, "dev_nll": 8.0, "seconds": 20.0},
+    {"update": 100, "epoch": 1.0, "train_nll": 7.0, "seconds": 45.0},
+    {"update": 100, "epoch": 1.0, "dev_nll": 8.5, "seconds": 45.0},
+]
+SUMMARY = {"seed": 1, "updates": 100, "epochs": 1.0, "hours": 47 / 3600, "dev_nll": 8.0, "best_update": 50}
+
+
+def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
+    """A run and another that continues it, with some values of their summaries altered."""
+    package = ReplicationPackage(folder)
+    for run, base in (("a", None), ("b", "a")):
+        own = {"model": run, "continue_from": base, "weights": run * 64}
+        files = {
+            "summary.json": json.dumps(SUMMARY | own | changes.get(run, {})),
+            "history.jsonl": "".join(json.dumps(line) + "\n" for line in HISTORY),
+        }
+        for name, text in files.items():
+            path = package.of_run(run, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    config = SimpleNamespace(released=SimpleNamespace(models=None))
+    return SimpleNamespace(package=package, runs=["a", "b"], config=config)
+
+
+def test_what_a_training_wrote_is_consistent(tmp_path: Path) -> None:
+    """A run that continues another one and gets no better keeps its weights."""
+    assert not list(inconsistent_runs(inputs(tmp_path)))
+    assert not list(inconsistent_runs(inputs(tmp_path, b={"weights": "a" * 64})))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hours": 0.001},
+        {"hours": 5.0},
+        {"dev_nll": 1.0},
+        {"dev_nll": 8.5},
+        {"updates": 200},
+        {"epochs": 2.0},
+        {"weights": "a" * 64, "seed": 2},
+        {"weights": "a" * 64, "continue_from": None},
+    ],
+    ids=str,
+)
+def test_an_altered_summary_contradicts_its_history_or_another_run(tmp_path: Path, change: Any) -> None:
+    (line,) = inconsistent_runs(inputs(tmp_path, b=change))
+    assert str(tmp_path / "runs" / "b" / "summary.json") in line
