@@ -68,10 +68,14 @@ PARTITION_KEYS = ("slurm_partition", "gpu_model")
 
 
 def use_default_partition(workflow: Any, names: Iterable[str]) -> None:
-    """Let rules whose jobs need no GPU ask for the partition that a profile states for all, not for that with GPUs."""
-    default = workflow.get_rule("all").resources
+    """Let rules whose jobs need no GPU ask for the partition that a profile states for all, not for that with GPUs.
+
+    A workflow that imports this one puts a prefix before the names.
+    """
+    default = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
+    endings = tuple(f"_{name}" for name in names)
     for rule in workflow.rules:
-        if rule.name in names:
+        if f"_{rule.name}".endswith(endings):
             asked = {key: value for key, value in rule.resources.items() if key not in PARTITION_KEYS}
             asked |= {key: default[key] for key in PARTITION_KEYS if key in default}
             rule.resources = type(default)(asked)
