@@ -23,8 +23,6 @@ sys.path.insert(0, str(ROOT))
 
 from nmt.environment import environment, prepare  # noqa: E402  found by the line above
 
-prepare()
-
 PASSES = 2
 """Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
 A second look finds a model that is outdated in both, and otherwise costs seconds."""
@@ -214,4 +212,5 @@ def _usefulness(model: Path) -> tuple[bool, float]:
 
 
 if __name__ == "__main__":
+    prepare()
     sys.exit(main())
