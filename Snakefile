@@ -58,7 +58,7 @@ rule all:
     input:
         ARTIFACTS,
         REPLICATION_PACKAGE,
-        expand("models/{run}/{name}", run=TRAINED_HERE, name=["text.json", "README.md"]),
+        expand("models/{run}/{name}", run=OWN_MODELS, name=["text.json", "README.md"]),
         "results/ro-crate-metadata.json",
 
 
@@ -76,13 +76,13 @@ rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
         model_files_of(RUNS_IN_USE),
-        expand("models/{run}/text.json", run=TRAINED_HERE),
+        expand("models/{run}/text.json", run=OWN_MODELS),
 
 
 rule releases:
     """An archive of each model in use, for others."""
     input:
-        expand("releases/{model}.tar.zst", model=TRAINED_HERE),
+        expand("releases/{model}.tar.zst", model=OWN_MODELS),
 
 
 include: "workflow/rules/start.smk"

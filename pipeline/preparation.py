@@ -1,4 +1,4 @@
-"""From raw text to tokens in one pass: cleaning, tokenization, overlap with held-out sets, counts.
+"""From raw text to tokens in one pass: cleaning, tokenization, counts; then selection, and overlap with held-out sets.
 
 A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
 cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap compares sides
@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmt.data.shards import Corpora
 from nmt.data.tokenization import CONTROL, Tokenizer
@@ -22,6 +22,7 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.selection.cross_entropy import Threshold, apply
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
 
@@ -35,6 +36,8 @@ _FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
 REASONS = ("empty", "too_long", "ratio")
 """Reasons for the removal of a pair; the first that applies is counted."""
 SIDES = ("source", "target")
+Sides = tuple[Path, Path]
+"""Files of both sides."""
 
 
 class Cleaner:
@@ -102,16 +105,12 @@ def _marks(match: re.Match[str]) -> str:
 
 
 class HeldOut:
-    """The sentences of held-out sets, and how many pairs of a text share a side with each set.
-
-    The counts are `SET_{same,alike}_{source,target,both}`. With `both`, both sides are in the same set.
-    """
+    """The sentences of held-out sets, as tokens and as letters and digits alone."""
 
     def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
-        names = [f"{name}_{way}_{side}" for name in corpora for way in WAYS for side in (*SIDES, "both")]
-        self.counts = dict.fromkeys(names, 0)
-        self._sets: dict[tuple[str, str], dict[str, set[str]]] = {
+        self.names = [f"{name}_{way}_{side}" for name in corpora for way in WAYS for side in (*SIDES, "both")]
+        self.sets: dict[tuple[str, str], dict[str, set[str]]] = {
             (way, side): {} for way in WAYS for side in SIDES
         }
         for name, shards in corpora.items():
@@ -119,19 +118,26 @@ class HeldOut:
                 for side, path in zip(SIDES, paths, strict=True):
                     for line in read_lines(path):
                         if key := letters(line):
-                            self._sets["same", side].setdefault(line, set()).add(name)
-                            self._sets["alike", side].setdefault(key, set()).add(name)
+                            self.sets["same", side].setdefault(line, set()).add(name)
+                            self.sets["alike", side].setdefault(key, set()).add(name)
 
-    def count(self, source: str, target: str) -> None:
-        """Count a pair of lines of tokens."""
-        keys = {"same": (source, target), "alike": (letters(source), letters(target))}
-        for way, pair in keys.items():
-            sources, targets = (
-                self._sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
-            )
-            for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
-                for name in names:
-                    self.counts[f"{name}_{way}_{side}"] += 1
+
+def count_overlap(held_out: HeldOut, tokens: Sides) -> Counter[str]:
+    """Return how many pairs of a shard share a side with each held-out set: `SET_{same,alike}_{source,target,both}`.
+
+    With `both`, both sides are in the same set.
+    """
+    counts: Counter[str] = Counter()
+    with Progress.over_files(tokens, f"overlap {tokens[0]}") as progress:
+        for source, target in read_pairs(*tokens, progress):
+            keys = {"same": (source, target), "alike": (letters(source), letters(target))}
+            for way, pair in keys.items():
+                sources, targets = (
+                    held_out.sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
+                )
+                for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
+                    counts.update(f"{name}_{way}_{side}" for name in names)
+    return counts
 
 
 class StageCounts:
@@ -175,15 +181,11 @@ def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
     return total
 
 
-Sides = tuple[Path, Path]
-
-
 def prepare(
     raw: Sides,
     languages: Languages,
     cleaning: Cleaning,
     tokenization: Tokenization | None,
-    held_out: Corpora,
     tokens: Sides,
     words: Sides,
     counts: Path,
@@ -195,12 +197,11 @@ def prepare(
         languages: of the sides.
         cleaning: limits for pairs.
         tokenization: the tokenizer's settings; None for text that consists of tokens already.
-        held_out: token files (source, target) of each held-out set.
         tokens: files for both sides.
         words: files for the counts of each side's words.
-        counts: JSON file for the counts of cleaning (`clean`), of the tokens (`stage`) and of the overlap (`overlap`).
+        counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`).
     """
-    clean, sentences, stage = Cleaner(cleaning), HeldOut(held_out), StageCounts()
+    clean, stage = Cleaner(cleaning), StageCounts()
     tokenizers = (
         [Tokenizer(code, tokenization) for code in (languages.source, languages.target)]
         if tokenization
@@ -218,7 +219,54 @@ def prepare(
             sources.write(source)
             targets.write(target)
             stage.add(source, target)
-            if held_out:
-                sentences.count(source, target)
     stage.write_words(*words)
-    write_json(counts, {"clean": clean.counts, "stage": stage.as_dict("tokens"), "overlap": sentences.counts})
+    write_json(counts, {"clean": clean.counts, "stage": stage.as_dict("tokens")})
+
+
+def prepare_monolingual(
+    raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
+) -> None:
+    """Write the tokens of a shard of text in one language. Lines that are too long become empty."""
+    clean, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
+    with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
+        for line in read_lines(raw, progress, errors="surrogateescape"):
+            sentence, _ = clean(line, line) or ("", "")
+            writer.write(tokenize(sentence))
+
+
+# --- selection --------------------------------------------------------------------------------------------------------
+
+
+class ShardFiles(NamedTuple):
+    """The files of a shard that is selected from: its scores and tokens; the selected tokens and their counts."""
+
+    scores: Path
+    source: Path
+    target: Path
+    selected_source: Path
+    selected_target: Path
+    source_words: Path
+    target_words: Path
+    counts: Path
+
+
+def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, ShardFiles]) -> None:
+    """Write the pairs of a shard that the threshold takes, with empty lines in place of the others; count them.
+
+    Args:
+        threshold: that of the corpus' word budget.
+        corpus: its name.
+        shard: the shard's number and files.
+    """
+    number, files = shard
+    counts = StageCounts()
+    with (
+        write_lines(files.selected_source) as sources,
+        write_lines(files.selected_target) as targets,
+    ):
+        for source, target in apply(threshold, corpus, number, files.scores, (files.source, files.target)):
+            sources.write(source)
+            targets.write(target)
+            counts.add(source, target)
+    counts.write_words(files.source_words, files.target_words)
+    write_json(files.counts, {"stage": counts.as_dict("selected")})

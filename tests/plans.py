@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -61,9 +63,16 @@ PLANS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """A dry-run as Snakemake prints it, shell lines included."""
+    """A dry-run as Snakemake prints it, shell lines included, and the folder with the settings of its jobs."""
 
     text: str
+    folder: Path
+
+    def settings(self, name: str) -> dict[str, Any]:
+        """A file of settings that is an input of a job."""
+        (file,) = self.folder.glob(f"experiments/*/settings/{name}.json")
+        values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return values
 
     def jobs(self, rule: str) -> list[str]:
         """The jobs of a rule."""
@@ -147,7 +156,7 @@ class Plans:
         with FileLock(f"{place}.lock"):
             if not place.with_suffix(".txt").exists():
                 place.with_suffix(".txt").write_text(dry_run(place, PLANS[name]), encoding="utf-8")
-        return Plan(place.with_suffix(".txt").read_text(encoding="utf-8"))
+        return Plan(place.with_suffix(".txt").read_text(encoding="utf-8"), place)
 
 
 def dry_run(folder: Path, asked: Asked) -> str:

@@ -7,12 +7,12 @@ asks a running Snakemake for each of them.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from snakemake.io import IOFile
+from snakemake.settings.types import DeploymentMethod
 from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.config.schema import Config
@@ -22,13 +22,12 @@ OF_WORKFLOW = {
     "config files": "config_settings.configfiles",
     "config": "config_settings.config",
     "jobs at once": "resource_settings.nodes",
+    "cores": "resource_settings.cores",
     "resources": "global_resources",
-    "inside a job": "remote_exec",
+    "main process": "is_main_process",
     "executor": "executor_settings",
     "jobs": "dag.jobs",
     "due jobs": "dag.needrun_jobs",
-    "group of a job": "dag.get_job_group",
-    "recorded parameters": "persistence.params",
     "options of the container": "deployment_settings.apptainer_args",
 }
 OF_JOB = {
@@ -49,12 +48,25 @@ def of_job(job: Any, name: str) -> Any:
     return attrgetter(OF_JOB[name])(job)
 
 
-def sends_jobs(workflow: Any) -> bool:
-    """Return whether this Snakemake sends jobs to a cluster: it counts jobs, not cores, and runs in no such job itself.
+def is_submitted_job(workflow: Any) -> bool:
+    """Return whether this Snakemake runs a single job that another one has submitted."""
+    return not of(workflow, "main process")
 
-    The executor itself is not known yet when rules are read.
+
+def submits_jobs(workflow: Any) -> bool:
+    """Return whether this Snakemake submits its jobs to a cluster: its profile says `resources: [cluster=1]`.
+
+    The executor itself is not known yet when rules are read. Without that line, a limit on jobs and none on cores
+    tells.
     """
-    return of(workflow, "jobs at once") is not None and not of(workflow, "inside a job")
+    says_so = "cluster" in of(workflow, "resources")
+    counts_jobs = of(workflow, "jobs at once") is not None and of(workflow, "cores") is None
+    return (says_so or counts_jobs) and not is_submitted_job(workflow)
+
+
+def uses_container(workflow: Any) -> bool:
+    """Return whether jobs run in the container, and so with its Python."""
+    return DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method
 
 
 def limit(workflow: Any, resource: str, count: int) -> None:
@@ -103,18 +115,6 @@ def status_command(workflow: Any) -> str | None:
     return getattr(of(workflow, "executor"), "status_command", None)
 
 
-def recorded(workflow: Any, file: str) -> list[str] | None:
-    """Return the parameters of the job that made a file, as Python shows each; None where there is no record."""
-    found: list[str] | None = of(workflow, "recorded parameters")(IOFile(file))
-    return found
-
-
-def _levels(workflow: Any, job: Any) -> list[list[Any]]:
-    """Return the jobs that are sent to a cluster together with this one, itself included, level by level."""
-    group = of(workflow, "group of a job")(job)
-    return [list(level) for level in group.toposorted] if group else [[job]]
-
-
 RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "time_setting")
 """The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
 
@@ -133,7 +133,6 @@ def job_list(config: Config, workflow: Any) -> JobList:
 
 
 def _job(workflow: Any, job: Any, due: bool) -> Job:
-    levels = _levels(workflow, job)
     return Job(
         rule=job.rule.name,
         wildcards=dict(of_job(job, "wildcards")),
@@ -141,23 +140,10 @@ def _job(workflow: Any, job: Any, due: bool) -> Job:
         log=str(job.log[0]),
         due=due,
         local=job.rule.name in of_job(job, "local rules"),
-        resources=_stated(job) if levels == [[job]] else _together(levels),
+        resources=_known_resources(job),
     )
 
 
-def _stated(job: Any) -> dict[str, Any]:
+def _known_resources(job: Any) -> dict[str, Any]:
     """Return the resources of a job, without those that depend on inputs that are not there yet."""
     return {name: value for name in RESOURCES if type(value := job.resources.get(name)) in (int, str)}
-
-
-def _together(levels: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """Return the resources of jobs that are sent together, as Snakemake adds them: a level runs in parallel.
-
-    `rules` names them all.
-    """
-    stated = [[_stated(job) for job in level] for level in levels]
-    minutes = sum(max(one.get("runtime", 0) for one in level) for level in stated)
-    megabytes = max(sum(one.get("mem_mb", 0) for one in level) for level in stated)
-    known = {name: value for name, value in (("runtime", minutes), ("mem_mb", megabytes)) if value}
-    rules = ", ".join(sorted({job.rule.name for level in levels for job in level}))
-    return {**stated[0][0], **known, "rules": rules}

@@ -16,15 +16,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nmt.errors import UserError, printable
-from nmt.io.files import write_text
-from nmt.io.system import REPOSITORY
+from nmt.io.files import write_json, write_text
+from nmt.io.system import REPOSITORY, origin
 from pipeline.results import package
+from pipeline.results.artifacts import TABLES_MADE
 from pipeline.results.build import build, of_package, texts
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import SentenceTable
+from pipeline.results.papers import PAPERS, SentenceTable
 from pipeline.results.ro_crate import record
-from pipeline.results.verify import PAPERS, verify
+from pipeline.results.verify import verify
 
 PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
@@ -68,6 +69,7 @@ def _kept(results: Path, archives: Path, folder: Path) -> Path:
         package.keep(source, folder / name)
     inputs = Inputs(ReplicationPackage(folder), PAPERS)
     build(inputs, folder, [file for text in texts(inputs) for file in text.files])
+    write_json(folder / TABLES_MADE, origin())
     files = [path for path in folder.rglob("*") if path.is_file()]
     record(folder, files, archives)
     return folder

@@ -12,9 +12,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -22,14 +20,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from nmt.environment import environment, prepare  # noqa: E402  found by the line above
-
-PASSES = 2
-"""Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
-A second look finds a model that is outdated in both, and otherwise costs seconds."""
-FORCED = {"-R", "--forcerun", "-f", "--force", "-F", "--forceall"}
-"""Options with which a second look would make everything once more."""
-PATIENCE = 75.0
-"""Seconds after which a run on another machine is known to have ended. Its heartbeat is valid for a minute."""
 
 
 def main() -> int:
@@ -53,18 +43,19 @@ def main() -> int:
 
 
 def _run_alone(folder: Path, cores: str, options: Sequence[str]) -> int:
-    """Run the experiment while nobody else does, and return Snakemake's exit code."""
+    """Run the experiment unless somebody else does, and return Snakemake's exit code."""
     from nmt.errors import UserError
+    from nmt.io.locks import hold
+    from workflow.settings_files import LOCK
 
-    with _alone_in(folder) as lock:
-        if lock is None:
-            raise UserError(f"{folder}: another run is active here: wait for it, or end it")
-        if any((folder / ".snakemake" / "locks").glob("*")):
-            # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
-            _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
-        code = 0
-        for number in range(PASSES if _complete(options) and not FORCED & _names(options) else 1):
-            code = code or _run(folder, _snakemake(folder, cores, options), lock, again=number > 0)
+    try:
+        # Snakemake holds this lock as long as it lives, so what else it has locked is that of a run that was killed.
+        with hold(folder / LOCK, "refuse"):
+            if any((folder / ".snakemake" / "locks").glob("*")):
+                _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options])
+    except UserError:
+        raise UserError(f"{folder}: another run is active here: wait for it, or end it") from None
+    code = _run(folder, _snakemake(folder, cores, options))
     if code == 0 and _complete(options):
         _show(folder)
     return code
@@ -99,39 +90,16 @@ def _names(options: Sequence[str]) -> set[str]:
     return {option.partition("=")[0] for option in options}
 
 
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[int | None]:
-    """Hold the folder; yields the lock's descriptor, or None where another run holds it.
-
-    The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives. That is
-    seen on this machine; a run on another sees the heartbeat beside it, and waits for one that may just have ended.
-    """
-    from nmt.io.locks import StillLocked, hold, try_lock
-
-    (folder / ".snakemake").mkdir(exist_ok=True)
-    descriptor = os.open(folder / ".snakemake" / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
-    with ExitStack() as held:
-        held.callback(os.close, descriptor)
-        free = try_lock(descriptor)
-        if free:
-            try:
-                deadline = time.monotonic() + PATIENCE
-                held.enter_context(hold(folder / ".snakemake" / "run", "wait", deadline))
-            except StillLocked:
-                free = False
-        yield descriptor if free else None
-
-
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     import yaml
 
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--rerun-incomplete"]
-    if "--workflow-profile" not in _names(
-        options
-    ):  # its options, without the line by which Snakemake names it
+    command += ["--directory", str(folder)]
+    # the default profile's options, without the line by which Snakemake names it
+    if "--workflow-profile" not in _names(options):
         profile = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text(encoding="utf-8"))
-        command += ["--workflow-profile", "none", "--rerun-triggers", *profile["rerun-triggers"]]
+        command += ["--workflow-profile", "none", "--rerun-incomplete"]
+        command += ["--rerun-triggers", *profile["rerun-triggers"]]
     if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
@@ -139,12 +107,12 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     return [*command, *options]
 
 
-def _environment(folder: Path, again: bool) -> dict[str, str]:
-    """Return the environment in which Snakemake finds its logger. again: whether this is a second look."""
+def _environment(folder: Path) -> dict[str, str]:
+    """Return the environment in which Snakemake finds its logger."""
     prepared = environment(folder)
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), prepared["PYTHONPATH"]]
     own = {name: value for name, value in os.environ.items() if name != "SNAKEMAKE_PROFILE"}
-    return own | prepared | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
+    return own | prepared | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
 
 
 RUNS_NOTHING = {
@@ -157,9 +125,9 @@ SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q
 """Options that ask for Snakemake's own lines instead of those of `workflow/logger`."""
 
 
-def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:
+def _run(folder: Path, command: Sequence[str]) -> int:
     """Run a command to its end. A signal to end is passed on, and Snakemake then ends cleanly."""
-    with subprocess.Popen(command, pass_fds=(lock,), env=_environment(folder, again)) as process:
+    with subprocess.Popen(command, env=_environment(folder)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
             if number == signal.SIGINT:  # the terminal itself sends that one to both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ import click
 from nmt.cli.options import (
     EXISTING,
     FILE,
+    FOLDER,
     average_option,
     compute_options,
     load_models,
@@ -20,8 +22,14 @@ from nmt.cli.options import (
     source_option,
 )
 from nmt.errors import UserError
-from nmt.io.files import write_json
+from nmt.io.files import read_json, write_json
 from nmt.settings.decoding import Average, ComputeOptions, Decoding
+
+_store_option = click.option(
+    "--store",
+    type=FOLDER,
+    help="Folder in which the result is kept. If it is there, made of the same models and text, it is linked.",
+)
 
 
 @click.command()
@@ -38,6 +46,7 @@ from nmt.settings.decoding import Average, ComputeOptions, Decoding
     " sides; [UNK] is forbidden.",
 )
 @settings_option("The config's `decoding`")
+@_store_option
 @click.option(
     "--output", required=True, type=FILE, help="File for the translations: JSON lines, one per sentence."
 )
@@ -48,6 +57,7 @@ def decode(
     reference: Path | None,
     mode: Literal["all", "no_unk"],
     settings: str,
+    store: Path | None,
     output: Path,
 ) -> None:
     """Translate a tokenized test set by beam search. The output has one JSON line per sentence, with its alignment.
@@ -58,18 +68,40 @@ def decode(
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
-    from nmt.backend.device import device_name
-    from nmt.decoding.test_set import translate_file
-    from nmt.evaluation.translations import begun, write_provenance
-    from nmt.store import trained_model
-    from nmt.store.model_folder import WEIGHTS
+    from nmt.evaluation.translations import name_models, record_path, sum_of_lines
+    from nmt.store.result_store import model_facts, provide
 
-    models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
-    weights = [folder / WEIGHTS for folder in model_paths]
-    record = begun(mode, decoding, weights, device_name(models[0].device), average)
-    done = translate_file(models, source, reference, mode, decoding, output, average)
-    write_provenance(record, output, *done)
-    click.echo(f"{output}: {done.sentences:,} sentences", err=True)
+    facts = {
+        "models": model_facts(model_paths),
+        "average": average,
+        "source": sum_of_lines(source),
+        # the reference decides which sentences have no unknown word
+        "reference": sum_of_lines(reference) if mode == "no_unk" and reference else None,
+        "mode": mode,
+        "decoding": decoding.deciding_fields(),
+    }
+
+    def translate(paths: Mapping[str, Path]) -> None:
+        from nmt.backend.device import device_name
+        from nmt.decoding.test_set import translate_file
+        from nmt.evaluation.translations import begun, write_provenance
+        from nmt.store import trained_model
+        from nmt.store.model_folder import WEIGHTS
+
+        translations = paths[name]
+        models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
+        weights = [folder / WEIGHTS for folder in model_paths]
+        record = begun(mode, decoding, weights, device_name(models[0].device), average)
+        done = translate_file(models, source, reference, mode, decoding, translations, average)
+        write_provenance(record, translations, *done)
+
+    # in the format that the output's name asks for
+    name = f"translations{output.suffix}"
+    outputs = {name: output, "translations.made.json": record_path(output)}
+    provide(store, facts, outputs, translate)
+    # a model may have had another name when its translations were made
+    sentences = name_models(output, [folder.name for folder in model_paths])
+    click.echo(f"{output}: {sentences:,} sentences", err=True)
 
 
 @click.command()
@@ -80,6 +112,7 @@ def decode(
 @source_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
 @compute_options()
+@_store_option
 @click.option(
     "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
 )
@@ -91,14 +124,29 @@ def perplexity(
     source: Path,
     reference: Path,
     compute: ComputeOptions,
+    store: Path | None,
     output: Path,
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
-    from nmt.decoding.test_set import perplexity as measure
+    from nmt.evaluation.translations import sum_of_lines
+    from nmt.store.result_store import model_facts, provide
 
-    models, batch_size = load_models(model_paths, compute)
-    measured = measure(models, source, reference, batch_size, average)
-    write_json(output, {"model": name, "seed": seed, **measured})
+    def measure(paths: Mapping[str, Path]) -> None:
+        from nmt.decoding.test_set import perplexity as measure_perplexity
+
+        models, batch_size = load_models(model_paths, compute)
+        write_json(
+            paths["perplexity.json"], measure_perplexity(models, source, reference, batch_size, average)
+        )
+
+    facts = {
+        "models": model_facts(model_paths),
+        "average": average,
+        "source": sum_of_lines(source),
+        "perplexity_of": sum_of_lines(reference),
+    }
+    provide(store, facts, {"perplexity.json": output}, measure)
+    write_json(output, {"model": name, "seed": seed, **read_json(output)})
 
 
 @click.command()
@@ -106,15 +154,29 @@ def perplexity(
 @source_option
 @click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
 @compute_options()
+@_store_option
 @click.option(
     "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
 )
-def align(model_path: Path, source: Path, target: Path, compute: ComputeOptions, output: Path) -> None:
+def align(
+    model_path: Path, source: Path, target: Path, compute: ComputeOptions, store: Path | None, output: Path
+) -> None:
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
-    from nmt.decoding.test_set import align_file
+    from nmt.evaluation.translations import sum_of_lines
+    from nmt.store.result_store import model_facts, provide
 
-    (model,), batch_size = load_models([model_path], compute)
-    align_file(model, source, target, batch_size, output)
+    def measure(paths: Mapping[str, Path]) -> None:
+        from nmt.decoding.test_set import align_file
+
+        (model,), batch_size = load_models([model_path], compute)
+        align_file(model, source, target, batch_size, paths["alignments.jsonl"])
+
+    facts = {
+        "models": model_facts([model_path]),
+        "source": sum_of_lines(source),
+        "attention_for": sum_of_lines(target),
+    }
+    provide(store, facts, {"alignments.jsonl": output}, measure)
 
 
 _lists = click.option(
@@ -143,6 +205,7 @@ _lists = click.option(
     "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
 )
 @compute_options(batch_size=256)
+@_store_option
 def rescore(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -152,6 +215,7 @@ def rescore(
     output: Path,
     output_lists: Path | None,
     compute: ComputeOptions,
+    store: Path | None,
 ) -> None:
     """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
 
@@ -159,14 +223,34 @@ def rescore(
     (nats). The translation is the hypothesis with the best mean. Memory does not grow with the lists. If the command is
     killed, the same command resumes the work.
     """
-    from nmt.decoding.rescoring import Rescorer
-    from nmt.decoding.rescoring import rescore as run
+    from nmt.evaluation.translations import sum_of_lines
+    from nmt.store.result_store import model_facts, provide
 
-    models, batch_size = load_models(model_paths, compute)
-    rescorer = Rescorer(models, average, batch_size, weight)
-    done = run(rescorer, source, lists, output, output_lists)
-    counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"
-    click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
+    # in the formats that the outputs' names ask for
+    best_name = f"best{output.suffix}"
+    lists_name = f"lists{output_lists.suffix}" if output_lists else ""
+
+    def run(paths: Mapping[str, Path]) -> None:
+        from nmt.decoding.rescoring import Rescorer
+        from nmt.decoding.rescoring import rescore as rescore_lists
+
+        models, batch_size = load_models(model_paths, compute)
+        rescorer = Rescorer(models, average, batch_size, weight)
+        done = rescore_lists(rescorer, source, lists, paths[best_name], paths.get(lists_name))
+        counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"
+        click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
+
+    facts = {
+        "models": model_facts(model_paths),
+        "average": average,
+        "source": sum_of_lines(source),
+        "lists": sum_of_lines(lists),
+        "weight": weight,
+    }
+    outputs = {best_name: output}
+    if output_lists:
+        outputs[lists_name] = output_lists
+    provide(store, facts, outputs, run)
 
 
 @click.command()

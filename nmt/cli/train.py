@@ -38,17 +38,30 @@ MORE_TO_DO = 75
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
 @vocabularies
-@click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to continue from.")
+@click.option("--continue-from", type=EXISTING, help="Folder of the finished model to continue from.")
 @click.option(
-    "--state", required=True, type=FOLDER, help="Folder for checkpoints. A killed run resumes from there."
+    "--store",
+    "store_folder",
+    required=True,
+    type=FOLDER,
+    help="Folder for all trainings. A killed training resumes from there, and a finished one is not repeated.",
 )
-@click.option("--output", required=True, type=FOLDER, help="Folder for the finished model.")
+@click.option(
+    "--shared-store",
+    "shared_stores",
+    multiple=True,
+    type=FOLDER,
+    help="Store of another experiment, whose finished models are used, too. Can be given several times.",
+)
+@click.option(
+    "--output", required=True, type=FOLDER, help="Folder for the finished model: links into the store."
+)
 @click.option(
     "--if-locked",
     type=click.Choice(["wait", "refuse"]),
     default="refuse",
     show_default=True,
-    help="What to do if another process is training in the same state folder.",
+    help="What to do if another process works on the same training.",
 )
 @click.option(
     "--max-seconds",
@@ -70,42 +83,55 @@ def train(
     source_vocabulary: Path,
     target_vocabulary: Path,
     continue_from: Path | None,
-    state: Path,
+    store_folder: Path,
+    shared_stores: tuple[Path, ...],
     output: Path,
     if_locked: Literal["wait", "refuse"],
     max_seconds: float,
     job_minutes: float,
 ) -> None:
-    """Train one model, or resume an earlier run of the same command.
+    """Train one model, resume its training, or link to it if it is finished.
 
-    At the end of the training, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl,
-    settings.json and both vocabularies. Exit code 75 means that the training stopped before its end (signal,
-    --max-seconds, time limit of a job): run the same command again.
+    The settings, the texts, the vocabularies and the model that is continued decide which training of the store this
+    is. At its end, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json
+    and both vocabularies. Exit code 75 means that the training stopped before its end (signal, --max-seconds, time
+    limit of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings, complete_run)
-    from nmt.io import locks
+    # without PyTorch, since a training that is finished needs none
+    from nmt.data.meta import data_checksums
     from nmt.io.system import seconds_to_work
-    from nmt.training.checkpoint import export
-    from nmt.training.trainer import Interrupted, Trainer, open_data
+    from nmt.store.model_folder import read_key
+    from nmt.store.result_store import TrainingStore, link_model, model_key, training_facts
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
-    try:
-        with locks.hold(state, if_locked, deadline) as holding:
-            data = open_data(train_folder, dev_folder, source_vocabulary, target_vocabulary)
-            trainer = Trainer(run, *data, state)
-            trainer.resume(continue_from)
-            stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
-            summary = export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
-    except (Interrupted, locks.StillLocked) as interruption:
-        click.echo(f"nmt: {run.model}: {interruption}", err=True)
-        sys.exit(MORE_TO_DO)
+    base_key = read_key(continue_from) if continue_from else None
+    facts = training_facts(run, data_checksums(train_folder, dev_folder), base_key)
+    store = TrainingStore(store_folder, shared_stores)
+    finished = store.find_model(model_key(facts, run))
+    if finished:
+        click.echo(f"nmt: {output.name}: is trained, in {finished}", err=True)
+    else:
+        from nmt.io.locks import StillLocked
+        from nmt.training.stored_training import TrainingFiles, train_in_store
+        from nmt.training.trainer import Interrupted
+
+        files = TrainingFiles(
+            train_folder, dev_folder, source_vocabulary, target_vocabulary, continue_from, base_key
+        )
+        try:
+            finished = train_in_store(store, output.name, run, files, facts, if_locked, deadline)
+        except (Interrupted, StillLocked) as interruption:
+            click.echo(f"nmt: {run.model}: {interruption}", err=True)
+            sys.exit(MORE_TO_DO)
+    summary = link_model(finished, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
-        f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {stopped_by})",
+        f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",
         err=True,
     )
 

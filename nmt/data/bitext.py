@@ -10,19 +10,19 @@ from __future__ import annotations
 import hashlib
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.data import ARRAYS
+from nmt.data.meta import ARRAYS, Meta, read_meta
 from nmt.data.shards import Corpora, numbered_pairs, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
-from nmt.settings.base import Settings, read
 
 _PIECE = 100_000
 """Pairs that are gathered at once."""
@@ -30,18 +30,6 @@ _KEY_BYTES = 16
 """Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
-
-
-class Meta(Settings, extra="ignore"):
-    """Counts of a bitext, and checksums: of the vocabularies that it was made with, and of the four arrays."""
-
-    pairs: int
-    source_words: int
-    target_words: int
-    shuffled_seed: int | None
-    source_vocabulary_sha256: str
-    target_vocabulary_sha256: str
-    sha256: str
 
 
 class Bitext:
@@ -58,10 +46,7 @@ class Bitext:
     @classmethod
     def open(cls, folder: str | Path) -> Bitext:
         """Map the files of `folder`. A `UserError` names a file that is missing or does not fit."""
-        folder = Path(folder)
-        if not (folder / "meta.json").is_file():
-            raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
-        return cls(folder, read(Meta, folder / "meta.json", "make the bitext again"))
+        return cls(Path(folder), read_meta(Path(folder)))
 
     def check(self, source: Vocabulary, target: Vocabulary) -> None:
         """Raise a UserError if the ids are those of other vocabularies, or were altered after binarization.
@@ -118,12 +103,14 @@ def binarize(
     target_vocabulary: Vocabulary,
     folder: str | Path,
     shuffle_seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Bitext:
     """Write the bitext of some corpora into `folder`, shuffled if a seed is given.
 
     The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number, or by random
     keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. All ids are in
-    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair.
+    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair. `settings`, with which the text was made,
+    are written into meta.json.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -154,6 +141,7 @@ def binarize(
         source_vocabulary_sha256=source_vocabulary.sha256,
         target_vocabulary_sha256=target_vocabulary.sha256,
         sha256=fingerprint(folder),
+        settings=dict(settings or {}),
     )
     write_json(folder / "meta.json", meta.model_dump())
     return Bitext.open(folder)

@@ -158,6 +158,14 @@ def write_provenance(
     write_json(record_path(translations), {**record, **done, "lines": lines})
 
 
+def name_models(translations: Path, names: Sequence[str]) -> int:
+    """Write the models' names into the record beside translations, and return the number of sentences."""
+    record = read_provenance(translations)
+    models = [{**model, "name": name} for model, name in zip(record["models"], names, strict=True)]
+    write_json(record_path(translations), {**record, "models": models})
+    return int(record["sentences"])
+
+
 def read_provenance(translations: Path) -> dict[str, Any]:
     """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
     return read(_Provenance, record_path(translations), "decode again").model_dump()

@@ -171,6 +171,17 @@ def lives(process: int) -> bool:
     return process != os.getpid()
 
 
+def link_file(source: Path, target: Path) -> None:
+    """Make `target` a second name (hard link) of a file, or a copy where the file system has no such links."""
+    if target.exists() and target.samefile(source):
+        return
+    with atomic_path(target) as temporary:
+        try:
+            os.link(source, temporary)
+        except OSError:
+            shutil.copyfile(source, temporary)
+
+
 def _sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:

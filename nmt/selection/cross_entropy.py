@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from nmt.selection.language_models import LINES, LogProbabilities
+from nmt.selection.language_models import LINES, LogProbabilities, asking
 from nmt.settings.base import Settings
 
 NATS = 1e-4
@@ -68,6 +69,26 @@ def score(source: Path, target: Path, source_models: Models, target_models: Mode
             scores = score_pairs(block, source_models, target_models)
             rows += [(score, len(line.split())) for score, (_, line) in zip(scores, block, strict=True)]
     write_array(output, np.int32, (len(rows), 2), [np.array(rows, np.int32)])
+
+
+def score_shard(
+    source_models: Sequence[Path], target_models: Sequence[Path], programs: Path, files: Sequence[Path]
+) -> None:
+    """Score a shard with KenLM's programs.
+
+    Args:
+        source_models: files of the language models of the source side, in-domain first.
+        target_models: the same of the target side.
+        programs: folder of KenLM's programs.
+        files: both sides of the shard, and the output of `score`.
+    """
+    source, target, output = files
+    with ExitStack() as stack:
+        first, second = (
+            Models(*(stack.enter_context(asking(file, programs)) for file in side))
+            for side in (source_models, target_models)
+        )
+        score(source, target, first, second, output)
 
 
 class Threshold(Settings):

@@ -72,18 +72,13 @@ class WithoutDefaults(Settings):
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_defaults(self, write)
-
-
-def without_defaults(settings: BaseModel, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-    """Return what `write` writes of settings, without the keys that have their default value."""
-    fields = type(settings).model_fields
-    return {
-        key: value
-        for key, value in write(settings).items()
-        if fields[key].is_required()
-        or getattr(settings, key) != fields[key].get_default(call_default_factory=True)
-    }
+        fields = type(self).model_fields
+        return {
+            key: value
+            for key, value in write(self).items()
+            if fields[key].is_required()
+            or getattr(self, key) != fields[key].get_default(call_default_factory=True)
+        }
 
 
 Flat = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -52,6 +52,10 @@ class Decoding(WithoutDefaults):
     n_best: Width
     """Number of translations that are kept for each sentence. With fewer than `beam`, a search ends as soon as they are
     certain."""
+
+    def deciding_fields(self) -> dict[str, Any]:
+        """Return the settings that decide translations, but for last digits of their scores."""
+        return self.model_dump(mode="json", exclude={"batch_size", "device", "threads"})
 
 
 class ComputeOptions(Settings):

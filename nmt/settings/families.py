@@ -11,27 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field
 
-from nmt.settings.base import WithoutDefaults, without_defaults
+from nmt.settings.base import WithoutDefaults
 
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Number of units of a layer."""
 Deviation = Annotated[float, Field(gt=0, le=100)]
 """Standard deviation of normally distributed initial weights."""
-
-
-RETIRED: dict[str, object] = {
-    "biases": "groundhog",
-    "encdec_start": "last",
-    "encoder_units": None,
-    "activation": "relu",
-    "tree_biases": True,
-    "peepholes": False,
-    "first_input": "end",
-    "recurrent_init": "orthogonal",
-}
-"""Keys of former versions, each with the value that all models have now. Settings of finished models have them."""
 
 
 class Architecture(WithoutDefaults):
@@ -45,13 +32,6 @@ class Architecture(WithoutDefaults):
     """Whether the source's end symbol is read and attended to (it is in Figure 3)."""
     unused_ids: Annotated[int, Field(ge=0, le=100_000)]
     """Rows of the embeddings and of the output layer that belong to no word. The authors' models have 1."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_retired(cls, values: Any) -> Any:
-        if not isinstance(values, dict):
-            return values
-        return {key: value for key, value in values.items() if key not in RETIRED or value != RETIRED[key]}
 
 
 class GatedDecoderArchitecture(Architecture):
@@ -67,12 +47,6 @@ class GatedDecoderArchitecture(Architecture):
     as in the authors' code."""
     init_std: Deviation
     """Standard deviation of the initial matrices (B.1), but for the recurrent ones, which are orthogonal."""
-
-    @model_serializer(mode="wrap")
-    def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write three retired keys, too: they are in the fingerprints of finished and running trainings."""
-        retired = {key: RETIRED[key] for key in ("biases", "encdec_start", "recurrent_init")}
-        return without_defaults(self, write) | retired
 
 
 class GatedArchitecture(GatedDecoderArchitecture):

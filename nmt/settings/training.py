@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WrapValidator
+from pydantic import Field, WrapValidator
 
 from nmt.settings.base import (
     MOST_WORDS,
@@ -88,10 +88,7 @@ class Training(WithoutDefaults):
     """Updates are recorded as CUDA graphs if the longest side of their batch has at most this many words. Recordings
     keep the memory of the largest batch, so a smaller number saves memory, but what is not recorded takes longer. 0:
     nothing is recorded. null: everything is. No result depends on it."""
-    kernels: Annotated[
-        Literal["auto", "torch", "compiled"],
-        BeforeValidator(lambda name: "compiled" if name == "triton" else name),
-    ] = "auto"
+    kernels: Literal["auto", "torch", "compiled"] = "auto"
     """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
     torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where this works (a C
     compiler, compute capability 7.0), else torch. The last digits of the results depend on it."""
@@ -108,18 +105,12 @@ class Training(WithoutDefaults):
 RECORDING = frozenset({"checkpoint_every", "log_every", "tensorboard"})
 """Keys of `Training` that only decide what is recorded during the training."""
 
-RESUMABLE = RECORDING | {
-    "updates",
-    "epochs",
-    "patience",
-    "keep",
-    "length_bucket",
-    "recorded_words",
-    "kernels",
-    "products",
-    "device",
-}
-"""Keys of `Training` that may change when a run resumes, since they do not affect the updates before."""
+ENDING = frozenset({"updates", "epochs", "patience", "keep", "train_sample"})
+"""Keys of `Training` that decide when a training ends, which of its weights the model keeps, and what is measured then.
+"""
+
+COMPUTING = frozenset({"length_bucket", "recorded_words", "kernels", "products", "device"})
+"""Keys of `Training` that decide how updates are computed, and so at most the last digits of the results."""
 
 
 ArchitectureOfFamily = Annotated[
@@ -169,14 +160,13 @@ class ModelRun(WithoutDefaults):
     training: Training
 
     def fingerprint_fields(self) -> dict[str, Any]:
-        """Return the settings that decide the weights: no names, and nothing that may change when a run resumes."""
-        values = self.model_dump(exclude={"model", "label", "sample_seed", "training"})
-        return values | {"training": self.training.model_dump(exclude=set(RESUMABLE))}
+        """Return the settings that decide the weights at each update: no names, and nothing of the end."""
+        values = self.model_dump(exclude={"model", "label", "sample_seed", "continue_from", "training"})
+        return values | {"training": self.training.model_dump(exclude=set(RECORDING | ENDING | COMPUTING))}
 
-    def outcome(self) -> dict[str, Any]:
-        """Return the settings that decide the finished model: all but its label, `kernels` and those of `RECORDING`."""
-        values = self.model_dump(exclude={"label", "training"})
-        return values | {"training": self.training.model_dump(exclude=set(RECORDING) | {"kernels"})}
+    def ending_fields(self) -> dict[str, Any]:
+        """Return the settings that decide the finished model, besides those of `fingerprint_fields`."""
+        return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=set(ENDING))}
 
     @property
     def aligns(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from nmt.errors import UserError
 from nmt.io.files import read_json, sha256, write_json
 from nmt.settings.base import read
@@ -40,6 +42,15 @@ def text_settings(folder: Path) -> TextSettings:
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
         )
     return read(TextSettings, path, again)
+
+
+def read_key(folder: Path) -> str:
+    """Return the key of a finished model, which names all that decided it (`nmt.store.result_store`)."""
+    return read(_Summary, folder / SUMMARY, "expected a model of this version: train it again").key
+
+
+class _Summary(BaseModel, extra="ignore"):
+    key: str
 
 
 def refuse_other_than_model(folder: Path) -> None:

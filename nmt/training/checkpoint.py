@@ -85,10 +85,9 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
 def read(path: Path) -> Checkpoint:
     """Read a file of `write`. A UserError names a file that is damaged or of another kind."""
     tensors, metadata = load_tensors(path), load_metadata(path)
-    record = metadata.get("record", metadata.get("counters"))  # the name in checkpoints of former versions
-    if record is None:
+    if "record" not in metadata:
         raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
-    return Checkpoint(tensors, json.loads(record))
+    return Checkpoint(tensors, json.loads(metadata["record"]))
 
 
 # --- the finished model -----------------------------------------------------------------------------------------------
@@ -101,7 +100,7 @@ def export(
     trainer.refuse_to_write()
     write(folder / FINAL_STATE, Checkpoint(trainer.state_tensors(), trainer.record()))
     trainer.load_chosen_weights()
-    made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
+    made_with = {side: trainer.data[f"{side}_vocabulary"] for side in SIDES}
     metadata = {"vocabularies": json.dumps(made_with, sort_keys=True)}
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
     for vocabulary, name in zip(vocabularies, (SOURCE_VOCABULARY, TARGET_VOCABULARY), strict=True):
@@ -147,10 +146,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "hidden_units": run.architecture.hidden_units,
         "embedding_size": run.architecture.embedding_size,
         "torch": torch.__version__,
-        "data": {
-            key.removeprefix("data."): value
-            for key, value in trainer.fingerprint.items()
-            if key.startswith("data.")
-        },
+        "data": trainer.data,
+        "key": trainer.key,
         "made_with": origin(),
     }

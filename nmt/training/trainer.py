@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,15 @@ from nmt.backend.device import (
 from nmt.backend.products import Backend, choose_products, refuse_unable
 from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
+from nmt.data.meta import data_checksums
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
 from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
 from nmt.model import families
-from nmt.settings.base import Flat, differences, flatten
+from nmt.settings.base import Flat, differences
 from nmt.settings.training import ModelRun
+from nmt.store.result_store import model_key, training_facts
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
@@ -56,7 +58,8 @@ class Counters:
 
     seconds: wall-clock time of all parts of the run. Fields that begin with `window_` add up values of updates for the
     next line of the history. best_score: the best development score, where greater is better: BLEU, or the NLL with its
-    sign changed.
+    sign changed. most_validations_without_gain: the largest value so far, which was first reached after the update
+    most_reached_at: with a smaller `patience` the run would have ended before.
     """
 
     update: int = 0
@@ -65,6 +68,8 @@ class Counters:
     best_score: float | None = None
     best_update: int = 0
     validations_without_gain: int = 0
+    most_validations_without_gain: int = 0
+    most_reached_at: int = 0
     window_updates: int = 0
     window_sentences: int = 0
     window_source_words: int = 0
@@ -86,15 +91,8 @@ def open_data(
     return *bitexts, (source, target)
 
 
-def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Flat:
-    """Return everything that determines the weights, with flat dotted keys: no run resumes where any of it differs."""
-    data = {
-        "train": train.meta.sha256,
-        "dev": dev.meta.sha256,
-        "source_vocabulary": train.meta.source_vocabulary_sha256,
-        "target_vocabulary": train.meta.target_vocabulary_sha256,
-    }
-    return flatten({"settings": run.fingerprint_fields(), "data": data})
+class PastTheEnd(UserError):
+    """Raised when a state folder holds a training that has gone on beyond the end that the settings ask for."""
 
 
 class Interrupted(Exception):
@@ -111,7 +109,9 @@ class Trainer:
         dev: Bitext,
         vocabularies: tuple[Vocabulary, Vocabulary],
         state: Path,
+        base_key: str | None = None,
     ) -> None:
+        """Set up a training of `run` in the folder `state`; base_key: key of the finished model that it continues."""
         make_deterministic(run.training.threads)
         keep_freed_memory()
         self.run_settings, self.settings = run, run.training
@@ -137,7 +137,9 @@ class Trainer:
         )
         self.last_update = last_update(self.settings, len(self.pairs), self.settings.batch_size)
         self.last_because = "updates" if self.last_update == self.settings.updates else "epochs"
-        self.fingerprint = fingerprint(run, train, dev)
+        self.data = data_checksums(train.folder, dev.folder)
+        self.facts = training_facts(run, self.data, base_key)
+        self.key = model_key(self.facts, run)
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
@@ -147,13 +149,17 @@ class Trainer:
     # Beginnings ------------------------------------------------------------------------------------------------
 
     def resume(self, predecessor: Path | None) -> None:
-        """Resume from the last undamaged checkpoint, else from a predecessor's final state, else start a new run."""
+        """Resume from the last undamaged checkpoint, else from a predecessor's final state, else start a new run.
+
+        Raises PastTheEnd if the checkpoint lies behind the end that the settings ask for.
+        """
         self.state.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.state, ".", ".part.safetensors", is_locked=True)
         last = checkpoint.load_last(self.state)
         if last is not None:
-            self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
+            self._refuse_other(last.counters["facts"], str(self.state))
             self._restore(last)
+            self._refuse_past_the_end()
             click.echo(f"nmt: {self.state}: resuming after update {self.counters.update}", err=True)
         self.history.rewind(self.counters.history_bytes if last is not None else 0)
         if self.settings.tensorboard:
@@ -163,14 +169,29 @@ class Trainer:
 
     def _continue_from(self, path: Path) -> None:
         final = checkpoint.read(path)
-        self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
+        self._refuse_other(final.counters["facts"], str(path))
         self._restore(final)
         # a new run counts its own patience, and its best weights may be those that it begins with
-        self.counters = replace(self.counters, best_score=None)
+        self.counters = replace(
+            self.counters, best_score=None, most_validations_without_gain=0, most_reached_at=0
+        )
         self._validate()
 
-    def _refuse_other(self, was: Flat, where: str, ignore: frozenset[str]) -> None:
-        changed = differences(was, self.fingerprint, ignore)
+    def _refuse_past_the_end(self) -> None:
+        counters, patience = self.counters, self.settings.patience
+        if counters.update > self.last_update:
+            raise PastTheEnd(
+                f"{self.state}: {counters.update} updates are done, more than the settings ask for"
+            )
+        if patience is None or counters.most_validations_without_gain < patience:
+            return
+        # a run that has just ended by its patience is at its end, not past it
+        just_reached = counters.most_reached_at == counters.update
+        if counters.most_validations_without_gain > patience or not just_reached:
+            raise PastTheEnd(f"{self.state}: training went on where a patience of {patience} ends it")
+
+    def _refuse_other(self, was: Flat, where: str) -> None:
+        changed = differences(was, self.facts, frozenset({"base"}))
         if changed:
             raise RecurringError(
                 f"{where} belongs to a run with other settings or data: {changed}; "
@@ -179,7 +200,7 @@ class Trainer:
 
     def _restore(self, saved: Checkpoint) -> None:
         # a run that began with PyTorch's own products keeps them; those of oneDNN only where the processor suits
-        if saved.counters.get("products", "torch") == "torch":
+        if saved.counters["products"] == "torch":
             self.model.use(replace(self.model.backend, products="torch"))
         weights = {
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
@@ -187,8 +208,7 @@ class Trainer:
         self.model.load_state_dict(weights)
         restore_optimizer(self.model, self.updater.optimizer, saved.tensors)
         self.updater.sums.copy_(saved.tensors["sums"])
-        known = {field.name for field in fields(Counters)}  # former versions counted more
-        self.counters = Counters(**{k: v for k, v in saved.counters["counters"].items() if k in known})
+        self.counters = Counters(**saved.counters["counters"])
 
     # The loop --------------------------------------------------------------------------------------------------
 
@@ -198,13 +218,8 @@ class Trainer:
         Raises Interrupted, after saving the state, on SIGTERM or SIGINT or after `max_seconds`. Raises UserError if the
         lock of the state folder is lost or the gradient is not finite.
         """
-        counters, last, key = self.counters, self.last_update, self.last_because
+        counters, last = self.counters, self.last_update
         self.lost = lost or self.lost
-        if counters.update > last:
-            raise UserError(
-                f"{self.state}: {counters.update} updates are done but training.{key} is "
-                f"{getattr(self.settings, key)}; raise it, or delete or rename the folder to start again"
-            )
         deadline = time.monotonic() + max_seconds
         label = f"train {self.run_settings.model}"
         progress = Progress(last, "updates", label, before=counters.update)
@@ -373,6 +388,9 @@ class Trainer:
             save_tensors(self._best(), self.model.state_dict())
         elif scheduled:
             counters.validations_without_gain += 1
+            if counters.validations_without_gain > counters.most_validations_without_gain:
+                counters.most_validations_without_gain = counters.validations_without_gain
+                counters.most_reached_at = counters.update
         self._record(
             {"update": counters.update, "epoch": self.epochs(), **measured, "seconds": counters.seconds}
         )
@@ -408,12 +426,13 @@ class Trainer:
         return weights | state | {"sums": self.updater.sums}
 
     def record(self) -> dict[str, Any]:
-        """Return counters and fingerprint for checkpoints and final states."""
+        """Return the counters, and what decides the training, for checkpoints and final states."""
         self.counters.history_bytes = self.history.size
         counters = asdict(self.counters)
         return {
             "counters": counters,
-            "fingerprint": self.fingerprint,
+            "facts": self.facts,
+            "key": self.key,
             "products": self.model.backend.products,
         }
 

@@ -20,7 +20,7 @@ def status(folder: Path) -> None:
     regularly, call `watch nmt status FOLDER`.
 
     The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
-    are those of the last run (logs/settings.json), before the first run those of config.yaml.
+    are those of the last call of Snakemake (settings/run.json), before the first run those of config.yaml.
     """
     from pipeline.monitor.status import last_settings, table
 

@@ -77,6 +77,8 @@ def public(source: str, text: str | None = None) -> str:
 class Archive(Source):
     """A file to download, and others with the same members. All that is known of it is checked."""
 
+    license: str | None = Field(default=None, exclude_if=lambda license: license is None)
+    """Identifier of its licence at SPDX, such as CC-BY-NC-SA-4.0, for the record of results that contain its text."""
     alternatives: list[Source] = Field(default=[])
     """Other archives, of any kind, with the same members, perhaps in another folder. They have the same keys,
     and are tried in order if no source has the file itself."""

@@ -7,11 +7,16 @@ from itertools import chain
 
 from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
 from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
-from pipeline.config.runs import LATER, run_name, run_settings, runs_of, seeds_of
+from pipeline.config.runs import (
+    LATER,
+    PHRASE_BASED,
+    WITH_PHRASE_MODEL,
+    run_name,
+    run_settings,
+    runs_of,
+    seeds_of,
+)
 from pipeline.config.schema import Config
-
-PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
-"""Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
 WITHOUT_ATTENTION = tuple(family for family in FAMILIES if family not in ALIGNING)
 

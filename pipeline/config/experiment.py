@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nmt.settings.families import IN_BROWSER
+from pipeline.config.catalogue import Corpus
 from pipeline.config.schema import Config
 
 COMMON_BUDGET = "common_budget"
@@ -91,6 +93,16 @@ def folders_outside(config: Config, folder: Path) -> list[Path]:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     found = [folder / path for path in (*files, *map(Path, filter(None, named)), *links, cache)]
     return [path for path in found if not path.resolve().is_relative_to(folder.resolve())]
+
+
+def extraction_settings(corpus: Corpus) -> dict[str, Any]:
+    """Return what decides the raw text of a corpus, besides its archives.
+
+    Files of one's own count by size and time: somebody may replace one by a file with an older date.
+    """
+    files = [Path(side.file) for side in corpus.sides.values() if side.file]
+    stamps = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files if file.is_file()]
+    return {"corpus": corpus.model_dump(mode="json", exclude={"tokenized"}), "files": stamps}
 
 
 def part_of(config: Config, corpus: str) -> str:

@@ -56,7 +56,7 @@ class PhraseBased(Settings):
     tuning_sentences: PositiveInt | None = None
     """Number of development sentences for the tuning, spread over the text. null: all."""
     n_best: Annotated[int, Field(ge=1, le=100_000)]
-    """Number of different hypotheses per sentence in the n-best lists (target `moses/n_best.gz`)."""
+    """Number of different hypotheses per sentence in the n-best lists (target `moses/test/n_best.gz`)."""
     n_best_factor: Annotated[int, Field(ge=1, le=1000)]
     """Number of hypotheses that are considered for each of these. With more, more of them differ, and it takes longer.
     """

@@ -17,6 +17,10 @@ LATER = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
 
+PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
+"""Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One training run.
@@ -98,6 +102,18 @@ def systems_in_use(config: Config) -> dict[str, System]:
     names = [*runs_of(config, config.use.models), *config.use.systems]
     every = systems_of(config)
     return {name: every[name] for name in names}
+
+
+def other_systems_in_use(config: Config, set_name: str) -> list[str]:
+    """Return the systems without models here that translate a set: Moses, measured or given, and rescored lists."""
+    artifacts, moses = config.artifacts, config.moses
+    given = artifacts.moses_translations if set_name == "test" else artifacts.moses_dev_translations
+    names = []
+    if given or (moses and moses.enabled):
+        names.append(PHRASE_BASED)
+    if moses and moses.enabled and moses.phrase_model:
+        names.append(WITH_PHRASE_MODEL)
+    return [*names, *config.use.rescored] if set_name == "test" else names
 
 
 def differing_in_models(systems: Iterable[System]) -> list[str]:

@@ -12,7 +12,6 @@ from nmt.settings.base import read as read_settings
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora
-from pipeline.config.job_settings import as_json
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
 
@@ -51,9 +50,9 @@ def _only(values: Mapping[str, Any], names: Collection[str | None]) -> dict[str,
     return {name: value for name, value in values.items() if name in names}
 
 
-def page_settings(config: Config) -> str:
+def page_settings(config: Config) -> dict[str, Any]:
     """Return the settings that the page of a run shows: the published ones, but for the addresses of archives."""
-    return as_json({key: value for key, value in published(config).items() if key != "archives"})
+    return {key: value for key, value in published(config).items() if key != "archives"}
 
 
 def read(path: Path) -> Config:

@@ -50,21 +50,21 @@ class Side:
         return f"{self.archive}:{self.member}" if self.member else str(self.archive)
 
 
-def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) -> dict[str, Any]:
-    """Write both sides' shards and `counts`; nothing appears unless both sides have equally many lines.
+def extract(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
+    """Write the shards of `source` and `target`, and `counts`; nothing appears unless both have equally many lines.
 
-    `pairs` says how many there must be. Lines end at "\\n" and nowhere else, and keep their bytes, a carriage return
-    and invalid UTF-8 included. Counted are `pairs` and, with `source_` and `target_` before them, `words` and the
-    `md5` seen of the member; `archives` holds what is known of the downloads.
+    Text in one language has one of the sides. `pairs` says how many lines there must be. Lines end at "\\n" and nowhere
+    else, and keep their bytes, a carriage return and invalid UTF-8 included. Counted are `pairs` and, with `source_`
+    or `target_` before them, `words` and the `md5` seen of the member; `archives` holds what is known of the downloads.
     """
     with ExitStack() as stack:
-        for side in (source, target):
+        for side in sides.values():
             side.temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
-        _read_archives(source, target)
-        _check(source, target, pairs)
-    archives = {side.archive: receipt(side.archive) for side in (source, target)}
-    found: dict[str, Any] = {"pairs": source.lines}
-    for name, side in (("source", source), ("target", target)):
+        _read_archives([*sides.values()])
+        _check([*sides.values()], pairs)
+    archives = {side.archive: receipt(side.archive) for side in sides.values()}
+    found: dict[str, Any] = {"pairs": next(iter(sides.values())).lines}
+    for name, side in sides.items():
         found |= {f"{name}_words": side.words, f"{name}_md5": side.found_md5}
     found["archives"] = {str(archive): note for archive, note in archives.items() if note}
     write_json(counts, found)
@@ -77,9 +77,10 @@ def receipt(archive: Path) -> dict[str, Any] | None:
     return read_json(note) if note.exists() else None
 
 
-def _check(source: Side, target: Side, pairs: int | None) -> None:
+def _check(sides: Sequence[Side], pairs: int | None) -> None:
     other = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
-    for side in (source, target):
+    source, target = sides[0], sides[-1]
+    for side in sides:
         if not side.lines:
             raise UserError(f"{side}: holds no lines; check archive and member")
         if side.md5 not in (None, side.found_md5):
@@ -111,12 +112,13 @@ def _check(source: Side, target: Side, pairs: int | None) -> None:
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-def _read_archives(source: Side, target: Side) -> None:
+def _read_archives(sides: Sequence[Side]) -> None:
     """Read each archive once, whichever sides it holds."""
-    if source.archive == target.archive and source.member and target.member:
+    source, target = sides[0], sides[-1]
+    if source is not target and source.archive == target.archive and source.member and target.member:
         _read_archive(source.archive, [source, target])
     else:
-        for side in (source, target):
+        for side in sides:
             _read_archive(side.archive, [side])
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.data import BITEXT_FILES
 from nmt.settings.families import FAMILIES, FamilyName
-from nmt.store.model_folder import HISTORY
-from nmt.training.history import Reached, last_update, reached
-from pipeline.config.experiment import archives_in_use, prepared_corpora
+from nmt.training.history import last_update, reached
+from pipeline.config.experiment import archives_of
+from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
@@ -64,25 +63,20 @@ def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[Tr
 def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     """Return what is left of a run at its own rate, that of its base, or of another seed, else that of the settings."""
     entry, all_runs = config.models[run.model], runs_of(config, list(config.models))
-    history, begun = _reached(folder, run.name), 0
+    files = ExperimentFolder(config, folder)
+    history, begun = reached(files.history(run.name)), 0
     if run.base:
-        base = _reached(folder, run.base)
-        finished = (folder / "models" / run.base / HISTORY).exists()
+        base = reached(files.history(run.base))
+        finished = files.finished_model(run.base) is not None
         training = config.models[all_runs[run.base].model].training
         begun = base.update if finished else last_update(training, base.update, base.epoch)
     left = max(0, last_update(entry.training, history.update, history.epoch) - max(history.update, begun))
     seeds = (name for name, other in all_runs.items() if other.model == run.model)
     for other in filter(None, [run.name, run.base, *seeds]):
-        if rate := _reached(folder, other).updates_per_second:
+        if rate := reached(files.history(other)).updates_per_second:
             return TrainingTime(run.name, left, 3600 * rate, MEASURED)
     source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED
     return TrainingTime(run.name, left, expected_rate(config, run.model), source)
-
-
-def _reached(folder: Path, run: str) -> Reached:
-    """Return how far a run is that is at work or has ended."""
-    state = folder / "state" / run / HISTORY
-    return reached(state if state.exists() else folder / "models" / run / HISTORY)
 
 
 def expected_rate(config: Config, model: str) -> float:
@@ -151,27 +145,25 @@ def training_retries(config: Config, runs: Iterable[Run]) -> int:
 # --- disk -------------------------------------------------------------------------------------------------------------
 
 
-def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
+def disk_bytes(
+    config: Config, folder: Path, archives: Iterable[str], corpora: Iterable[str], runs: Iterable[str]
+) -> dict[str, int]:
     """Return the bytes of archives to fetch, text to prepare and models to train. Archives of unknown size count 0."""
     all_runs = runs_of(config, list(config.models))
-    fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
-    text = _unprepared(config, folder)
     models = [config.models[all_runs[run].model] for run in runs]
     weights = [
         FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
     ]
     return {
-        "archives": fetched,
-        "text": round(TEXT_PER_ARCHIVE_BYTE * text),
+        "archives": sum(config.archives[archive].bytes or 0 for archive in archives),
+        "text": round(TEXT_PER_ARCHIVE_BYTE * _source_bytes(config, folder, list(corpora))),
         "models": 4 * STATE_COPIES * sum(weights),
     }
 
 
-def _unprepared(config: Config, folder: Path) -> int:
-    """Return bytes of archives and of files of one's own whose text is not binary yet."""
-    if all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES):
-        return 0
-    sides = (side for name in prepared_corpora(config) for side in config.corpora[name].sides.values())
+def _source_bytes(config: Config, folder: Path, corpora: Sequence[str]) -> int:
+    """Return the bytes of the archives, and of one's own files, that some corpora come from."""
+    sides = (side for name in corpora for side in config.corpora[name].sides.values())
     own = (folder / side.file for side in sides if side.file)
-    archives = sum(config.archives[archive].bytes or 0 for archive in archives_in_use(config))
+    archives = sum(config.archives[archive].bytes or 0 for archive in archives_of(config, corpora))
     return archives + sum(file.stat().st_size for file in own if file.is_file())

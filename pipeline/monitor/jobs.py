@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pipeline.config.schema import Config
 
-SETTINGS = Path("logs") / "settings.json"
-"""The merged settings of the last run in a folder."""
 CHECK_ONLY = "NMT_PREFLIGHT"
 """The environment variable that lets Snakemake end after the check before its first job."""
 
@@ -64,6 +61,11 @@ class JobList:
     def trained(self) -> list[str]:
         """Return the runs that are to be trained."""
         return [job.run for job in self.due if job.run and job.stage == "train"]
+
+    @property
+    def extracted(self) -> list[str]:
+        """Return the corpora whose text is to be made."""
+        return [job.rule.removeprefix("extract_") for job in self.due if job.rule.startswith("extract_")]
 
     @property
     def fetched(self) -> list[str]:

@@ -11,9 +11,13 @@ from pathlib import Path
 
 from nmt.backend import gpu_pool
 from nmt.environment import environment
+from nmt.errors import UserError
+from nmt.store.result_store import TrainingStore
 from pipeline import kenlm
 from pipeline.config.checkout import REPOSITORY
-from pipeline.config.finished_models import in_danger
+from pipeline.config.folder import ExperimentFolder
+from pipeline.config.runs import runs_of
+from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
 from pipeline.monitor.partition_check import unsatisfiable
@@ -26,22 +30,20 @@ SECONDS = 900
 # --- what is missing --------------------------------------------------------------------------------------------------
 
 
-def missing(listed: JobList, folder: Path, sent: bool = False, status: str | None = None) -> list[str]:
+def missing(listed: JobList, submits: bool = False, status: str | None = None) -> list[str]:
     """Return what is lacking for the work that is about to be done, one line each.
 
     Args:
         listed: the run's jobs.
-        folder: where the run writes.
-        sent: whether jobs go to a cluster, those apart that run beside Snakemake.
+        submits: whether jobs are submitted to a cluster, those apart that run beside Snakemake.
         status: the executor's program that tells their states.
     """
-    finished = in_danger(listed.config, listed.trained, {job.rule for job in listed.due}, folder)
     builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.problem}
     rules = {job.rule for job in listed.due}  # both build beside Snakemake, on this machine
-    found = [_slurm(listed, status) if sent else _gpu(listed), _disk(listed, folder)]
+    found = [_slurm(listed, status) if submits else _gpu(listed)]
     found += [problem() for rule, problem in builds.items() if rule in rules]
-    cluster = unsatisfiable(listed.due) if sent else []
-    return [*finished, *(problem for problem in found if problem), *cluster]
+    cluster = unsatisfiable(listed.due) if submits else []
+    return [*(problem for problem in found if problem), *cluster]
 
 
 def _slurm(listed: JobList, status: str | None) -> str | None:
@@ -53,9 +55,8 @@ def _slurm(listed: JobList, status: str | None) -> str | None:
 
 def _gpu(listed: JobList) -> str | None:
     config = listed.config
-    wanted = (
-        {config.models[model].training.device for model in config.use.models} if listed.trained else set()
-    )
+    all_runs = runs_of(config, list(config.models))
+    wanted = {config.models[all_runs[run].model].training.device for run in unfinished(listed, Path())}
     if any(job.resources.get("gpu") for job in listed.due if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
     if "cuda" not in wanted or gpu_pool.gpu_evidence():
@@ -66,31 +67,51 @@ def _gpu(listed: JobList) -> str | None:
     )
 
 
-def _disk(listed: JobList, folder: Path) -> str | None:
-    parts = disk_bytes(listed.config, folder, listed.fetched, listed.trained)
-    needed, free = sum(parts.values()), shutil.disk_usage(folder).free
-    if free >= needed:
-        return None
-    return f"{folder}: {_gigabytes(free)} free, but {_parts(parts)} need about {_gigabytes(needed)}"
+def unfinished(listed: JobList, folder: Path) -> list[str]:
+    """Return the runs whose jobs will train: those of which no store has the finished model.
+
+    Of text that is to be made first nobody knows whether it is that of a finished training.
+    """
+    files = ExperimentFolder(listed.config, folder)
+    text_is_due = any(job.rule in ("binarize", "moses_phrase_ids") for job in listed.due)
+    return [run for run in listed.trained if text_is_due or files.finished_model(run) is None]
 
 
 # --- what it will take ------------------------------------------------------------------------------------------------
 
 
 def forecast(listed: JobList, folder: Path) -> list[str]:
-    """Return hours and disk that the work will take, a line each."""
-    lines, config, runs = [], listed.config, listed.trained
+    """Return what the work will take: hours and disk, and what each training begins with, a line each."""
+    config, runs = listed.config, unfinished(listed, folder)
+    lines = []
     if runs:
         number = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
         lines.append(f"training: {number}, {in_words(config, training_times(config, folder, runs))}")
-    parts = disk_bytes(config, folder, listed.fetched, runs)
-    if any(parts.values()):
-        free = _gigabytes(shutil.disk_usage(folder).free)
-        lines.append(f"disk: needs {_gigabytes(sum(parts.values()))} ({_parts(parts)}), {free} are free")
+    lines += (line for run in runs for line in _begins_anew(config, folder, run))
+    parts = disk_bytes(config, folder, listed.fetched, listed.extracted, runs)
+    needed, free = sum(parts.values()), shutil.disk_usage(folder).free
+    if needed:
+        warning = "" if needed <= free else "warning: "
+        lines.append(
+            f"{warning}disk: needs {_gigabytes(needed)} ({_parts(parts)}), {_gigabytes(free)} are free"
+        )
     unknown = [archive for archive in listed.fetched if config.archives[archive].bytes is None]
     if unknown:
         lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
     return lines
+
+
+def _begins_anew(config: Config, folder: Path, run: str) -> list[str]:
+    """Return a line if a run was trained before, but not as the settings and the prepared text ask for."""
+    files = ExperimentFolder(config, folder)
+    if files.training_state(run):
+        return []
+    try:
+        facts = files.expected_model(run).facts
+    except UserError:  # the text is not prepared
+        return []
+    change = TrainingStore(files.store).compare_with_former(run, facts)
+    return [f"{run}: a new training, since {change}"] if change else []
 
 
 def _parts(parts: dict[str, int]) -> str:

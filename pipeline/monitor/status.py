@@ -19,16 +19,14 @@ from nmt.errors import UserError
 from nmt.io import progress
 from nmt.io.locks import observe
 from nmt.io.progress import LOG_SECONDS, clock
-from nmt.settings.base import differences, flatten, read
-from nmt.settings.training import ModelRun
-from nmt.store.model_folder import HISTORY, SETTINGS, WEIGHTS
+from nmt.settings.base import read
+from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
-from pipeline.config.finished_models import shared_models
+from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import Run, run_settings, runs_of
+from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import in_words, training_times
-from pipeline.monitor.jobs import SETTINGS as SETTINGS_OF_RUN
 
 CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
@@ -38,8 +36,8 @@ HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
 class Training:
     """The state of a run: done, outdated, running, silent, failed, stopped or waiting.
 
-    outdated: finished with other settings. silent: its writer has not been heard of for a minute. updates: the last
-    update, or an earlier one once its `epochs` are known. checkpoint: the update from which it resumes. note: why.
+    outdated: finished with other settings or text. silent: its writer has not been heard of for a minute. updates: the
+    last update, or an earlier one once its `epochs` are known. checkpoint: the update from which it resumes. note: why.
     """
 
     run: str
@@ -61,7 +59,7 @@ class Training:
 def last_settings(folder: Path) -> Config:
     """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
     try:
-        return read(Config, folder / SETTINGS_OF_RUN)
+        return read(Config, folder / RUN_SETTINGS)
     except UserError:
         with chdir(folder):  # `data_from` is relative to it
             return load(find_layers(Path()))
@@ -69,32 +67,36 @@ def last_settings(folder: Path) -> Config:
 
 def training(config: Config, folder: Path, run: Run) -> Training:
     """Return how far a run is."""
-    entry, model, state = config.models[run.model], folder / "models" / run.name, folder / "state" / run.name
-    noted = progress.read(folder / f"logs/train/{run.name}.progress.json")
-    found = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")]
-    checkpoint = max((int(name[1]) for name in found if name), default=None)
-    writer, finished, note = observe(state), (model / WEIGHTS).is_file(), None
+    entry, files = config.models[run.model], ExperimentFolder(config, folder)
+    state, model = files.training_state(run.name), files.model(run.name)
+    progress_record = progress.read(files.training_progress(run.name))
+    checkpoints = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")] if state else []
+    checkpoint = max((int(name[1]) for name in checkpoints if name), default=None)
+    writer, note = observe(state) if state else None, None
+    finished = files.finished_model(run.name) is not None
     if writer and not writer.process:  # a lock that cannot be read is a dead one
         writer = None
     if writer and writer.alive:
         word, note, finished = "running", f"process {writer.process} on {writer.host}", False
     elif finished:
-        note = changed_settings(model / SETTINGS, run_settings(config, run))
-        word = "outdated" if note else "done"
-    elif noted and noted.error:
-        word, note = "failed", noted.error
+        word = "done"
+    elif progress_record and progress_record.error:
+        word, note = "failed", progress_record.error
     elif writer and not writer.dead:
         word = "silent"
         note = f"process {writer.process} on {writer.host} not heard of for {clock(writer.silence)}"
     elif checkpoint is not None or writer:
         word, note = "stopped", f"resumes after update {checkpoint or 0:,}"
+    elif (model / WEIGHTS).is_file():
+        word, note = "outdated", "models/ has the model of other settings or text"
     else:
         word = "waiting"
-    progressed = reached((model if finished else state) / HISTORY, entry.training.dev_score)
+    progressed = reached(files.history(run.name), entry.training.dev_score)
     end = last_update(entry.training, progressed.update, progressed.epoch)
-    if word == "running" and noted and noted.total and (progressed.epoch or entry.training.epochs is None):
-        update = max(progressed.update, noted.count)  # more recent than the history
-        rate = progressed.updates_per_second or noted.rate or None
+    end_is_known = progressed.epoch or entry.training.epochs is None
+    if word == "running" and progress_record and progress_record.total and end_is_known:
+        update = max(progressed.update, progress_record.count)  # more recent than the history
+        rate = progressed.updates_per_second or progress_record.rate or None
         progressed = replace(progressed, update=update, updates_per_second=rate)
     return Training(run.name, label_of(config, run), word, end, progressed, checkpoint, note)
 
@@ -104,29 +106,29 @@ def label_of(config: Config, run: Run) -> str:
     return f"{config.models[run.model].label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}"
 
 
-def changed_settings(path: Path, wanted: ModelRun) -> str | None:
-    """Return how the settings that a model was trained with differ from those wanted now; None if they don't."""
-    try:
-        was = read(ModelRun, path)
-    except UserError:
-        return f"{path.name} cannot be read"
-    return differences(flatten(was.outcome()), flatten(wanted.outcome())) or None
-
-
 def table(config: Config, folder: Path) -> str:
     """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
     runs = runs_of(config, config.use.models)
-    elsewhere = shared_models(config, runs, folder)
-    trainings = [training(config, folder, run) for name, run in runs.items() if name not in elsewhere]
+    trainings = [training(config, folder, run) for run in runs.values()]
     rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
     unfinished = [one.run for one in trainings if one.state not in ("done", "outdated")]
     left = in_words(config, training_times(config, folder, unfinished)) if unfinished else ""
     notes = [f"{one.label}: {one.state}: {one.note}" for one in trainings if one.note]
-    notes += [f"{name}: its model is that of {place}" for name, place in elsewhere.items()]
+    notes += former_trainings(config, folder)
     parts = [str(folder), rows if trainings else "", left and f"Left to train: {left}", "\n".join(notes)]
     text = "\n\n".join(filter(None, [*parts, "\n".join(_other_jobs(folder))]))
     # files may be somebody else's, and a terminal obeys control characters
     return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+
+
+def former_trainings(config: Config, folder: Path) -> Iterator[str]:
+    """Yield a line for each training in the store that the present settings do not use, with its size."""
+    files = ExperimentFolder(config, folder)
+    used = {files.training_state(run) for run in runs_of(config, list(config.models))}
+    for state in sorted((files.store / "trainings").glob("*")):
+        if state not in used:
+            size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file())
+            yield f"{state}: not used by these settings, {size / 1e6:,.0f} MB"
 
 
 _ALIGNED = ("left", "left", *["right"] * (len(HEADER) - 2))

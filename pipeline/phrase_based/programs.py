@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,9 @@ class Moses:
     root: Path
 
     @classmethod
-    def of(cls, program: str) -> Moses:
-        """Return the folder with a program, which is in its `bin`."""
-        return cls(Path(program).parents[1])
+    def of(cls, build: str) -> Moses:
+        """Return the folder of the file that says what was built."""
+        return cls(Path(build).parent)
 
     def program(self, name: str) -> str:
         """Return a program's absolute path."""
@@ -149,14 +149,14 @@ def run_logged(
         raise UserError(f"{problem}: {Path(command[0]).name} ended with code {code}: {said} (see {log})")
 
 
-def provide(folder: Path, source: Path | None, jobs: int) -> str:
+def provide(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
     """Put `bin`, `scripts` and `python` into `folder`, unless they are there. Return their origin.
 
     Of several processes that want the same folder, one builds and the others wait.
 
     Args:
         folder: gets the programs, the scripts, and the Python package of the word aligner.
-        source: archive of Moses' source; None: only an installation on the PATH will do.
+        fetch: downloads the archive of Moses' source to a path, if it is needed.
         jobs: parallel compilations.
 
     Raises:
@@ -179,12 +179,12 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
             for name in (*(f"bin/{program}" for program in TARGETS), "scripts"):
                 (folder / name).symlink_to(installed / name)
             return f"the PATH ({installed})"
-        if source is None:
-            raise UserError(
-                "moses: not on the PATH with its scripts beside it, and no source to build it from"
-            )
+        source = folder / "source.tar.gz"
+        if why := problem():
+            raise UserError(why)
+        fetch(source)
         _build(folder, source, jobs)
-        return str(source)
+        return "its source"
 
 
 def on_path() -> Path | None:
@@ -221,8 +221,6 @@ def problem() -> str | None:
 
 
 def _build(folder: Path, source: Path, jobs: int) -> None:
-    if why := problem():
-        raise UserError(why)
     with temporary_folder(folder, "build-") as work:
         tree = _unpack(source, work)
         bjam, conda = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"], os.environ.get("CONDA_PREFIX", "")

@@ -10,6 +10,8 @@ from pipeline.config.schema import Config
 from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 
 COMPARISON, FINDING, DOCUMENT = "comparison.json", "finding.txt", "tables.tex"
+TABLES_MADE = "tables.made.json"
+"""The file that names the code and packages which made the tables."""
 DATA = "data"
 """The table and the figure of the corpora."""
 TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
@@ -50,15 +52,14 @@ class Artifacts:
         return [f"{figure}.{form}" for figure in self.figures for form in ("pdf", "png")]
 
 
-def artifacts(config: Config, papers: Sequence[Paper], gold: bool, corpora: bool) -> Artifacts:
-    """Return what a run makes.
+def has_gold_alignments(config: Config) -> bool:
+    """Return whether word alignments of the test text are known: given, or written by the grammar with the text."""
+    grammar = config.corpora[config.use.test[0]].grammar
+    return config.artifacts.gold_alignments is not None or grammar is not None
 
-    Args:
-        config: its settings.
-        papers: those that the settings name.
-        gold: whether alignments of the test text are known.
-        corpora: whether there are counts of the corpora.
-    """
+
+def artifacts(config: Config, papers: Sequence[Paper]) -> Artifacts:
+    """Return what a run with these settings makes, of the papers that the settings name."""
     tables = {name: table for paper in papers for name, table in paper.tables.items()}
     kinds = (ScoreTable, PerplexityTable, TrainingTable, SentenceTable)
     first, *others = ([name for name, table in tables.items() if isinstance(table, kind)] for kind in kinds)
@@ -73,6 +74,6 @@ def artifacts(config: Config, papers: Sequence[Paper], gold: bool, corpora: bool
             *(["ablations"] if config.artifacts.ablations else []),
         ],
         [*figures, *([VECTORS] if config.sentence_vectors else [])],
-        list(runs_of(config, aligning)) if gold else [],
-        corpora,
+        list(runs_of(config, aligning)) if has_gold_alignments(config) else [],
+        corpora=config.released.models is None,
     )

@@ -6,7 +6,7 @@ The rules of the workflow call it with the package of their run, `nmt verify` wi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
 
 def of_package(inputs: Inputs) -> Artifacts:
-    """Return what follows from a package."""
-    files = inputs.package.gold, inputs.package.counts
-    return artifacts(inputs.config, list(inputs.papers.values()), *(file.is_file() for file in files))
+    """Return what follows from a package. One that is kept small has no attention, and so no alignment error rates."""
+    listed = artifacts(inputs.config, list(inputs.papers.values()))
+    aligned = [run for run in listed.aligned if inputs.package.alignments(run).is_file()]
+    return replace(listed, aligned=aligned)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------

@@ -47,9 +47,8 @@ def sum_corpus(files: CorpusFiles, languages: Sequence[str], vocabularies: Seque
     """
     raw = read_json(files.data / "raw" / files.name / "counts.json")
     shards = {stage: [*map(read_json, files.of_shards(stage, "counts.json"))] for stage in files.stages}
-    clean, overlap = (
-        _added(shard[kind] for shard in shards[files.stages[0]]) for kind in ("clean", "overlap")
-    )
+    clean = _added(shard["clean"] for shard in shards[files.stages[0]])
+    overlap = read_json(files.data / "overlap" / f"{files.name}.json") if files.part == "train" else {}
     stages = [_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
     stages.append(_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
     for name, counts in shards.items():

@@ -16,16 +16,23 @@ from nmt.evaluation.translations import Record, read_records, words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
-from pipeline.config import consistency, snapshot
+from pipeline.config import snapshot
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.job_settings import report_settings
-from pipeline.config.runs import System, differing_in_models, runs_of, systems_in_use
+from pipeline.config.runs import (
+    PHRASE_BASED,
+    System,
+    differing_in_models,
+    other_systems_in_use,
+    runs_of,
+    systems_in_use,
+)
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.comparison import Column, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.papers import Paper, ReportedData, read_paper
+from pipeline.results.papers import Paper, ReportedData, read_paper, sets_of_papers
 from pipeline.results.runs import Runs, by_model, sentence_counts
 from pipeline.results.seeds import Row
 
@@ -69,17 +76,20 @@ class Inputs:
         """The names of the runs of the models in use."""
         return list(runs_of(self.config, self.config.use.models))
 
-    def other_systems(self, set_: str = "test") -> dict[str, Path]:
-        """Return other systems' translations of a set: Moses', and rescored lists."""
-        names = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
-        names += self.config.use.rescored if set_ == "test" else []
-        files = {name: self.package.other_translations(name, set_) for name in names}
-        return {name: file for name, file in files.items() if file.is_file()}
+    @cached_property
+    def sets(self) -> list[str]:
+        """The sets that are translated."""
+        return sets_of_papers(self.papers.values())
+
+    def other_systems(self, set_name: str = "test") -> dict[str, Path]:
+        """Return other systems' translations of a set, as the settings name them: Moses', and rescored lists."""
+        names = other_systems_in_use(self.config, set_name)
+        return {name: self.package.other_translations(set_name, name) for name in names}
 
     def side(self, which: str, set_: str = "test") -> Path:
         """Return the file of the source or reference of a set."""
         language = getattr(self.config.languages, "source" if which == "source" else "target")
-        return self.package.text(language, set_)
+        return self.package.text(set_, language)
 
     def lines(self, which: str, set_: str = "test") -> list[str]:
         """Return the lines of the source or reference of a set."""
@@ -87,7 +97,7 @@ class Inputs:
 
     def translations(self, model: str, mode: str, set_: str = "test") -> list[Record]:
         """Return the translations of a system."""
-        return [*read_records(self.package.translations(model, mode, set_))]
+        return [*read_records(self.package.translations(set_, model, mode))]
 
     def other_lines(self, system: str, set_: str) -> list[str]:
         """Return another system's translations of a set."""
@@ -119,14 +129,14 @@ class Inputs:
 
     def _scored(self, system: str, set_: str) -> Row:
         if self.scores_folder:
-            row: Row = read_json(self.scores_folder / ("" if set_ == "test" else set_) / f"{system}.json")
+            row: Row = read_json(self.scores_folder / set_ / f"{system}.json")
             return row
         test = self.side("source", set_), self.side("reference", set_)
         first = self.systems.get(system)
         if first is None:
-            known = self.package.translations(self.runs[0], "no_unk", set_)
+            known = self.package.translations(set_, self.runs[0], "no_unk")
             return {"seed": None, **score_text(system, self.other_systems(set_)[system], known, test)}
-        files = [self.package.translations(system, mode, set_) for mode in MODES]
+        files = [self.package.translations(set_, system, mode) for mode in MODES]
         return {"seed": first.seed, **score(first.model, files[0], files[1], test)}
 
     def scores(self, set_: str = "test") -> Runs:
@@ -139,7 +149,7 @@ class Inputs:
 
     def curves(self) -> dict[str, Row]:
         """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
-        moses = [system for system in self.other_systems() if system == consistency.PHRASE_BASED]
+        moses = [system for system in self.other_systems() if system == PHRASE_BASED]
         return {name: self.score(name) for name in [*self.config.artifacts.figure2_models, *moses]}
 
     @cached_property
@@ -166,9 +176,10 @@ class Inputs:
         for name in self.other_systems():
             lines = self.other_lines(name, "test")
             texts[name] = [[detokenize(words(lines[line])) for line in first]]
-        raw = self.package.raw_reference(target)
-        if raw.is_file():
+        # a corpus that came as tokens has no other reference
+        if not self.config.corpora[self.config.use.test[0]].tokenized:
             form = self.settings.tokenization.normalization
+            raw = self.package.raw_reference(target)
             references = [normalize(line, form) for line in read_lines(raw)]
         else:
             references = [detokenize(words(line)) for line in self.lines("reference")]

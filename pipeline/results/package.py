@@ -17,9 +17,10 @@ from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
-SETS = ("test", "dev")
 _DROPPED = ("n_best", "word_log_probabilities")
-_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/")
+_FOLDERS = (
+    "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/",
+)  # fmt: skip
 _FILES = ("config.json", "corpora.json")
 
 
@@ -43,13 +44,17 @@ class ReplicationPackage:
         """Return a paper's tables and what it reports."""
         return self.folder / "papers" / f"{name}.yaml"
 
-    def text(self, language: str, set_: str = "test") -> Path:
-        """Return one side of the tokenized text of a set that is translated."""
-        return self.folder / set_ / f"{language}.txt.gz"
+    def text(self, set_name: str, language: str) -> Path:
+        """Return one side of the tokenized text of a set that is translated (`test` or `dev`)."""
+        return self.folder / set_name / f"{language}.txt.gz"
 
     def vocabulary(self, language: str) -> Path:
-        """Return the words of a language by rank, where a figure sorts sentences by them."""
-        return self.folder / "test" / f"{language}.words.tsv.gz"
+        """Return the words of a language by rank."""
+        return self.folder / "training_text" / f"{language}.vocabulary.tsv.gz"
+
+    def text_checksums(self, part: str) -> Path:
+        """Return the checksums of the binarized training or development text."""
+        return self.folder / "training_text" / f"{part}.json"
 
     def raw_reference(self, language: str) -> Path:
         """Return the reference as it came, before tokenization."""
@@ -73,25 +78,17 @@ class ReplicationPackage:
         """Return sentences in the plane of their vectors, where a figure shows them."""
         return self.folder / "vectors" / "sentences.tsv"
 
-    def other_translations(self, system: str, set_: str = "test") -> Path:
+    def other_translations(self, set_name: str, system: str) -> Path:
         """Return the translations of a set by a system other than a model, one per line."""
-        return self._translated(set_) / f"{system}.txt.gz"
+        return self.folder / "translations" / set_name / f"{system}.txt.gz"
 
-    def translations(self, run: str, mode: str, set_: str = "test") -> Path:
+    def translations(self, set_name: str, run: str, mode: str) -> Path:
         """Return a run's translations of a set: of all sentences, or of those without unknown words."""
-        return self._translated(set_) / f"{run}.{mode}.jsonl.gz"
+        return self.folder / "translations" / set_name / f"{run}.{mode}.jsonl.gz"
 
-    def made_with(self, run: str, mode: str, set_: str = "test") -> Path:
+    def made_with(self, set_name: str, run: str, mode: str) -> Path:
         """Return the record of how a run's translations were made."""
-        return record_path(self.translations(run, mode, set_))
-
-    def sets(self, run: str) -> list[str]:
-        """Return the sets of which a run's translations are kept."""
-        return [set_ for set_ in SETS if self.translations(run, MODES[0], set_).is_file()]
-
-    def _translated(self, set_: str) -> Path:
-        folder = self.folder / "translations"
-        return folder if set_ == "test" else folder / set_
+        return record_path(self.translations(set_name, run, mode))
 
     def of_run(self, run: str, name: str) -> Path:
         """Return one of the `RECORDS` of a model's folder."""

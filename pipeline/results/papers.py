@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,8 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.errors import naming
 from nmt.settings.base import validated
+from pipeline.config.checkout import REPOSITORY
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
+
+PAPERS = REPOSITORY / "workflow" / "papers"
+"""Folder of the papers' files."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 """The name of a table or figure, and of its files."""
@@ -173,6 +178,12 @@ class Paper(_Entry):
 def sets_of(table: Table) -> list[str]:
     """Return the sets whose translations a table shows or scores."""
     return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
+
+
+def sets_of_papers(papers: Iterable[Paper]) -> list[str]:
+    """Return the sets that a run translates: the test set, and those that its papers' tables show."""
+    tables = [table for paper in papers for table in paper.tables.values()]
+    return sorted({"test", *(set_name for table in tables for set_name in sets_of(table))})
 
 
 def read_paper(path: Path) -> Paper:

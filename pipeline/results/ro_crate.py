@@ -16,13 +16,17 @@ from typing import Any
 
 from nmt.evaluation.translations import read_provenance
 from nmt.io.files import read_json, sha256, write_json
-from nmt.io.system import origin, release_name
+from nmt.io.system import release_name
 from nmt.store.model_folder import SETTINGS, SUMMARY
-from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive, public
+from pipeline.config.experiment import archives_of
 from pipeline.config.runs import Run, labels_of, runs_of, systems_in_use
+from pipeline.config.schema import Config
 from pipeline.download.extraction import receipt
+from pipeline.results.artifacts import TABLES_MADE
+from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage, is_part
+from pipeline.results.papers import PAPERS as PAPER_FILES
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -35,18 +39,37 @@ PAPERS = {
 """Number at arXiv and title of the papers that `artifacts.papers` can name."""
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-LICENSE = "https://spdx.org/licenses/MIT"
+LICENSES = "https://spdx.org/licenses/"
 
 Facts = dict[str, Any]
 
 
-def record(results: Path, files: Sequence[Path], archives: Path) -> None:
-    """Write the record of `files`, which lie in `results`, whole or not at all.
+def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
+    """Remove the files that a former run has recorded in a results folder, and that are not among those of this one.
 
-    `archives` is where the downloads lie, with notes of what `download` saw beside them.
+    Return them. Other files, which are not the run's, stay.
     """
-    package = ReplicationPackage(results)
-    config = snapshot.read(package.configuration)
+    record_file = results / RECORD
+    if not record_file.is_file():
+        return []
+    names = [entity["@id"] for entity in read_json(record_file)["@graph"] if entity["@type"] == "File"]
+    former = [results / name for name in names if (results / name).is_file()]
+    removed = sorted({*former} - {*files})
+    for file in removed:
+        file.unlink()
+    return removed
+
+
+def record(results: Path, files: Sequence[Path], archives: Path) -> None:
+    """Write the record of files of the results, atomically.
+
+    Args:
+        results: the folder, with a replication package.
+        files: what is recorded.
+        archives: where the downloads lie, with notes of what `download` saw beside them.
+    """
+    inputs = Inputs(ReplicationPackage(results), PAPER_FILES)
+    config, package = inputs.config, inputs.package
     crate = _Crate(results)
     entries = [crate.add_file(file) for file in sorted(set(files))]
     text = [crate.add_archive(archive, archives) for archive in config.archives.values()]
@@ -55,7 +78,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     actions += [
         crate.add_decoding(system, mode, set_, package)
         for system in systems_in_use(config)
-        for set_ in package.sets(system)
+        for set_ in inputs.sets
         for mode in MODES
     ]
     actions.append(
@@ -63,7 +86,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
             REPORT,
             "CreateAction",
             name="Evaluation of the translations, tables and figures",
-            instrument=crate.add_program(origin()),
+            instrument=crate.add_program(read_json(results / TABLES_MADE)),
             object=[entry for entry in entries if is_part(entry["@id"])],
             result=[entry for entry in entries if not is_part(entry["@id"])],
         )
@@ -79,7 +102,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         datePublished=datetime.fromtimestamp(
             max(int(file.stat().st_mtime) for file in files), UTC
         ).isoformat(),
-        license=crate.add(LICENSE, "CreativeWork", name="MIT License"),
+        license=crate.add_license(config),
         conformsTo=crate.add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"),
         citation=[
             crate.add(f"https://arxiv.org/abs/{number}", "ScholarlyArticle", name=title)
@@ -115,6 +138,17 @@ class _Crate:
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
+    def add_license(self, config: Config) -> Facts:
+        """Add the licence of the results: that of the text which they contain, else that of the project."""
+        names = archives_of(config, [*config.use.test, *config.use.dev])
+        licenses = [config.archives[name].license for name in names]
+        if not names:  # the project has generated the text
+            return self.add(f"{LICENSES}MIT", "CreativeWork", name="MIT License")
+        if all(licenses) and len({*licenses}) == 1:
+            return self.add(f"{LICENSES}{licenses[0]}", "CreativeWork", name=licenses[0])
+        text = "The terms of the texts, which their sources state"
+        return self.add("#license", "CreativeWork", name=text)
+
     def add_archive(self, archive: Archive, folder: Path) -> Facts:
         """Add a download, with size and sums as noted when it came, else as the settings know them."""
         seen = receipt(folder / archive.path) or archive.model_dump(include={"bytes", "sha256", "md5"})
@@ -145,7 +179,7 @@ class _Crate:
 
     def add_decoding(self, system: str, mode: str, set_: str, package: ReplicationPackage) -> Facts:
         """Add the making of one file of translations, as `decode` recorded it."""
-        translations = package.translations(system, mode, set_)
+        translations = package.translations(set_, system, mode)
         made = read_provenance(translations)
         return self.add(
             f"#decoding-{system}-{mode}" if set_ == "test" else f"#decoding-{system}-{set_}-{mode}",
@@ -156,7 +190,7 @@ class _Crate:
                 self._known_by_sum("weights", f"weights of {model['name']}", model["sha256"])
                 for model in made["models"]
             ],
-            result=[self.file(translations), self.file(package.made_with(system, mode, set_))],
+            result=[self.file(translations), self.file(package.made_with(set_, system, mode))],
         )
 
     def _known_by_sum(self, kind: str, name: str, total: str) -> Facts:

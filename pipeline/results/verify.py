@@ -1,9 +1,9 @@
 """Verification of published results: whether they are as recorded, and follow from the replication package.
 
 Checksums compare the files with `ro-crate-metadata.json`. Tables and test text are made again in this process, and the
-settings are compared with those of each model's training and decoding. The package comes from somebody else, so it
-decides nothing of what is read or run: only plain files in its folder are read, no links and no pipes; what papers
-report, and entries of corpora and archives that this checkout has, are the checkout's.
+settings, texts and vocabularies are compared with those of each model's training and decoding. The package comes from
+somebody else, so it decides nothing of what is read or run: only plain files in its folder are read, no links and no
+pipes; what papers report, and entries of corpora and archives that this checkout has, are the checkout's.
 """
 
 from __future__ import annotations
@@ -14,43 +14,41 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_provenance, record_path
-from nmt.io.files import read_json, sha256
+from nmt.io.files import sha256
 from nmt.io.system import code, packages, release_name
 from nmt.io.text_files import read_lines
-from nmt.settings.base import differences, flatten, read, shown
-from nmt.settings.decoding import Decoding
-from nmt.settings.training import ModelRun
-from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, weights_checksums
+from nmt.settings.base import flatten, read, shown
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of, systems_in_use
 from pipeline.config.schema import Config
 from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare
+from pipeline.results.artifacts import TABLES_MADE
 from pipeline.results.build import texts
 from pipeline.results.evidence import UNPROVEN, inconsistent_runs
 from pipeline.results.inputs import Inputs
-from pipeline.results.package import MODES, ReplicationPackage, is_part
-from pipeline.results.papers import read_paper
+from pipeline.results.package import ReplicationPackage, is_part
+from pipeline.results.papers import PAPERS, read_paper
+from pipeline.results.provenance import contradictions
 from pipeline.results.ro_crate import RECORD, REPORT
 
 _TABLES = (".csv", ".md", ".tex", ".json")
-PAPERS = REPOSITORY / "workflow" / "papers"
 _LETTERS = 120
 """Letters of a line that a problem quotes."""
 _SHOWN = 20
 """Number of differing settings that are listed."""
+NO_TABLES = (RECORD, TABLES_MADE, "README.md")
+"""Files of a results folder that do not follow from the package."""
 NOT_RECORDED = (RECORD, "README.md")
 """Files of a results folder that the record does not name."""
 
@@ -121,31 +119,38 @@ def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | Non
     """Check that settings, tables and test text follow from the package and this checkout; say what was made again."""
     config, package, results = inputs.config, inputs.package, inputs.package.folder
     found.notes += other_than_ours(config, results)
-    with found.failing("the settings cannot be checked"):
-        # released models were made with settings of their own
-        of_models = found.notes if config.released.models else found.problems
-        of_models += other_settings(config, package)
-        found.problems += other_decoding(config, package)
-        of_models += other_weights(config, package)
+    with found.failing("trainings and translations cannot be checked"):
+        found.problems += contradictions(inputs)
     tables = _tables(inputs, files, found)
-    made_text = False
-    with found.failing("the test text cannot be made again"):
-        made_text = _test_text(config, package, files, scratch, archives, found)
-    if not made_text:
-        found.notes.append(
-            "the test text is not made again: give --archives, where its archive was downloaded to"
-        )
+    made_sets = [
+        set_name for set_name in inputs.sets if _made_again(set_name, inputs, files, scratch, archives, found)
+    ]
     for name in config.artifacts.papers:
         found.problems += other_paper(package.paper(name), PAPERS / f"{name}.yaml")
-    rest = sorted(name for name in files - {*tables, *NOT_RECORDED} if not is_part(name))
+    rest = sorted(name for name in files - {*tables, *NO_TABLES} if not is_part(name))
     asks = f"{package.configuration} asks for no such table, so it is not made again"
     found.problems += [
         f"{results / name}: does not follow: {asks}" for name in rest if name.endswith(_TABLES)
     ]
     if others := [name for name in rest if not name.endswith(_TABLES)]:
         found.notes.append(f"known by checksum alone: {', '.join(others)}")
-    text = "; test text made again identically" if made_text else ""
+    text = f"; {' and '.join(made_sets)} text made again identically" if made_sets else ""
     return f"; {len(tables)} files of tables made again identically{text}"
+
+
+def _made_again(
+    set_name: str, inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict
+) -> bool:
+    """Make the text of a set again from its source and compare it. Return whether the source is at hand."""
+    folder = scratch / set_name
+    folder.mkdir(parents=True)
+    with found.failing(f"the {set_name} text cannot be made again"):
+        if _compare_text(set_name, inputs, files, folder, archives, found):
+            return True
+        found.notes.append(
+            f"the {set_name} text is not made again: give --archives, where its archive was downloaded to"
+        )
+    return False
 
 
 def _plain_files(results: Path) -> tuple[set[str], list[str]]:
@@ -225,50 +230,61 @@ def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
     return names
 
 
-def _test_text(
-    config: Config,
-    package: ReplicationPackage,
-    files: set[str],
-    folder: Path,
-    archives: Path | None,
-    found: Verdict,
+def _compare_text(
+    set_name: str, inputs: Inputs, files: set[str], folder: Path, archives: Path | None, found: Verdict
 ) -> bool:
-    """Make the test text again from its source and compare it. Return whether the source is at hand."""
-    name = config.use.test[0]
+    config, package = inputs.config, inputs.package
+    languages = (config.languages.source, config.languages.target)
+    corpora = config.use.test[:1] if set_name == "test" else config.use.dev
+    lines = sum(1 for _ in read_lines(package.text(set_name, languages[0])))
+    made = [_make_text(config, corpus, lines, folder / corpus, archives) for corpus in corpora]
+    if not all(made):
+        return False
+    pairs = {
+        package.text(set_name, language): [text / f"tokens.{language}" for text in made if text]
+        for language in languages
+    }
+    if set_name == "test":
+        pairs[package.raw_reference(languages[1])] = [folder / corpora[0] / f"raw.{languages[1]}"]
+        pairs[package.gold] = [folder / corpora[0] / "gold"]
+    for written, again in pairs.items():
+        if written.relative_to(package.folder).as_posix() in files and again[0].is_file():
+            made_lines = chain.from_iterable(map(read_lines, again))
+            found.problems += difference(written, read_lines(written), made_lines, "comes from its source")
+    return True
+
+
+def _make_text(config: Config, name: str, lines: int, folder: Path, archives: Path | None) -> Path | None:
+    """Make raw text, tokens and known alignments of a corpus in a folder; None if its archive is not at hand."""
     ours = load(find_layers(REPOSITORY))
     corpus = ours.corpora.get(name) or config.corpora[name]
     languages = (config.languages.source, config.languages.target)
+    folder.mkdir()
     raw, words, tokens = (
         [folder / f"{kind}.{side}" for side in languages] for kind in ("raw", "words", "tokens")
     )
-    gold, counts = folder / "gold", folder / "counts.json"
+    counts = folder / "counts.json"
     if grammar := corpus.grammar:
-        lines = sum(1 for _ in read_lines(package.text(languages[0])))
-        if grammar.pairs != lines:  # perhaps without end
-            says = f"{package.configuration}: corpora.{name}.grammar.pairs is {grammar.pairs:,}"
-            has = f"{package.text(languages[0])} has {lines:,} lines"
-            raise UserError(f"{says}, but {has}")
-        write_corpus(config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], [gold], counts)
+        if grammar.pairs > lines:  # perhaps without end
+            raise UserError(
+                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {lines:,} lines"
+            )
+        write_corpus(
+            config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], [folder / "gold"], counts
+        )
     else:
         known = config.archives | ours.archives
         sides = []
         for member, output in zip(corpus.sides.values(), raw, strict=True):
             path = PurePosixPath(known[member.archive].path if member.archive else "..")
             if archives is None or ".." in path.parts or not (place := archives / path).is_file():
-                return False
+                return None
             sides.append(Side(place, member.member, [output], member.md5))
-        extract(sides[0], sides[1], counts, corpus.pairs)
+        extract(dict(zip(("source", "target"), sides, strict=True)), counts, corpus.pairs)
     tokenization = None if corpus.tokenized else config.tokenization
     outputs = (tokens[0], tokens[1]), (words[0], words[1])
-    prepare((raw[0], raw[1]), config.languages, Cleaning(), tokenization, {}, *outputs, counts)
-    made = {package.text(language): file for language, file in zip(languages, tokens, strict=True)}
-    made |= {package.raw_reference(languages[1]): raw[1]} | ({package.gold: gold} if corpus.grammar else {})
-    for written, again in made.items():
-        if written.relative_to(package.folder).as_posix() in files:
-            found.problems += difference(
-                written, read_lines(written), read_lines(again), "comes from its source"
-            )
-    return True
+    prepare((raw[0], raw[1]), config.languages, Cleaning(), tokenization, *outputs, counts)
+    return folder
 
 
 def difference(path: Path, written: Iterable[str], made: Iterable[str], follows: str) -> list[str]:
@@ -342,41 +358,3 @@ def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
         name, version = package["name"], package["softwareVersion"]
         if here.get(name, version) != version:
             yield f"the tables were made with {name} {version}, here is {here[name]}: numbers may differ for that"
-
-
-def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """Yield a line for each run whose own settings differ from the configuration."""
-    for run in runs_of(config, config.use.models).values():
-        path = package.of_run(run.name, SETTINGS)
-        trained = ModelRun.model_validate(read_json(path)).outcome()
-        if found := differences(flatten(trained), flatten(run_settings(config, run).outcome())):
-            yield f"{package.configuration}: other settings of {run.name} than {path} says: {found}"
-
-
-def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """Yield a line for each system whose translations were not made with its settings of the search."""
-    for system in systems_in_use(config).values():
-        wanted = system.decoding.model_dump(mode="json")
-        sets = dict.fromkeys(["test", *package.sets(system.name)])  # that of the test set is never missing
-        for file in (package.translations(system.name, mode, set_) for set_ in sets for mode in MODES):
-            made = Decoding.model_validate(read_provenance(file)["settings"]).model_dump(mode="json")
-            if found := differences(made, wanted):
-                record = record_path(file)
-                yield f"{package.configuration}: other decoding of {system.name} than {record} says: {found}"
-                break
-
-
-def other_weights(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """Yield a line for each run with other weights than its summary, or the record of its translations, names.
-
-    The weights are looked at where the models' folder lies beside that of the results.
-    """
-    for run in runs_of(config, config.use.models):
-        translations = package.translations(run, MODES[0])
-        (used,) = (model["sha256"] for model in read_provenance(translations)["models"])
-        made, summary = record_path(translations), package.of_run(run, SUMMARY)
-        if read_json(summary).get("weights", used) != used:
-            yield f"{made}: made with other weights than {summary} names"
-        weights = package.folder.resolve().parent / "models" / run / WEIGHTS
-        if weights.is_file() and not weights.is_symlink() and used not in weights_checksums(weights.parent):
-            yield f"{weights}: altered: other weights than those that {made} names"

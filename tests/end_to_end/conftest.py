@@ -69,7 +69,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not (folder / OUTPUT).exists():
             small_experiment(folder)
             command = run_command(folder)
-            kill_once(lambda: any(folder.glob("state/rnnsearch-50/checkpoint-*.safetensors")), command)
+            kill_once(
+                lambda: any(folder.glob("store/trainings/rnnsearch-50-*/checkpoint-*.safetensors")), command
+            )
             result = run(command)
             assert result.returncode == 0, result.stdout
             (folder / OUTPUT).write_text(result.stdout, encoding="utf-8")

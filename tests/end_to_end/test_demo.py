@@ -99,7 +99,7 @@ def test_limits_of_cleaning_leave_development_and_test_text_whole(finished: Path
     for part, sentences in (("dev", 20), ("test", 60)):
         assert len(lengths[part]) == sentences and 0 not in lengths[part]
         assert max(lengths[part]) > MOST_WORDS
-    assert len([*read_lines(finished / "translations" / "rnnsearch-50.all.jsonl")]) == 60
+    assert len([*read_lines(finished / "translations" / "test" / "rnnsearch-50.all.jsonl")]) == 60
 
 
 def test_a_star_goes_on_from_its_own_seed(finished: Path) -> None:
@@ -127,7 +127,7 @@ def test_tables_carry_the_means_of_both_seeds(finished: Path) -> None:
         assert float(trained[model]["dev_nll"]) == pytest.approx(statistics.mean(nlls), abs=1e-4)
         assert float(trained[model]["dev_nll_std"]) == pytest.approx(statistics.stdev(nlls), abs=1e-4)
         assert (trained[model]["seeds"], trained[model]["seed"]) == ("2", "1 8")
-        bleu = [read(finished / f"scores/{name}.json")["bleu_all"] for name in runs]
+        bleu = [read(finished / f"scores/test/{name}.json")["bleu_all"] for name in runs]
         assert compared[model]["bleu"] == pytest.approx(statistics.mean(bleu), abs=1e-5)
         bounds = [float(scored[model][f"{side}_all"]) for side in ("low", "high")]
         assert bounds == pytest.approx([compared[model]["low"], compared[model]["high"]], abs=0.006)
@@ -137,7 +137,7 @@ def test_tables_carry_the_means_of_both_seeds(finished: Path) -> None:
 
 
 def test_an_ensemble_trains_nothing(finished: Path) -> None:
-    made = read(finished / "results" / "translations" / "both.all.made.json")
+    made = read(finished / "results" / "translations" / "test" / "both.all.made.json")
     assert [model["name"] for model in made["models"]] == ["rnnencdec-50", "rnnsearch-50"]
     assert (made["average"], made["settings"]["beam"]) == ("log_probability", 3)
     assert (

@@ -78,7 +78,7 @@ def trained(here: Path, config: Config) -> Path:
     wanted = settings(run_settings(config, run))
     files = as_options(
         train=here / "bitext", dev=here / "bitext", source_vocabulary=here / "source.tsv",
-        target_vocabulary=here / "target.tsv", state=here / "state", output=here / "model",
+        target_vocabulary=here / "target.tsv", store=here / "store", output=here / "model",
     )  # fmt: skip
     nmt("train", "--settings", wanted, *files)
     nmt("model", "package", "--model", here / "model", "--settings", settings(text_settings()))

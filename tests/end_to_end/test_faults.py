@@ -97,7 +97,7 @@ def test_a_second_run_is_refused_and_a_training_that_lost_its_snakemake_is_no_se
         train_command(experiment), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     deadline = time.monotonic() + 120
-    while not list((experiment / "state" / "rnnsearch-50").glob("checkpoint-*.safetensors")):
+    while not list(experiment.glob("store/trainings/rnnsearch-50-*/checkpoint-*.safetensors")):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.05)

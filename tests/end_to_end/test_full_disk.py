@@ -44,7 +44,7 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     pairs = [([draw.randint(2, 30)] * 3, [draw.randint(2, 30)] * 2) for _ in range(60)]
     text = write_bitext(tmp_path, pairs)
     vocabularies = [f"--{side}-vocabulary={tmp_path / side}.tsv" for side in ("source", "target")]
-    places = ["--state", str(small_disk / "state"), "--output", str(tmp_path / "model")]
+    places = ["--store", str(small_disk / "store"), "--output", str(tmp_path / "model")]
 
     def train(updates: int) -> subprocess.CompletedProcess[str]:
         settings = model_run(updates=updates, checkpoint_every=10).model_dump_json()
@@ -57,8 +57,9 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     assert full.returncode == 2
     assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
     assert "Traceback" not in full.stderr
-    assert checkpoint.saved(small_disk / "state")[-1].name == "checkpoint-000000010.safetensors"
-    assert not list((small_disk / "state").glob(".*part*"))
+    (state,) = small_disk.glob("store/trainings/*")
+    assert checkpoint.saved(state)[-1].name == "checkpoint-000000010.safetensors"
+    assert not list(state.rglob(".*part*"))
     (small_disk / "filler").unlink()
     again = train(40)
     assert again.returncode == 0, again.stderr
@@ -74,5 +75,5 @@ def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
         Side(tmp_path / side, None, [small_disk / f"{side}.zst"]) for side in ("source", "target")
     )
     with pytest.raises(UserError, match="the disk is full"):
-        extract(source, target, small_disk / "counts.json")
+        extract({"source": source, "target": target}, small_disk / "counts.json")
     assert [path.name for path in small_disk.iterdir()] == ["filler"]

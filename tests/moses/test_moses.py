@@ -34,7 +34,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     larger = TINY.replace("pairs: 400", f"pairs: {PAIRS}").replace("dev, pairs: 20", "dev, pairs: 60")
     overlay.write_text(larger + MEASURED)
     targets = ("results/table1.csv", "results/significance.csv", "moses/n_best.gz")
-    result = run(command(folder, *targets, "--rerun-incomplete"))
+    result = run(command(folder, *targets))
     assert result.returncode == 0, result.stdout
     return folder
 
@@ -49,7 +49,7 @@ def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
         rows = {row["model"]: row for row in csv.DictReader(file)}
     # 3,000 pairs are enough for phrases and far too few for a network of 8 units
     assert float(rows["Moses"]["bleu_all"]) > 30 + float(rows["RNNsearch-50"]["bleu_all"])
-    translations = (experiment / "translations/moses.txt").read_text().splitlines()
+    translations = (experiment / "translations/test/moses.txt").read_text().splitlines()
     assert len(translations) == SENTENCES and all(line == line.strip() for line in translations)
 
 
@@ -59,7 +59,7 @@ def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experim
         number, hypothesis, _, score = line.split(" ||| ")
         lists[int(number)].append((hypothesis.strip(), float(score)))
     assert sorted(lists) == list(range(SENTENCES))
-    best = (experiment / "translations/moses.txt").read_text().splitlines()
+    best = (experiment / "translations/test/moses.txt").read_text().splitlines()
     for number, hypotheses in lists.items():
         assert len({text for text, _ in hypotheses}) == len(hypotheses) <= 20
         assert [score for _, score in hypotheses] == sorted((score for _, score in hypotheses), reverse=True)
@@ -84,25 +84,24 @@ def test_a_model_of_its_phrases_scores_them_in_a_second_system(experiment: Path)
     assert rows["moses-rnnenc"]["model"] == "Moses + RNNenc"
     # what a model of 20 updates says of phrases is worth little: tuning must not lose what Moses knows
     assert float(rows["moses-rnnenc"]["bleu_all"]) > float(rows["moses"]["bleu_all"]) - 10
-    translations = (experiment / "translations/moses-rnnenc.txt").read_text().splitlines()
+    translations = (experiment / "translations/test/moses-rnnenc.txt").read_text().splitlines()
     assert len(translations) == SENTENCES
 
 
 def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
     made = [
-        experiment / name for name in ("moses/phrase-table.gz", "moses/weights.txt", "translations/moses.txt")
+        experiment / name
+        for name in ("moses/phrase-table.gz", "moses/weights.txt", "translations/test/moses.txt")
     ]
     before = [path.read_bytes() for path in made]
-    result = run(
-        command(experiment, "translations/moses.txt", "--forcerun", "moses_phrases", "--rerun-incomplete")
-    )
+    result = run(command(experiment, "translations/test/moses.txt", "--forcerun", "moses_phrases"))
     assert result.returncode == 0, result.stdout
     assert [path.read_bytes() for path in made] == before
 
 
 def test_a_changed_search_tunes_and_translates_again(experiment: Path) -> None:
     def planned(settings: str) -> set[str]:
-        target = "translations/moses.txt"
+        target = "translations/test/moses.txt"
         result = run([*command(experiment, target, "-n"), "--config", f"moses={settings}"])
         return set(re.findall(r"^(?:local)?rule (moses_\w+):", result.stdout, flags=re.MULTILINE))
 

@@ -101,13 +101,13 @@ class Experiment:
         found = {}
         for process in psutil.process_iter(["cmdline", "cwd"]):
             line = process.info["cmdline"] or []
-            if process.info["cwd"] == str(self.folder) and "--state" in line and line[0].endswith("python"):
-                found[Path(line[line.index("--state") + 1]).name] = process
+            if process.info["cwd"] == str(self.folder) and "--output" in line and line[0].endswith("python"):
+                found[Path(line[line.index("--output") + 1]).name] = process
         return found
 
     def has_checkpoint(self, run: str) -> bool:
         """Whether a run has written one."""
-        return any((self.folder / "state" / run).glob("checkpoint-*.safetensors"))
+        return any(self.folder.glob(f"store/trainings/{run}-*/checkpoint-*.safetensors"))
 
     def training_logs(self, run: str) -> str:
         """What Slurm wrote of a run's jobs that ended before their work was done."""
@@ -174,7 +174,7 @@ class Watch:
 
 def results(folder: Path) -> dict[str, object]:
     """All that must come out alike, by file: whole files; Table 2 and what made translations without clocks."""
-    kinds = ["models/*/*model.safetensors", "translations/*.jsonl", "alignments/*", "scores/*"]
+    kinds = ["models/*/*model.safetensors", "translations/*/*.jsonl", "alignments/*", "scores/*/*"]
     kinds += ["results/table1.*", "results/figure[23].*", "results/alignment_error_rate/*"]
     files = sorted(file for kind in kinds for file in folder.glob(kind))
     found: dict[str, object] = {str(file.relative_to(folder)): file.read_bytes() for file in files}
@@ -183,7 +183,7 @@ def results(folder: Path) -> dict[str, object]:
     for row in rows:
         del row["hours"], row["hours_std"], row["device"]
     makings = {
-        str(file.relative_to(folder)): making(file) for file in folder.glob("translations/*.made.json")
+        str(file.relative_to(folder)): making(file) for file in folder.glob("translations/*/*.made.json")
     }
     return {**found, **makings, "results/table2.csv": rows}
 

@@ -106,7 +106,10 @@ def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
 ) -> None:
     if undisturbed.heads[-1].poll() != 0 or disturbed.heads[-1].poll() != 0:
         pytest.skip("goes on from what the test before this one makes")
-    for file in [*disturbed.folder.glob("translations/rnnencdec-30.*"), *disturbed.folder.glob("results/*")]:
+    for file in [
+        *disturbed.folder.glob("translations/test/rnnencdec-30.*"),
+        *disturbed.folder.glob("results/*"),
+    ]:
         file.unlink() if file.is_file() else shutil.rmtree(file)
     log = disturbed.folder / "head.log"
     script = [

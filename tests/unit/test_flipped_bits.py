@@ -13,8 +13,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from nmt.data import ARRAYS
 from nmt.data.bitext import Bitext
+from nmt.data.meta import ARRAYS
 from nmt.decoding import shortlist
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-from pathlib import Path
 
 import pytest
 import yaml
 
-from nmt.settings.training import ModelRun
-from nmt.store.model_folder import MODEL, RECORDS
 from pipeline.config.experiment import corpora_in_use
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of
-from tests.plans import EXPERIMENTS, Plans, stand_ins
-from tests.running import ROOT, scheduled, snakemake
+from tests.plans import EXPERIMENTS, Plans
+from tests.running import ROOT
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 TRAINED = {
@@ -46,7 +40,7 @@ def test_training_starts_once_the_text_is_binarized_and_selected(plans: Plans) -
     paper = plans["paper"]
     assert sorted(paper.trained) == sorted(MODELS)
     assert len(paper.jobs("language_model")) == 4
-    assert len(paper.jobs("select")) == len(paper.jobs("score_pairs")) > 5
+    assert paper.jobs("score_pairs_giga-fren") and paper.jobs("select_pairs_giga-fren")
     read = paper.inputs("data/binary/train/meta.json")
     assert "data/selected/europarl-v7/0.en.zst" in read and "data/tokens/europarl-v7/0.en.zst" not in read
 
@@ -57,9 +51,9 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(p
     assert sorted(seeds.trained) == sorted(names)
     for name, job in seeds.trained.items():
         model, _, later = name.partition(".seed-")
-        (line,) = seeds.lines(f"--state state/{name} --output models/{name} ")
-        assert f'"model": "{model}", "sample_seed": 7, "seed": {later or 1}, ' in line
-        assert "seeds" not in line
+        settings = seeds.settings(f"train/{name}")
+        assert (settings["model"], settings["sample_seed"]) == (model, 7)
+        assert settings["seed"] == int(later or 1) and "seeds" not in settings
         base = "models/rnnsearch-50.seed-2" if later else "models/rnnsearch-50"
         assert (f"{base}/final_state.safetensors" in job.split("output:")[0]) == ("star" in name)
     assert len(seeds.jobs("score")) == len(seeds.jobs("translate")) / 2 == 10
@@ -67,26 +61,29 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(p
 
 def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_anew(plans: Plans) -> None:
     paper, on = plans["paper/seeds"], plans["paper/moses"]
-    assert "moses_programs" not in paper.text and "translations/moses" not in paper.text
+    assert "moses_programs" not in paper.text and "translations/test/moses" not in paper.text
     # neither it nor cores or a cluster are a part of what a model is
     assert sorted(plans["paper"].lines("nmt train ")) == sorted(on.lines("nmt train ")) != []
     for rule in ("text", "align", "phrases", "language_model", "tune", "translate"):
         assert on.jobs(f"moses_{rule}"), rule
-    assert "scores/moses.json" in on.making("results/table1.csv")
+    assert "scores/test/moses.json" in on.making("results/table1.csv")
 
 
 def test_systems_train_nothing_and_are_translated_as_their_members_together(plans: Plans) -> None:
     plan = plans["paper/ensemble"]
     assert len(plan.trained) == 3
     lines = [line for line in plan.lines("nmt test-set decode") if "--mode all" in line]
-    by_output = {line.split("--output translations/")[1].split(".all")[0]: line for line in lines}
+    by_output = {line.split("--output translations/test/")[1].split(".all")[0]: line for line in lines}
     assert set(by_output) == {*("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")}
     members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
-    assert members in by_output["five"] and '"beam": 2' in by_output["five"]
-    assert '"beam": 12' in by_output["wide"] and '"beam": 10' in by_output["rnnencdec-50"]
-    job = plan.inputs("translations/five.all.jsonl")
+    assert members in by_output["five"]
+    beams = {name: plan.settings(f"translate/{name}")["beam"] for name in ("five", "wide", "rnnencdec-50")}
+    assert beams == {"five": 2, "wide": 12, "rnnencdec-50": 10}
+    job = plan.inputs("translations/test/five.all.jsonl")
     assert {f"models/{run}/model.safetensors" for run in ("rnnsearch-50", "rnnsearch-50.seed-2")} <= job
-    assert "translations/wide.all.jsonl" in plan.inputs("rescored/mixed.fr") and plan.lines(" --weight 0.25 ")
+    assert "translations/test/wide.all.jsonl" in plan.inputs("rescored/mixed.fr") and plan.lines(
+        " --weight 0.25 "
+    )
     assert "moses.nbest.gz" in plan.inputs("rescored/best.fr")
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
 
@@ -111,7 +108,7 @@ def test_a_phrase_based_baseline_learns_its_language_from_news_of_its_own_beside
     (job,) = plan.jobs("moses_language_model")
     news = re.findall(r"data/tokens/(news-crawl-\d+)/0\.fr\.zst", job.split("output:")[0])
     assert news == [f"news-crawl-{year}" for year in range(2013, 2006, -1)]
-    assert not [job for job in plan.jobs("tokenize") if "news-crawl" in job and "language=en" in job]
+    assert "news-crawl-2013/0.en.zst" not in plan.text
     assert "news-crawl" not in plan.jobs("vocabulary")[0]
 
 
@@ -120,7 +117,7 @@ def test_phrases_scored_by_a_model_are_a_second_row_of_moses(plans: Plans, exper
     """Cho et al. (2014b), Table 1: the model scores the phrase table's pairs, and is trained on them."""
     plan = plans[f"{experiment}/moses"]
     table = plan.inputs("results/table1.csv" if experiment != "cho2014b" else "results/cho2014b_table1a.csv")
-    assert {"scores/moses.json", "scores/moses-rnnenc.json"} <= table
+    assert {"scores/test/moses.json", "scores/test/moses-rnnenc.json"} <= table
     (line,) = plan.lines("--output models/rnnenc-phrases ")
     assert " --train moses/phrases/train --dev moses/phrases/dev " in line
     assert not [job for job in (*plan.jobs("train"), *plan.jobs("translate")) if "rnnenc-phrases" in job]
@@ -154,36 +151,8 @@ def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> No
     for experiment, other in (("cho2014b", "../.."), ("ablations-europarl", "../europarl")):
         plan = plans[experiment]
         assert all(f"{other}/data/binary/train/meta.json" in job for job in plan.jobs("train"))
+        assert all(f"--shared-store {other}/store " in line for line in plan.lines("nmt train "))
         assert not plan.jobs("binarize") and not plan.jobs("prepare")
-
-
-def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) -> None:
-    """Cho et al. (2014b): RNNenc is the root's RNNencdec-30."""
-    mine = tmp_path / "experiments" / "cho2014b"
-    for name in ("paper", "cho2014b"):
-        shutil.copytree(ROOT / "experiments" / name, mine.with_name(name))
-    stand_ins(tmp_path, mine)
-    config = load(find_layers(mine))
-    finished(tmp_path, run_settings(config, runs_of(config, ["rnnencdec-30"])["rnnencdec-30"]))
-    output = snakemake(mine, "-n").stdout
-    (job,) = scheduled(output, "train")
-    assert "models/grconv-30/model.safetensors" in job
-    translating = [job for job in scheduled(output, "translate") if "rnnencdec" in job]
-    assert translating and all("../../models/rnnencdec-30/model.safetensors" in job for job in translating)
-
-
-def finished(other: Path, run: ModelRun) -> None:
-    """Stand-ins for a model that the experiment has trained on its text."""
-    meta = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
-    for part in ("train", "dev"):
-        (other / "data" / "binary" / part / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
-    data = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
-    folder = other / "models" / run.model
-    folder.mkdir(parents=True)
-    for name in (*MODEL, *RECORDS):
-        (folder / name).write_bytes(b"")
-    (folder / "settings.json").write_text(run.model_dump_json(), encoding="utf-8")
-    (folder / "summary.json").write_text(json.dumps({"data": data}), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -210,5 +179,6 @@ def test_the_development_set_is_translated_where_a_table_has_a_column_of_it(plan
     of_dev = [job for job in jobs if "output: translations/dev/" in job]
     assert len(of_dev) == len(jobs) / 2 and all("data/dev.en.zst" in job for job in of_dev)
     assert all(
-        f"scores/{part}grconv-30.json" in plan.inputs("results/cho2014b_table1b.csv") for part in ("", "dev/")
+        f"scores/{part}/grconv-30.json" in plan.inputs("results/cho2014b_table1b.csv")
+        for part in ("test", "dev")
     )

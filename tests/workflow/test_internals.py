@@ -37,7 +37,7 @@ onstart:
     job = next(iter(internals.of(workflow, "jobs")))
     (listed,) = internals.job_list(None, workflow).jobs
     assert (listed.rule, listed.log, listed.due, listed.local) == ("one", "one.log", True, True)
-    assert internals.status_command(workflow) is None and not internals.sends_jobs(workflow)
+    assert internals.status_command(workflow) is None and not internals.submits_jobs(workflow)
     internals.limit(workflow, "gpu", 1)
     found = held(internals.of, workflow, internals.OF_WORKFLOW) | held(internals.of_job, job, internals.OF_JOB)
     open("found.json", "w").write(json.dumps(found))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from pathlib import Path
 
@@ -33,7 +32,7 @@ def listed() -> JobList:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
         found.append(job("train", f"logs/train/{run_name}.log", model, model=run_name))
         log = f"logs/translate/{run_name}.all.log"
-        found.append(job("translate", log, text, model=run_name, dev="", mode="all"))
+        found.append(job("translate", log, text, model=run_name, set="test", mode="all"))
         found.append(job("score", f"logs/score/{run_name}.log", score, model=run_name))
     return JobList(config, tuple(found))
 
@@ -137,27 +136,9 @@ def test_a_failure_shows_what_the_log_says_and_where_it_lies(
     told.begin(log)
     if text is not None:
         (told.folder / log).write_text(text)
-    assert told.run.fail([log]) is explained
+    assert told.run.fail(log) is explained
     lines = told.lines()[2:]
     assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
-    assert told.run.fail([log])  # Snakemake names it again at its end
+    assert told.run.fail(log)  # Snakemake names it again at its end
     assert told.lines()[2:] == lines
-    told.run.close()
-
-
-@pytest.mark.parametrize(("second", "explained"), [("nmt: error: disk full\n", True), ("killed\n", False)])
-def test_of_jobs_that_were_sent_as_one_those_are_told_that_failed(
-    told: Told, second: str, explained: bool
-) -> None:
-    logs = ["logs/clean/train.log", "logs/translate/rnnsearch-50.all.log", "logs/score/rnnsearch-50.log"]
-    for log in logs:
-        told.begin(log)
-    for number, (log, text) in enumerate(zip(logs, ["42 pairs\n", second], strict=False)):
-        (told.folder / log).write_text(text)
-        os.utime(told.folder / log, (number, number))
-    assert told.run.fail(logs) is explained
-    failed = ["", "FAILED: translate RNNsearch-50, all", second.strip(), f"log: experiment/{logs[1]}", ""]
-    assert told.lines()[1:] == failed
-    told.run.end(logs[0])  # none of them is at work any more
-    assert told.lines()[1:] == failed
     told.run.close()

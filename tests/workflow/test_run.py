@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from tests.experiments import EXTENDS_PAPER
 from tests.messages import check
 from tests.running import ROOT, make_demo, programs_but
 from workflow import run
+from workflow.settings_files import LOCK
 
 
 def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
@@ -52,26 +52,16 @@ def test_a_folder_that_cannot_be_used_is_one_line(
     check(capsys.readouterr().err)
 
 
-def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_run_beside_another_is_refused_and_unlocks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def unsupported(descriptor: int, operation: int) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(locks.fcntl, "flock", unsupported)
-    monkeypatch.setattr(run, "PATIENCE", 1.0)
-    with run._alone_in(tmp_path) as lock:
-        assert lock is not None
-        assert (tmp_path / ".snakemake" / "run" / "lock").exists()
-    # Another machine's run: its kernel's lock is not seen here, its heartbeat is.
-    code = "import sys, time; from pathlib import Path; from nmt.io import locks as state_lock\n"
-    code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('holding', flush=True); time.sleep(60)"
-    command = [sys.executable, "-c", code, str(tmp_path / ".snakemake" / "run")]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None and other.stdout.readline() == "holding\n"
-        with run._alone_in(tmp_path) as lock:
-            assert lock is None
-        other.kill()
+    locked = tmp_path / ".snakemake" / "locks" / "0.output.lock"
+    locked.parent.mkdir(parents=True)
+    locked.touch()
+    with locks.hold(tmp_path / LOCK, "refuse"):
+        assert called(monkeypatch, tmp_path) == 2
+    check(capsys.readouterr().err.splitlines()[-1])
+    assert locked.exists()
 
 
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])

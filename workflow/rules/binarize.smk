@@ -2,9 +2,22 @@
 
 if PREPARED:
 
+    for language, size in zip((SOURCE, TARGET), CONFIG.vocabulary.sizes):
+        SETTINGS.add(
+            f"vocabulary/{language}",
+            {
+                "words": size,
+                "specials_count": CONFIG.vocabulary.specials_count,
+                "subwords": CONFIG.vocabulary.subwords,
+            },
+        )
+    for part in ("train", "dev"):
+        SETTINGS.add(f"binarize/{part}", job_settings.text_facts(CONFIG, part))
+
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""
         input:
+            settings="settings/vocabulary/{language}.json",
             words=expand(
                 f"data/{FINAL_STAGE}/{{shard}}.{{language}}.words.zst",
                 shard=shards(CONFIG.use.train),
@@ -17,18 +30,13 @@ if PREPARED:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(30, 60),
-        params:
-            settings=lambda wildcards: {
-                "words": CONFIG.vocabulary.sizes[[SOURCE, TARGET].index(wildcards.language)],
-                "specials_count": CONFIG.vocabulary.specials_count,
-                "subwords": CONFIG.vocabulary.subwords,
-            },
         script:
             "../scripts/vocabulary.py"
 
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
+            settings="settings/binarize/{part}.json",
             source=lambda wildcards: text_of(wildcards.part, SOURCE),
             target=lambda wildcards: text_of(wildcards.part, TARGET),
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
@@ -40,7 +48,5 @@ if PREPARED:
         resources:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),
-        params:
-            seed=lambda wildcards: CONFIG.seed if wildcards.part == "train" else None,
         script:
             "../scripts/binarize.py"

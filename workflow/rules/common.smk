@@ -9,20 +9,31 @@ from pathlib import Path
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
-from pipeline.config.consistency import PHRASE_BASED, WITH_PHRASE_MODEL
 from pipeline.config.layers import find_layers, load, module_layers
-from pipeline.config.runs import differing_in_models, runs_of, seeds_of, systems_in_use, systems_of
-from pipeline.config.finished_models import shared_models
+from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
+from pipeline.config.runs import (
+    PHRASE_BASED,
+    WITH_PHRASE_MODEL,
+    differing_in_models,
+    other_systems_in_use,
+    run_settings,
+    runs_of,
+    seeds_of,
+    systems_in_use,
+    systems_of,
+)
 from pipeline.config.snapshot import page_settings, published
-from nmt.data import BITEXT_FILES
+from nmt.data.meta import BITEXT_FILES
 from nmt.evaluation.translations import record_path
 from nmt.errors import UserError
+from nmt.settings.base import read
 from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
-import pipeline.phrase_based.programs as phrase_based
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.artifacts import COMPARISON, TREE, artifacts
-from pipeline.results.papers import read_paper, sets_of
-from workflow import internals, gpus, options, recorded
+from pipeline.results.artifacts import COMPARISON, TABLES_MADE, TREE, artifacts
+from pipeline.results.papers import read_paper, sets_of_papers
+from pipeline.config.schema import Config
+from workflow import internals, gpus, options
+from workflow.settings_files import SettingsFiles
 
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
 WORKFLOW = ROOT / "workflow"
@@ -37,16 +48,21 @@ def refuse(problems):
     sys.exit(2)
 
 
+# A job on a cluster reads these rules anew. It takes the settings of the Snakemake that submitted it.
+SUBMITTED = internals.is_submitted_job(workflow)
 try:
-    CONFIG = load(
-        find_layers(
-            Path.cwd(),
-            internals.of(workflow, "config files"),
-            internals.of(workflow, "config"),
+    if SUBMITTED:
+        CONFIG = read(Config, RUN_SETTINGS)
+    elif Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile":
+        CONFIG = load(
+            find_layers(
+                Path.cwd(),
+                internals.of(workflow, "config files"),
+                internals.of(workflow, "config"),
+            )
         )
-        if Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile"
-        else module_layers(Path.cwd(), config)
-    )
+    else:
+        CONFIG = load(module_layers(Path.cwd(), config))
 except UserError as error:
     refuse(error.args)
 # The papers whose tables and figures are made: what they have and report.
@@ -56,9 +72,9 @@ try:
 except UserError as error:
     refuse([f"artifacts.papers: {error}"])
 
-# The sets that their tables show scores of.
+# Their tables, and the sets that these show scores of.
 TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
-SETS = sorted({"test", *(set_ for table in TABLES for set_ in sets_of(table))})
+SETS = sets_of_papers(PAPERS.values())
 
 if missing := experiment.missing_data(CONFIG, "dev" in SETS):
     first = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
@@ -68,21 +84,21 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
     refuse(problems)
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
-# path), or with the one that a software environment brings; the package comes from this repository in both cases. The
+# path), or with the one that a container brings; the package comes from this repository in both cases. The
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
-PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
+PYTHON = "python" if internals.uses_container(workflow) else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {internals.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
 # A job in a container sees the code and what the settings name, wherever it lies; other folders need a bind of the user's.
 internals.bind(workflow, [ROOT, *experiment.folders_outside(CONFIG, Path())])
 
-SENDS_JOBS = internals.sends_jobs(workflow)
+SUBMITS_JOBS = internals.submits_jobs(workflow)
 
 # On this machine as many jobs compute on GPUs at once as it has GPUs, each on one of its own; `--resources gpu=N` says
 # otherwise. Without a GPU, cores are the only limit.
-SHARED_GPUS = 0 if SENDS_JOBS or internals.of(workflow, "inside a job") else gpus.share()
+SHARED_GPUS = 0 if SUBMITS_JOBS or SUBMITTED else gpus.share()
 if SHARED_GPUS:
     internals.limit(workflow, "gpu", SHARED_GPUS)
 
@@ -98,7 +114,8 @@ SYSTEMS_IN_USE = list(systems_in_use(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
-DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
+FOLDER = ExperimentFolder(CONFIG)
+DATA = str(FOLDER.data)
 
 # Corpora that this run prepares itself, and the stages of its training text.
 PREPARED = experiment.prepared_corpora(CONFIG)
@@ -108,13 +125,13 @@ FINAL_STAGE = experiment.final_stage(CONFIG)
 MODELS = CONFIG.released.models or "models"
 RESULTS = ReplicationPackage(Path("results"))
 
-# Models that the run of `data_from` has trained with the same settings: folders by runs.
-SHARED = {} if CONFIG.released.models else shared_models(CONFIG, RUNS, Path())
+# What decides each kind of job, as small files that rules have as inputs.
+SETTINGS = SettingsFiles()
+SETTINGS.add("run", CONFIG)
 
 
-# Only what the experiment has, so that a mistyped target is told as one that no rule makes. {dev} is the folder "dev/" in
-# paths of the development set, nothing in those of the test set. {number} is a shard's within its corpus; in lists of files
-# {shard} stands for CORPUS/NUMBER.
+# Only what the experiment has, so that a mistyped target is told as one that no rule makes. {number} is a shard's within
+# its corpus; in lists of files {shard} stands for CORPUS/NUMBER.
 wildcard_constraints:
     archive=options.any_of(archive.path for archive in CONFIG.archives.values()),
     budget=options.any_of([experiment.COMMON_BUDGET, *CONFIG.selection.corpus_words]),
@@ -124,37 +141,15 @@ wildcard_constraints:
     part="train|dev",
     model=options.any_of(SYSTEMS),
     mode="all|no_unk",
-    dev="(dev/)?" if "dev" in SETS else "(?:)",
+    set=options.any_of(SETS),
 
 
-def literal(settings):
-    """A parameter of every job of a rule: settings as JSON, or text; its braces are no wildcards."""
-    line = settings if isinstance(settings, str) else job_settings.as_json(settings)
-    return lambda wildcards: line
-
-
-def unrecorded(value):
-    """A parameter of which a change runs nothing again: Snakemake records none whose function takes `input`."""
-    return lambda wildcards, input: value
-
-
-def moses_settings(*keys):
-    """Those of the settings of `moses` that decide a job."""
-    return CONFIG.moses.model_dump(include=set(keys))
+def moses_settings(name, *keys):
+    """Return the file of those settings of `moses` that decide a job."""
+    return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))
 
 
 def shown_in_report(name, category):
     """A file of the results; Snakemake's report shows tables (CSV), figures (PNG), pages and error rates."""
     shown = name.endswith((".csv", ".png", ".html", ".json"))
     return report(f"results/{name}", category=category) if shown else f"results/{name}"
-
-
-def training_settings(wildcards):
-    """All that decides a run, besides the data."""
-    return job_settings.training_settings(CONFIG, RUNS[wildcards.model])
-
-
-def as_recorded(wildcards, wanted, deciding):
-    """A parameter of a finished training as Snakemake recorded it, if the wanted one means the same: it is not run again."""
-    record = internals.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
-    return recorded.as_recorded(record, wanted, deciding)

@@ -1,11 +1,45 @@
-"""What every stage has left of every corpus, added up."""
+"""What every stage has left of every corpus, added up, and what training text shares with held-out text."""
 
 if PREPARED:
+
+    rule overlap:
+        """Count the pairs of a training corpus of which the development or test text has a side, too."""
+        input:
+            source=lambda wildcards: tokens([wildcards.corpus], SOURCE),
+            target=lambda wildcards: tokens([wildcards.corpus], TARGET),
+            held_out_source=tokens([*CONFIG.use.dev, *CONFIG.use.test], SOURCE),
+            held_out_target=tokens([*CONFIG.use.dev, *CONFIG.use.test], TARGET),
+        output:
+            counts="data/overlap/{corpus}.json",
+        log:
+            "logs/count/overlap.{corpus}.log",
+        threads: lambda wildcards: shard_threads(wildcards.corpus)
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(30, 600),
+        script:
+            "../scripts/overlap.py"
 
     rule sum_counts:
         """Add up the counts of all shards, corpus by corpus, and find out which words the vocabularies lack."""
         input:
+            settings=SETTINGS.add(
+                "count",
+                {
+                    "languages": [SOURCE, TARGET],
+                    "corpora": [
+                        {
+                            "name": corpus,
+                            "part": experiment.part_of(CONFIG, corpus),
+                            "shards": CONFIG.corpora[corpus].shards,
+                            "stages": experiment.stages_of(CONFIG, corpus),
+                        }
+                        for corpus in PREPARED
+                    ],
+                },
+            ),
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
+            overlap=expand("data/overlap/{corpus}.json", corpus=CONFIG.use.train),
             counts=[
                 f"data/{stage}/{shard}.counts.json"
                 for corpus in PREPARED
@@ -25,16 +59,5 @@ if PREPARED:
         log:
             "logs/count/sum.log",
         localrule: True
-        params:
-            languages=(SOURCE, TARGET),
-            corpora=[
-                {
-                    "name": corpus,
-                    "part": experiment.part_of(CONFIG, corpus),
-                    "shards": CONFIG.corpora[corpus].shards,
-                    "stages": experiment.stages_of(CONFIG, corpus),
-                }
-                for corpus in PREPARED
-            ],
         script:
             "../scripts/sum_counts.py"

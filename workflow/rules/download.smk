@@ -11,11 +11,9 @@ rule download:
     retries: 0
     localrule: True
     params:
-        # in this form, so that finished runs download nothing again
-        known=lambda wildcards: options.known(
-            archive_at(wildcards.archive).model_dump(exclude={"alternatives"}, exclude_none=True).items()
-        ),
-        archive=lambda wildcards, input: archive_at(wildcards.archive).model_dump(),
-        mirrors=unrecorded(CONFIG.mirrors),
+        archive=lambda wildcards: archive_at(wildcards.archive).model_dump(exclude={"alternatives"}),
+        # another place of the same archive is no reason to fetch it again; Snakemake records no function of `input`
+        alternatives=lambda wildcards, input: archive_at(wildcards.archive).model_dump()["alternatives"],
+        mirrors=lambda wildcards, input: CONFIG.mirrors,
     script:
         "../scripts/download.py"

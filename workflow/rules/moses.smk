@@ -1,30 +1,34 @@
 """A phrase-based system on the same text: Moses, measured beside the models."""
 
-# Moses' programs and scripts, one build for all experiments.
+# Moses' programs and scripts, one build for all experiments. Jobs have the small file as an input that says what was built.
 MOSES = str(ROOT / ".moses")
-
-# The archive of its source in the catalogue.
-MOSES_SOURCE = f"data/archives/{CONFIG.archives['mosesdecoder'].path}"
+MOSES_BUILD = f"{MOSES}/build.json"
 
 
 rule moses_programs:
     """Provide Moses: links to an installation on the path, or a build of the pinned source."""
-    input:
-        source=[] if phrase_based.on_path() else ancient(MOSES_SOURCE),
     output:
-        programs=f"{MOSES}/bin/moses",
+        build=MOSES_BUILD,
     log:
         "logs/moses/programs.log",
     localrule: True
     threads: 4
+    params:
+        archive=lambda wildcards, input: CONFIG.archives["mosesdecoder"].model_dump(),
+        mirrors=lambda wildcards, input: CONFIG.mirrors,
     script:
         "../scripts/moses_programs.py"
 
 
 if CONFIG.moses.enabled:
 
-    # Keys of what a system searches with, beside its tables and language model.
-    SEARCH = ("reordering", "lm_order", "distortion_limit", "cube_pruning")
+    # What a system searches with, beside its tables and language model.
+    SEARCH = moses_settings("search", "reordering", "lm_order", "distortion_limit", "cube_pruning")
+    TUNING = moses_settings("tuning", "tuner", "tuning_rounds", "tuning_n_best")
+    TEXT_LIMITS = {
+        "train": moses_settings("train", "max_words"),
+        "dev": SETTINGS.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences}),
+    }
 
     # What the jobs that may take hours ask for.
     LONG_JOB = {
@@ -38,6 +42,7 @@ if CONFIG.moses.enabled:
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
+            settings=lambda wildcards: TEXT_LIMITS[wildcards.part],
             source=lambda wildcards: text_of(wildcards.part, SOURCE),
             target=lambda wildcards: text_of(wildcards.part, TARGET),
         output:
@@ -48,21 +53,16 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 60),
-        params:
-            settings=lambda wildcards: (
-                moses_settings("max_words")
-                if wildcards.part == "train"
-                else {"sentences": CONFIG.moses.tuning_sentences}
-            ),
         script:
             "../scripts/moses_text.py"
 
     rule moses_align:
         """Align the words of the training text in both directions, and make one alignment of both."""
         input:
+            settings=moses_settings("align", "alignment_block", "symmetrization"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
-            programs=ancient(f"{MOSES}/bin/moses"),
+            programs=MOSES_BUILD,
         output:
             aligned="moses/aligned",
         log:
@@ -70,18 +70,17 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB,
-        params:
-            settings=moses_settings("alignment_block", "symmetrization"),
         script:
             "../scripts/moses_align.py"
 
     rule moses_phrases:
         """Extract and score phrases and their reordering."""
         input:
+            settings=moses_settings("phrases", "max_phrase_words", "reordering"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             aligned="moses/aligned",
-            programs=ancient(f"{MOSES}/bin/moses"),
+            programs=MOSES_BUILD,
         output:
             tables=TABLES_OF_PHRASES,
         log:
@@ -89,21 +88,28 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB,
-        params:
-            settings=moses_settings("max_phrase_words", "reordering"),
         script:
             "../scripts/moses_phrases.py"
 
     rule moses_language_model:
         """Train the language model of the target side, and of monolingual text where the settings name some."""
         input:
+            settings=SETTINGS.add(
+                "moses/language_model",
+                {
+                    "order": CONFIG.moses.lm_order,
+                    "discount_fallback": True,
+                    "least": None,
+                    "also_words": CONFIG.moses.lm_words,
+                },
+            ),
             text=[f"moses/train.{TARGET}"],
             words=[],
             also=[
                 *CONFIG.moses.lm_text,
                 *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=shards(CONFIG.moses.lm_corpora)),
             ],
-            programs=ancient(f"{KENLM}/lmplz"),
+            programs=KENLM_BUILD,
         output:
             model="moses/language_model.binary",
         log:
@@ -111,21 +117,19 @@ if CONFIG.moses.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
-        params:
-            order=CONFIG.moses.lm_order,
-            discount_fallback=True,
-            also_words=CONFIG.moses.lm_words,
         script:
             "../scripts/language_model.py"
 
     rule moses_tune:
         """Choose the weights that translate the development text best."""
         input:
+            settings=SEARCH,
+            tuning=TUNING,
             tables=TABLES_OF_PHRASES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
             target=f"moses/dev.{TARGET}",
-            programs=ancient(f"{MOSES}/bin/moses"),
+            programs=MOSES_BUILD,
         output:
             weights="moses/weights.txt",
         log:
@@ -133,41 +137,42 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB,
-        params:
-            system=moses_settings(*SEARCH),
-            tuning=moses_settings("tuner", "tuning_rounds", "tuning_n_best"),
         script:
             "../scripts/moses_tune.py"
 
     rule moses_translate:
         """Translate the test or development text with Moses."""
         input:
+            settings=SEARCH,
             tables=TABLES_OF_PHRASES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
-            programs=ancient(f"{MOSES}/bin/moses"),
+            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            programs=MOSES_BUILD,
         output:
-            translations="translations/{dev}moses.txt",
+            translations="translations/{set}/moses.txt",
         log:
-            "logs/moses/{dev}translate.log",
+            "logs/moses/{set}/translate.log",
         threads: CONFIG.moses.threads
         resources:
             **LONG_JOB,
-        params:
-            system=moses_settings(*SEARCH),
         script:
             "../scripts/moses_translate.py"
 
     use rule moses_translate as moses_n_best with:
+        input:
+            settings=SEARCH,
+            n_best=moses_settings("n_best", "n_best", "n_best_factor"),
+            tables=TABLES_OF_PHRASES,
+            language_model="moses/language_model.binary",
+            weights="moses/weights.txt",
+            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            programs=MOSES_BUILD,
         output:
-            lists="moses/{dev}n_best.gz",
-            translations="moses/{dev}n_best.txt",
+            lists="moses/{set}/n_best.gz",
+            translations="moses/{set}/n_best.txt",
         log:
-            "logs/moses/{dev}n_best.log",
-        params:
-            system=moses_settings(*SEARCH),
-            lists=moses_settings("n_best", "n_best_factor"),
+            "logs/moses/{set}/n_best.log",
 
 
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
@@ -175,6 +180,9 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     # Text of the phrase pairs by part, and what a second system is made of: the same but for the phrase table.
     PHRASE_TEXT = [f"moses/phrases/{{part}}.{language}.zst" for language in (SOURCE, TARGET)]
     SCORED_TABLES = ["moses/phrases/phrase-table.gz", TABLES_OF_PHRASES[1]]
+
+    SETTINGS.add("binarize/phrases_train", {"seed": CONFIG.seed})
+    SETTINGS.add("binarize/phrases_dev", {"seed": None})
 
     rule moses_phrase_pairs:
         """Write each pair of the phrase table once, to learn from; some are kept apart."""
@@ -194,6 +202,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     rule moses_phrase_ids:
         """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
         input:
+            settings="settings/binarize/phrases_{part}.json",
             source=[PHRASE_TEXT[0]],
             target=[PHRASE_TEXT[1]],
             source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
@@ -205,17 +214,16 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         resources:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),
-        params:
-            seed=lambda wildcards: CONFIG.seed if wildcards.part == "train" else None,
         script:
             "../scripts/binarize.py"
 
     use rule train as train_on_phrases with:
         input:
-            train=ancient(expand("moses/phrases/train/{name}", name=BITEXT_FILES)),
-            dev=ancient(expand("moses/phrases/dev/{name}", name=BITEXT_FILES)),
-            source_vocabulary=ancient(f"{DATA}/vocabulary/{SOURCE}.tsv"),
-            target_vocabulary=ancient(f"{DATA}/vocabulary/{TARGET}.tsv"),
+            settings="settings/train/{model}.json",
+            train=expand("moses/phrases/train/{name}", name=BITEXT_FILES),
+            dev=expand("moses/phrases/dev/{name}", name=BITEXT_FILES),
+            source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
+            target_vocabulary=f"{DATA}/vocabulary/{TARGET}.tsv",
         wildcard_constraints:
             model=re.escape(CONFIG.moses.phrase_model),
 
@@ -236,17 +244,19 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             **LONG_JOB,
             gpu=gpu_of(CONFIG.decoding.device),
         params:
-            compute=CONFIG.decoding.model_dump(include={"device", "threads"}),
+            compute=lambda wildcards, input: CONFIG.decoding.model_dump(include={"device", "threads"}),
         script:
             "../scripts/moses_phrase_scores.py"
 
     use rule moses_tune as moses_tune_scored with:
         input:
+            settings=SEARCH,
+            tuning=TUNING,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
             target=f"moses/dev.{TARGET}",
-            programs=ancient(f"{MOSES}/bin/moses"),
+            programs=MOSES_BUILD,
         output:
             weights="moses/phrases/weights.txt",
         log:
@@ -254,12 +264,13 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     use rule moses_translate as moses_translate_scored with:
         input:
+            settings=SEARCH,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
-            programs=ancient(f"{MOSES}/bin/moses"),
+            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            programs=MOSES_BUILD,
         output:
-            translations=f"translations/{{dev}}{WITH_PHRASE_MODEL}.txt",
+            translations=f"translations/{{set}}/{WITH_PHRASE_MODEL}.txt",
         log:
-            "logs/moses/{dev}translate_scored.log",
+            "logs/moses/{set}/translate_scored.log",

@@ -21,9 +21,14 @@ def tokens(corpora, language, stage="tokens"):
     return [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in shards(corpora)]
 
 
-def held_out_tokens(corpus, language):
-    """One side of the development and test text, in which the sentences of a training corpus are looked for."""
-    return tokens([*CONFIG.use.dev, *CONFIG.use.test], language) if corpus in CONFIG.use.train else []
+def selected_files(corpus, end):
+    """A file beside the selected text of each shard of a corpus."""
+    return [f"data/selected/{shard}.{end}" for shard in shards([corpus])]
+
+
+def shard_threads(corpus):
+    """The shards of a corpus that a job works on at once."""
+    return min(4, CONFIG.corpora[corpus].shards)
 
 
 def text_of(part, language):
@@ -41,23 +46,13 @@ def set_tokens(set_, language):
     return test_tokens(language) if set_ == "test" else f"data/dev.{language}.zst"
 
 
-def set_of(wildcards):
-    """The set that a path is of."""
-    return "dev" if wildcards.dev else "test"
-
-
-def folder_of(set_):
-    """The inverse: what stands for {dev} in the set's paths."""
-    return "" if set_ == "test" else "dev/"
-
-
 def vocabulary(language):
     """The words of a language by rank: those of the text, or of the first model in use where that is somebody else's."""
     side = "source" if language == SOURCE else "target"
     return (
         f"{MODELS}/{RUNS_IN_USE[0]}/{side}.tsv"
         if CONFIG.released.models
-        else f"{DATA}/vocabulary/{language}.tsv"
+        else str(FOLDER.vocabulary(language))
     )
 
 
@@ -81,14 +76,9 @@ def gold_alignments():
     return CONFIG.artifacts.gold_alignments or generated
 
 
-def model_folder(run):
-    """Where a run's model lies: here, or where somebody has trained it."""
-    return SHARED.get(run, f"{MODELS}/{run}")
-
-
 def model_files_of(runs):
     """What a command needs of trained models."""
-    return [f"{model_folder(run)}/{name}" for run in runs for name in MODEL]
+    return [f"{MODELS}/{run}/{name}" for run in runs for name in MODEL]
 
 
 def model_files(wildcards):
@@ -96,9 +86,9 @@ def model_files(wildcards):
     return model_files_of(SYSTEMS[wildcards.model].members)
 
 
-def translated(system, mode, set_="test"):
-    """A system's translations of a set; a run's name is a system's, too."""
-    return f"translations/{folder_of(set_)}{system}.{mode}.jsonl"
+def model_options(system):
+    """The models of a system as options of a command, and what they average."""
+    return options.translators([f"{MODELS}/{run}" for run in system.members], system.average)
 
 
 def records_of(files):
@@ -106,18 +96,22 @@ def records_of(files):
     return [str(record_path(Path(file))) for file in files]
 
 
-def other_systems(set_, given):
-    """Translations of a set by systems that are no models: Moses, measured here or given, and rescored n-best lists."""
-    found = {PHRASE_BASED: given} if given else {}
+def other_system_file(set_name, system):
+    """The translations of a set by a system that is no model: somebody's, Moses', or the best of rescored lists."""
+    given = {
+        "test": CONFIG.artifacts.moses_translations,
+        "dev": CONFIG.artifacts.moses_dev_translations,
+    }
+    if system in CONFIG.use.rescored:
+        return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:
-        measured = [PHRASE_BASED, *([WITH_PHRASE_MODEL] if CONFIG.moses.phrase_model else [])]
-        found = {system: f"translations/{folder_of(set_)}{system}.txt" for system in measured if set_ in SETS}
-    if set_ == "test":
-        found |= {name: f"rescored/{name}.{TARGET}" for name in CONFIG.use.rescored}
-    return found
+        return str(FOLDER.plain_translations(set_name, system))
+    return given[set_name]
 
 
 OTHER_SYSTEMS = {
-    "test": other_systems("test", CONFIG.artifacts.moses_translations),
-    "dev": other_systems("dev", CONFIG.artifacts.moses_dev_translations),
+    set_name: {
+        system: other_system_file(set_name, system) for system in other_systems_in_use(CONFIG, set_name)
+    }
+    for set_name in SETS
 }

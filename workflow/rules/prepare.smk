@@ -1,9 +1,15 @@
 """From archives, files or the grammar to tokens. Both sides always have as many lines."""
 
-# Corpora by how they come: in files, from the grammar.
-EVERY_CORPUS = [*PREPARED, *experiment.lm_corpora(CONFIG)]
-IN_FILES = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is None]
-GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is not None]
+# Corpora by how they come: in files, in files of one language, from the grammar.
+IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
+MONOLINGUAL = experiment.lm_corpora(CONFIG)
+GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+
+
+def raw_text(corpus, language):
+    """One side of a corpus before tokenization, shard by shard; of training text it is deleted once there are tokens."""
+    files = [f"data/raw/{shard}.{language}.zst" for shard in shards([corpus])]
+    return files if experiment.part_of(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
@@ -14,21 +20,39 @@ for corpus in IN_FILES:
         name:
             f"extract_{corpus}"
         input:
+            settings=SETTINGS.add(f"extract/{corpus}", experiment.extraction_settings(CONFIG.corpora[corpus])),
             source=place_of(CONFIG.corpora[corpus].source),
             target=place_of(CONFIG.corpora[corpus].target),
         output:
-            source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
-            target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),
+            source=raw_text(corpus, SOURCE),
+            target=raw_text(corpus, TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
         resources:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
-        params:
-            # in this form, so that finished runs extract nothing again
-            known=literal(options.members(CONFIG.corpora[corpus])),
-            corpus=unrecorded(CONFIG.corpora[corpus].model_dump()),
+        script:
+            "../scripts/extract.py"
+
+
+for corpus in MONOLINGUAL:
+
+    rule:
+        """Take the target side of a corpus out of its archive and deal its lines to shards."""
+        name:
+            f"extract_{corpus}"
+        input:
+            settings=SETTINGS.add(f"extract/{corpus}", experiment.extraction_settings(CONFIG.corpora[corpus])),
+            target=place_of(CONFIG.corpora[corpus].target),
+        output:
+            target=raw_text(corpus, TARGET),
+            counts=f"data/raw/{corpus}/counts.json",
+        log:
+            f"logs/extract/{corpus}.log",
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(60, 60),
         script:
             "../scripts/extract.py"
 
@@ -39,36 +63,63 @@ for corpus in GENERATED:
         """Let the project's grammar write a corpus, with its word alignments."""
         name:
             f"generate_{corpus}"
+        input:
+            settings=SETTINGS.add(
+                f"generate/{corpus}",
+                {
+                    "grammar": CONFIG.grammar.model_dump(mode="json"),
+                    "split": CONFIG.corpora[corpus].grammar.split,
+                    "pairs": CONFIG.corpora[corpus].grammar.pairs,
+                },
+            ),
         output:
-            source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
-            target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),
-            alignment=expand("data/raw/{shard}.align.zst", shard=shards([corpus])),
+            source=raw_text(corpus, SOURCE),
+            target=raw_text(corpus, TARGET),
+            alignment=raw_text(corpus, "align"),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/generate/{corpus}.log",
         resources:
             mem_mb=memory(2000),
             runtime=minutes(60),
-        params:
-            settings=literal(CONFIG.grammar),
-            split=CONFIG.corpora[corpus].grammar.split,
-            pairs=CONFIG.corpora[corpus].grammar.pairs,
         script:
             "../scripts/generate.py"
 
 
-if EVERY_CORPUS:
+for corpus in (*PREPARED, *MONOLINGUAL):
+    SETTINGS.add(f"prepare/{corpus}", job_settings.preparation_settings(CONFIG, corpus))
+
+if MONOLINGUAL:
+
+    rule prepare_monolingual:
+        """Tokenize a shard of text in the target language."""
+        input:
+            settings="settings/prepare/{corpus}.json",
+            target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
+        output:
+            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
+        log:
+            "logs/prepare/{corpus}/{number}.log",
+        wildcard_constraints:
+            corpus=options.any_of(MONOLINGUAL),
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(30, 600),
+        script:
+            "../scripts/prepare_monolingual.py"
+
+
+if PREPARED:
 
     rule prepare:
-        """Clean and tokenize a shard in one pass; count its words, and the pairs that held-out text has, too.
+        """Clean and tokenize a shard in one pass, and count its words.
 
         Pairs that the settings refuse become empty lines on both sides, so that line numbers stay in step.
         """
         input:
+            settings="settings/prepare/{corpus}.json",
             source=f"data/raw/{{corpus}}/{{number}}.{SOURCE}.zst",
             target=f"data/raw/{{corpus}}/{{number}}.{TARGET}.zst",
-            held_out_source=lambda wildcards: held_out_tokens(wildcards.corpus, SOURCE),
-            held_out_target=lambda wildcards: held_out_tokens(wildcards.corpus, TARGET),
         output:
             source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
             target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
@@ -77,10 +128,10 @@ if EVERY_CORPUS:
             counts="data/tokens/{corpus}/{number}.counts.json",
         log:
             "logs/prepare/{corpus}/{number}.log",
+        wildcard_constraints:
+            corpus=options.any_of(PREPARED),
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 600),
-        params:
-            settings=lambda wildcards: job_settings.preparation_settings(CONFIG, wildcards.corpus),
         script:
             "../scripts/prepare.py"

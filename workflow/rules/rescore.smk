@@ -6,13 +6,17 @@ if CONFIG.use.rescored:
 
     # Files of lists: those that somebody gave, else what a system of this run has found.
     LISTS = {
-        name: CONFIG.n_best_lists.get(entry.lists) or translated(entry.lists, "all")
+        name: CONFIG.n_best_lists.get(entry.lists) or str(FOLDER.translations("test", entry.lists, "all"))
         for name, entry in RESCORED.items()
     }
+
+    for name, entry in RESCORED.items():
+        SETTINGS.add(f"rescore/{name}", entry)
 
     rule rescore:
         """Mix the members' log-probabilities into the scores of n-best lists."""
         input:
+            settings="settings/rescore/{rescored}.json",
             model=lambda wildcards: model_files_of(RESCORED[wildcards.rescored].members),
             source=test_tokens(SOURCE),
             lists=lambda wildcards: LISTS[wildcards.rescored],
@@ -27,14 +31,14 @@ if CONFIG.use.rescored:
         resources:
             **WITH_MODELS,
         params:
-            model=lambda wildcards: options.translators(
-                map(model_folder, RESCORED[wildcards.rescored].members), RESCORED[wildcards.rescored].average
-            ),
+            model=lambda wildcards: model_options(RESCORED[wildcards.rescored]),
             weight=lambda wildcards: RESCORED[wildcards.rescored].weight,
-            options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
+            options=lambda wildcards, input: options.known(
+                (name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")
+            ),
         shell:
             "nmt test-set rescore --model {params.model:q} --source {input.source:q} --lists {input.lists:q}"
-            " --weight {params.weight} {params.options} --output {output.best:q} --output-lists {output.lists:q}"
+            " --weight {params.weight} {params.options} --store store --output {output.best:q} --output-lists {output.lists:q}"
             " 2>&1 | tee -i {log:q}"
 
     rule oracle:

@@ -1,62 +1,65 @@
 """The replication package, and what is made of it: tables, figures, pages. Then what is published of models."""
 
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
-LISTED = artifacts(
-    CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()), corpora=not CONFIG.released.models
-)
+LISTED = artifacts(CONFIG, list(PAPERS.values()))
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
-
-# The language whose words sort sentences by their rarity, where a figure does so.
-RANKED = (
-    [SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET] if "score_groups" in LISTED.figures else []
-)
 
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
-TRAINED_HERE = [] if CONFIG.released.models else [run for run in RUNS_IN_USE if run not in SHARED]
+# Runs whose models this experiment has itself: all, unless they are somebody else's.
+OWN_MODELS = [] if CONFIG.released.models else RUNS_IN_USE
 
 SCORED = [
-    f"scores/{folder_of(set_)}{system}.json"
-    for set_ in SETS
-    for system in (*SYSTEMS_IN_USE, *OTHER_SYSTEMS[set_])
+    str(FOLDER.scores(set_name, system))
+    for set_name in SETS
+    for system in (*SYSTEMS_IN_USE, *OTHER_SYSTEMS[set_name])
 ]
 
 # --- the replication package ------------------------------------------------------------------------------------------
 
 # Translations of every system; then each other file with its copy in the package.
-TRANSLATED = [(set_, system, mode) for set_ in SETS for system in SYSTEMS_IN_USE for mode in MODES]
+TRANSLATED = [(set_name, system, mode) for set_name in SETS for system in SYSTEMS_IN_USE for mode in MODES]
 COPIED = [
+    *((FOLDER.translations(*names), RESULTS.translations(*names)) for names in TRANSLATED),
     *(
-        (translated(system, mode, set_), RESULTS.translations(system, mode, set_))
-        for set_, system, mode in TRANSLATED
+        (set_tokens(set_name, side), RESULTS.text(set_name, side))
+        for set_name in SETS
+        for side in (SOURCE, TARGET)
     ),
-    *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
     *(
-        (file, RESULTS.other_translations(system, set_))
-        for set_ in OTHER_SYSTEMS
-        for system, file in OTHER_SYSTEMS[set_].items()
+        (file, RESULTS.other_translations(set_name, system))
+        for set_name in OTHER_SYSTEMS
+        for system, file in OTHER_SYSTEMS[set_name].items()
     ),
     *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
-    *((vocabulary(language), RESULTS.vocabulary(language)) for language in RANKED),
+    *((vocabulary(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)),
     *((file, RESULTS.gold) for file in [gold_alignments()] if file),
     *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
-    *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for run in RUNS_IN_USE for name in RECORDS),
+    *((f"{MODELS}/{run}/{name}", RESULTS.of_run(run, name)) for run in RUNS_IN_USE for name in RECORDS),
     *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
     *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
+    *(
+        (FOLDER.bitext(part) / "meta.json", RESULTS.text_checksums(part))
+        for part in ("train", "dev")
+        if OWN_MODELS
+    ),
 ]
 # What the table of the corpora is made of, before there are models.
 OF_CORPORA = [
     *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
     *([(f"{DATA}/corpora.json", RESULTS.counts)] if LISTED.corpora else []),
 ]
+PUBLISHED = SETTINGS.add("results", published(CONFIG))
 ORIGINALS, COPIES = ([str(file) for file in files] for files in zip(*COPIED))
 MADE_WITH = records_of(COPIES[: len(TRANSLATED)])
-REPLICATION_PACKAGE = [*COPIES, *(str(copy) for _, copy in OF_CORPORA)]
+REPLICATION_PACKAGE = [*COPIES, *(str(copy) for _, copy in OF_CORPORA), str(RESULTS.configuration)]
 
 
 rule package_results:
-    """Write the replication package: translations, test text and summaries, of which tables can be made again."""
+    """Write the replication package, of which tables can be made again, if all of it is of the run's settings."""
     input:
+        settings=PUBLISHED,
+        written_settings=str(RESULTS.configuration),
         files=ORIGINALS,
         records=records_of(ORIGINALS[: len(TRANSLATED)]),
     output:
@@ -67,13 +70,17 @@ rule package_results:
     localrule: True
     params:
         attention=[
-            translated(model, mode) for model in [CONFIG.artifacts.figure3_model] if model for mode in MODES
+            str(FOLDER.translations("test", model, mode))
+            for model in [CONFIG.artifacts.figure3_model]
+            if model
+            for mode in MODES
         ],
     script:
         "../scripts/package.py"
 
 
-use rule package_results as package_corpora with:
+rule package_corpora:
+    """Write what the table of the corpora is made of into the replication package."""
     input:
         files=[str(file) for file, _ in OF_CORPORA],
     output:
@@ -81,19 +88,21 @@ use rule package_results as package_corpora with:
     log:
         "logs/results/corpora.log",
     localrule: True
+    script:
+        "../scripts/package_corpora.py"
 
 
 rule package_settings:
-    """Write the run's settings beside its results. They are a job of their own, so that few of them compare again."""
+    """Write the run's settings beside its results."""
+    input:
+        settings=PUBLISHED,
     output:
         settings=str(RESULTS.configuration),
     log:
         "logs/results/settings.log",
     localrule: True
-    params:
-        settings=literal(published(CONFIG)),
-    script:
-        "../scripts/settings.py"
+    shell:
+        "cp {input.settings:q} {output.settings:q} 2> {log:q}"
 
 
 # --- what is made of it -----------------------------------------------------------------------------------------------
@@ -103,17 +112,14 @@ rule compare:
     """How sure the scores are: intervals, paired significance of each pair of systems, and today's metrics."""
     input:
         package=REPLICATION_PACKAGE,
-        settings=ancient(RESULTS.configuration),
         scores=SCORED,
     output:
-        "results/comparison.json",
+        files=["results/comparison.json"],
     log:
         "logs/results/compare.log",
     resources:
         mem_mb=4000,
         runtime=60,
-    params:
-        deciding=literal(job_settings.comparison_settings(CONFIG)),
     script:
         "../scripts/build.py"
 
@@ -122,11 +128,11 @@ rule tables:
     """Every table, the alignment error rates, and what the run has found in a sentence."""
     input:
         package=REPLICATION_PACKAGE,
-        settings=RESULTS.configuration,
         scores=SCORED,
         comparison="results/comparison.json",
     output:
-        [shown_in_report(file, "Tables") for file in LISTED.table_files],
+        files=[shown_in_report(file, "Tables") for file in LISTED.table_files],
+        made_with=f"results/{TABLES_MADE}",
     log:
         "logs/results/tables.log",
     localrule: True
@@ -136,7 +142,7 @@ rule tables:
 
 use rule tables as figures with:
     output:
-        [shown_in_report(file, "Figures") for file in LISTED.figure_files],
+        files=[shown_in_report(file, "Figures") for file in LISTED.figure_files],
     log:
         "logs/results/figures.log",
     localrule: True
@@ -148,9 +154,9 @@ if LISTED.corpora:
         input:
             counts=RESULTS.counts,
             papers=[RESULTS.paper(paper) for paper in PAPERS],
-            settings=RESULTS.configuration,
+            settings=str(RESULTS.configuration),
         output:
-            [shown_in_report(file, "Text") for file in LISTED.data_files],
+            files=[shown_in_report(file, "Text") for file in LISTED.data_files],
         log:
             "logs/results/data.log",
         localrule: True
@@ -161,6 +167,7 @@ if CONFIG.sentence_vectors:
     rule vectors:
         """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
         input:
+            settings=SETTINGS.add("vectors", {"panels": CONFIG.sentence_vectors.panels}),
             model=model_files,
         output:
             coordinates="vectors/{model}.tsv",
@@ -170,12 +177,11 @@ if CONFIG.sentence_vectors:
         resources:
             **WITH_MODELS,
         params:
-            model=lambda wildcards: model_folder(wildcards.model),
             # a function, or Snakemake would take braces in it for wildcards
             lines=lambda wildcards: "\n\n".join(map("\n".join, CONFIG.sentence_vectors.panels)),
-            options=MODEL_OPTIONS,
+            options=lambda wildcards, input: MODEL_OPTIONS,
         shell:
-            "nmt vectors --tokenized --model {params.model:q} {params.options} --output-tsv {output.coordinates:q}"
+            "nmt vectors --tokenized --model {MODELS}/{wildcards.model} {params.options} --output-tsv {output.coordinates:q}"
             " <<< {params.lines:q} 2>&1 | tee -i {log:q}"
 
 
@@ -191,7 +197,8 @@ if TREE_FILES:
     rule tree:
         """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
         input:
-            text=f"{model_folder(CONFIG.artifacts.tree_model)}/text.json",
+            settings=SETTINGS.add("tree", {"sentence": CONFIG.artifacts.tree_sentence}),
+            text=f"{MODELS}/{CONFIG.artifacts.tree_model}/text.json",
             model=model_files_of([CONFIG.artifacts.tree_model]),
         output:
             [shown_in_report(os.path.basename(file), "Figures") for file in TREE_FILES],
@@ -200,7 +207,8 @@ if TREE_FILES:
         localrule: True
         params:
             model=lambda wildcards, input: os.path.dirname(input.text),
-            sentence=literal(CONFIG.artifacts.tree_sentence),
+            # a function, or Snakemake would take braces in it for wildcards
+            sentence=lambda wildcards: CONFIG.artifacts.tree_sentence,
             outputs=lambda wildcards, output: options.known(("output", file) for file in output),
         shell:
             "nmt tree {params.sentence:q} --model {params.model:q} {params.outputs} 2>&1 | tee -i {log:q}"
@@ -228,6 +236,7 @@ if PLAYGROUND:
     rule playground:
         """A page in which models translate what one types, in one file."""
         input:
+            settings="settings/text.json",
             models=model_files_of(PLAYGROUND_MODELS),
             source=test_tokens(SOURCE),
             reference=test_tokens(TARGET),
@@ -237,10 +246,9 @@ if PLAYGROUND:
             "logs/results/playground.log",
         localrule: True
         params:
-            models=[*map(model_folder, PLAYGROUND_MODELS)],
+            models=[f"{MODELS}/{model}" for model in PLAYGROUND_MODELS],
             size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
             title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
-            settings=lambda wildcards: job_settings.text_settings(CONFIG),
         script:
             "../scripts/playground.py"
 
@@ -248,6 +256,7 @@ if PLAYGROUND:
 rule report:
     """One page with the finding, figures, tables, settings and versions of the run, without Snakemake's report."""
     input:
+        settings=SETTINGS.add("page", page_settings(CONFIG)),
         artifacts=SHOWN_IN_PAGE,
     output:
         page="results/report.html",
@@ -260,7 +269,6 @@ rule report:
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(WORKFLOW / "captions.yaml"),
         several=any(len(seeds_of(CONFIG, model)) > 1 for model in CONFIG.use.models),
-        settings=lambda wildcards: page_settings(CONFIG),
     script:
         "../scripts/pages.py"
 
@@ -274,9 +282,10 @@ rule ro_crate:
         ARTIFACTS,
         REPLICATION_PACKAGE,
         MADE_WITH,
-        RESULTS.configuration,
+        f"results/{TABLES_MADE}",
     output:
-        "results/ro-crate-metadata.json",
+        # the record of the former run is kept until this one is written, since it names that run's files
+        update("results/ro-crate-metadata.json"),
     log:
         "logs/results/ro_crate.log",
     localrule: True
@@ -291,7 +300,7 @@ rule model_card:
     input:
         summary="models/{model}/summary.json",
         settings="models/{model}/settings.json",
-        scores="scores/{model}.json",
+        scores="scores/test/{model}.json",
     output:
         card="models/{model}/README.md",
     log:

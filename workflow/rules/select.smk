@@ -1,7 +1,9 @@
 """Data selection by bilingual cross-entropy difference (Axelrod et al., 2011), the same for any number of shards."""
 
-# KenLM's programs, one build for all experiments.
+# KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built: a build that
+# is made again, or for another experiment, is no reason to repeat them.
 KENLM = str(ROOT / ".kenlm")
+KENLM_BUILD = f"{KENLM}/build.json"
 
 IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
 
@@ -10,22 +12,35 @@ IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
-        [f"{KENLM}/{program}" for program in ("lmplz", "build_binary", "query")],
+        programs=[f"{KENLM}/{program}" for program in ("lmplz", "build_binary", "query")],
+        build=KENLM_BUILD,
     log:
         "logs/select/kenlm_programs.log",
     localrule: True
     threads: 4
-    params:
-        folder=lambda wildcards, output: os.path.dirname(output[0]),
     script:
         "../scripts/kenlm_programs.py"
 
 
 if PREPARED and CONFIG.selection.enabled:
 
+    BUDGETS = {experiment.budget_of(CONFIG, corpus) for corpus in CONFIG.use.train}
+
+    for budget in BUDGETS:
+        SETTINGS.add(
+            f"selection/{budget}",
+            {
+                "words": experiment.words_of_budget(CONFIG, budget),
+                "corpora": experiment.corpora_of_budget(CONFIG, budget),
+            },
+        )
+
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
+            settings=SETTINGS.add(
+                "selection/sample", {"seed": CONFIG.seed, "pairs": CONFIG.selection.sample_pairs}
+            ),
             source=tokens(CONFIG.use.train, SOURCE),
             target=tokens(CONFIG.use.train, TARGET),
             in_domain=tokens(IN_DOMAIN, SOURCE),
@@ -37,15 +52,21 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(4000),
             runtime=minutes(30, 60),
-        params:
-            seed=CONFIG.seed,
-            pairs=CONFIG.selection.sample_pairs,
         script:
             "../scripts/sample.py"
 
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
         input:
+            settings=SETTINGS.add(
+                "selection/language_model",
+                {
+                    "order": CONFIG.selection.order,
+                    "discount_fallback": CONFIG.selection.discount_fallback,
+                    "least": CONFIG.selection.lm_vocabulary_least,
+                    "also_words": None,
+                },
+            ),
             text=lambda wildcards: (
                 tokens(IN_DOMAIN, wildcards.language)
                 if wildcards.domain == "in"
@@ -58,7 +79,7 @@ if PREPARED and CONFIG.selection.enabled:
                 else []
             ),
             also=[],
-            programs=ancient(f"{KENLM}/lmplz"),
+            programs=KENLM_BUILD,
         output:
             model="data/selection/lm/{domain}.{language}.binary",
         log:
@@ -68,37 +89,13 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
-        params:
-            order=CONFIG.selection.order,
-            discount_fallback=CONFIG.selection.discount_fallback,
-            least=CONFIG.selection.lm_vocabulary_least,
-            also_words=None,
         script:
             "../scripts/language_model.py"
-
-    rule score_pairs:
-        """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
-        input:
-            source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
-            source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
-            target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
-            programs=ancient(f"{KENLM}/query"),
-        output:
-            scores="data/selection/{corpus}/{number}.scores.npy",
-        log:
-            "logs/select/{corpus}/{number}.score.log",
-        group:
-            "score.{corpus}"
-        resources:
-            mem_mb=memory(4000, 2),
-            runtime=minutes(30, 120),
-        script:
-            "../scripts/score_pairs.py"
 
     rule threshold:
         """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
+            settings="settings/selection/{budget}.json",
             scores=lambda wildcards: expand(
                 "data/selection/{shard}.scores.npy",
                 shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget)),
@@ -110,32 +107,53 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(4000),
             runtime=minutes(30),
-        params:
-            words=lambda wildcards: experiment.words_of_budget(CONFIG, wildcards.budget),
         script:
             "../scripts/threshold.py"
 
-    rule select:
-        """Keep the pairs of a training shard that score below the threshold; the others become empty lines."""
-        input:
-            threshold=lambda wildcards: (
-                f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}.threshold.json"
-            ),
-            scores="data/selection/{corpus}/{number}.scores.npy",
-            source=f"data/tokens/{{corpus}}/{{number}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{number}}.{TARGET}.zst",
-        output:
-            source=f"data/selected/{{corpus}}/{{number}}.{SOURCE}.zst",
-            target=f"data/selected/{{corpus}}/{{number}}.{TARGET}.zst",
-            source_words=f"data/selected/{{corpus}}/{{number}}.{SOURCE}.words.zst",
-            target_words=f"data/selected/{{corpus}}/{{number}}.{TARGET}.words.zst",
-            counts="data/selected/{corpus}/{number}.counts.json",
-        log:
-            "logs/select/{corpus}/{number}.log",
-        group:
-            "select.{corpus}"
-        resources:
-            mem_mb=memory(2000, 1),
-            runtime=minutes(30, 60),
-        script:
-            "../scripts/select.py"
+    # As in prepare.smk, a rule for each corpus, whose job works on several shards at once.
+    for corpus in CONFIG.use.train:
+
+        rule:
+            """Score the pairs of a corpus: cross-entropy difference summed over both sides, smaller is better."""
+            name:
+                f"score_pairs_{corpus}"
+            input:
+                source=tokens([corpus], SOURCE),
+                target=tokens([corpus], TARGET),
+                source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
+                target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
+                programs=KENLM_BUILD,
+            output:
+                scores=temp(expand("data/selection/{shard}.scores.npy", shard=shards([corpus]))),
+            log:
+                f"logs/select/{corpus}.score.log",
+            threads: shard_threads(corpus)
+            resources:
+                mem_mb=memory(4000, 2),
+                runtime=minutes(30, 120),
+            script:
+                "../scripts/score_pairs.py"
+
+        rule:
+            """Keep the pairs of a corpus that score below the threshold; the others become empty lines."""
+            name:
+                f"select_pairs_{corpus}"
+            input:
+                threshold=f"data/selection/{experiment.budget_of(CONFIG, corpus)}.threshold.json",
+                scores=expand("data/selection/{shard}.scores.npy", shard=shards([corpus])),
+                source=tokens([corpus], SOURCE),
+                target=tokens([corpus], TARGET),
+            output:
+                source=tokens([corpus], SOURCE, "selected"),
+                target=tokens([corpus], TARGET, "selected"),
+                source_words=selected_files(corpus, f"{SOURCE}.words.zst"),
+                target_words=selected_files(corpus, f"{TARGET}.words.zst"),
+                counts=selected_files(corpus, "counts.json"),
+            log:
+                f"logs/select/{corpus}.log",
+            threads: shard_threads(corpus)
+            resources:
+                mem_mb=memory(2000, 1),
+                runtime=minutes(30, 60),
+            script:
+                "../scripts/select.py"

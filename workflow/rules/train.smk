@@ -3,26 +3,34 @@
 from pipeline.monitor.forecast import training_minutes, training_retries
 from workflow import cluster
 
-# Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
+# Nothing is repeated on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
 # would count the rule's attempts there once more.
 RETRIES = 0
-if SENDS_JOBS:
+if SUBMITS_JOBS:
     RETRIES = training_retries(CONFIG, RUNS.values())
     cluster.use_own_programs()
 
+SHARED_STORES = " ".join(options.option("shared-store", store) for store in FOLDER.shared_stores)
+
+for run in RUNS.values():
+    SETTINGS.add(f"train/{run.name}", run_settings(CONFIG, run))
+
+
+def base_files(wildcards):
+    """What is needed of the model that a run continues; the summary, which Snakemake compares, has its key."""
+    base = RUNS[wildcards.model].base
+    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
+
 
 rule train:
-    """Train a model, or resume one that was stopped: checkpoints lie in state/, which no rule declares or deletes."""
+    """Train a model, resume its training, or link to it in store/, which no rule declares or deletes."""
     input:
-        train=ancient(expand(f"{DATA}/binary/train/{{name}}", name=BITEXT_FILES)),
-        dev=ancient(expand(f"{DATA}/binary/dev/{{name}}", name=BITEXT_FILES)),
-        source_vocabulary=ancient(f"{DATA}/vocabulary/{SOURCE}.tsv"),
-        target_vocabulary=ancient(f"{DATA}/vocabulary/{TARGET}.tsv"),
-        base=lambda wildcards: (
-            ancient(f"models/{RUNS[wildcards.model].base}/final_state.safetensors")
-            if RUNS[wildcards.model].base
-            else []
-        ),
+        settings="settings/train/{model}.json",
+        train=expand(f"{DATA}/binary/train/{{name}}", name=BITEXT_FILES),
+        dev=expand(f"{DATA}/binary/dev/{{name}}", name=BITEXT_FILES),
+        source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
+        target_vocabulary=f"{DATA}/vocabulary/{TARGET}.tsv",
+        base=base_files,
     output:
         model="models/{model}/model.safetensors",
         final_state="models/{model}/final_state.safetensors",
@@ -43,23 +51,20 @@ rule train:
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: training_minutes(CONFIG, RUNS[wildcards.model], Path()),
         time_setting="train_hours",
-        # Jobs are sent in any order: in the queue the less urgent are nicer.
+        # Jobs are submitted in any order: in the queue the less urgent ones have a lower priority.
         slurm_extra=lambda wildcards: (
             f"--nice={10 * (cluster.MOST_URGENT - cluster.urgency(CONFIG, RUNS[wildcards.model]))}"
         ),
     params:
-        # Snakemake compares only parameters whose function does not take `input`: here `weights` and `data`.
-        settings=lambda wildcards, input: training_settings(wildcards),
-        weights=lambda wildcards: as_recorded(wildcards, training_settings(wildcards), recorded.of_training),
-        data=lambda wildcards: as_recorded(wildcards, job_settings.data_settings(CONFIG), recorded.of_text),
-        continue_from=lambda wildcards, input: (
-            options.option("continue-from", input.base) if input.get("base") else ""
-        ),
         train=lambda wildcards, input: os.path.dirname(input.train[0]),
         dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
+        continue_from=lambda wildcards, input: (
+            options.option("continue-from", os.path.dirname(input.base[0])) if input.get("base") else ""
+        ),
+        shared_stores=lambda wildcards, input: SHARED_STORES,
     shell:
         # In a job of Slurm it stops cleanly before its time limit; submitted again, it resumes.
-        "nmt train --settings {params.settings:q} --train {params.train:q} --dev {params.dev:q}"
+        "nmt train --settings {input.settings:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
-        " {params.continue_from} --state state/{wildcards.model} --output models/{wildcards.model} --if-locked wait"
-        " --job-minutes {resources.runtime} 2>&1 | tee -i {log:q}"
+        " {params.continue_from} --store store {params.shared_stores} --output models/{wildcards.model}"
+        " --if-locked wait --job-minutes {resources.runtime} 2>&1 | tee -i {log:q}"

@@ -15,17 +15,22 @@ if "dev" in SETS:
             "cat {input.tokens:q} 2> {log:q} > {output.text:q}"
 
 
+for system in SYSTEMS.values():
+    SETTINGS.add(f"translate/{system.name}", system.decoding)
+
+
 rule translate:
     """Translate a set: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
+        settings="settings/translate/{model}.json",
         model=model_files,
-        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
-        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
+        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
     output:
-        translations="translations/{dev}{model}.{mode}.jsonl",
-        record="translations/{dev}{model}.{mode}.made.json",
+        translations="translations/{set}/{model}.{mode}.jsonl",
+        record="translations/{set}/{model}.{mode}.made.json",
     log:
-        "logs/translate/{dev}{model}.{mode}.log",
+        "logs/translate/{set}/{model}.{mode}.log",
     threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
     resources:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
@@ -33,13 +38,11 @@ rule translate:
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         time_setting="translate_hours",
     params:
-        model=lambda wildcards: options.translators(
-            map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
-        ),
-        settings=lambda wildcards: job_settings.as_json(SYSTEMS[wildcards.model].decoding),
+        model=lambda wildcards: model_options(SYSTEMS[wildcards.model]),
     shell:
         "nmt test-set decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
-        " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
+        " --mode {wildcards.mode} --settings {input.settings:q} --store store --output {output.translations:q}"
+        " 2>&1 | tee -i {log:q}"
 
 
 rule align:
@@ -58,11 +61,10 @@ rule align:
     resources:
         **WITH_MODELS,
     params:
-        model=lambda wildcards: model_folder(wildcards.model),
-        options=MODEL_OPTIONS,
+        options=lambda wildcards, input: MODEL_OPTIONS,
     shell:
-        "nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
-        " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
+        "nmt test-set align --model {MODELS}/{wildcards.model} --source {input.source:q} --target {input.target:q}"
+        " {params.options} --store store --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
 rule perplexity:
@@ -79,29 +81,27 @@ rule perplexity:
     resources:
         **WITH_MODELS,
     params:
-        model=lambda wildcards: options.translators(
-            map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
-        ),
+        model=lambda wildcards: model_options(SYSTEMS[wildcards.model]),
         run=lambda wildcards: options.known(
             [("name", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
         ),
-        options=MODEL_OPTIONS,
+        options=lambda wildcards, input: MODEL_OPTIONS,
     shell:
         "nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
-        " {params.options} --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
+        " {params.options} --store store --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
 
 
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
-        all=lambda wildcards: translated(wildcards.model, "all", set_of(wildcards)),
-        no_unk=lambda wildcards: translated(wildcards.model, "no_unk", set_of(wildcards)),
-        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
-        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
+        all="translations/{set}/{model}.all.jsonl",
+        no_unk="translations/{set}/{model}.no_unk.jsonl",
+        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
     output:
-        scores="scores/{dev}{model}.json",
+        scores="scores/{set}/{model}.json",
     log:
-        "logs/score/{dev}{model}.log",
+        "logs/score/{set}/{model}.log",
     localrule: True
     params:
         model=lambda wildcards: SYSTEMS[wildcards.model].model,
@@ -113,14 +113,14 @@ rule score:
 rule score_text:
     """Compute the same scores of a system that is no model: Moses, measured here or given, and rescored lists."""
     input:
-        text=lambda wildcards: OTHER_SYSTEMS[set_of(wildcards)][wildcards.system],
-        no_unk=lambda wildcards: translated(RUNS_IN_USE[0], "no_unk", set_of(wildcards)),
-        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
-        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
+        text=lambda wildcards: OTHER_SYSTEMS[wildcards.set][wildcards.system],
+        no_unk=f"translations/{{set}}/{RUNS_IN_USE[0]}.no_unk.jsonl",
+        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
     output:
-        scores="scores/{dev}{system}.json",
+        scores="scores/{set}/{system}.json",
     log:
-        "logs/score/{dev}{system}.log",
+        "logs/score/{set}/{system}.log",
     wildcard_constraints:
         system=options.any_of(system for files in OTHER_SYSTEMS.values() for system in files),
     localrule: True
@@ -138,12 +138,11 @@ rule package:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
         model=model_files,
+        settings=SETTINGS.add("text", job_settings.text_settings(CONFIG)),
     output:
         text="models/{model}/text.json",
     log:
         "logs/package/{model}.log",
     localrule: True
-    params:
-        settings=lambda wildcards: job_settings.text_settings(CONFIG),
     shell:
-        "nmt model package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"
+        "nmt model package --model models/{wildcards.model} --settings {input.settings:q} 2>&1 | tee -i {log:q}"

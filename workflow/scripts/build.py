@@ -5,6 +5,8 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import write_json
+    from nmt.io.system import origin
     from pipeline.results.build import build
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
@@ -12,5 +14,7 @@ with job(snakemake):
     results = Path("results")
     comparison = snakemake.input.get("comparison")
     measured = Path("scores"), comparison and Path(comparison)
-    only = [Path(file).relative_to(results).as_posix() for file in snakemake.output]
-    build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, only)
+    files = [Path(file).relative_to(results).as_posix() for file in snakemake.output.files]
+    build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, files)
+    if made_with := snakemake.output.get("made_with"):
+        write_json(made_with, origin())

@@ -10,6 +10,7 @@ with job(snakemake):
     from pipeline.config.catalogue import Archive
     from pipeline.download.download import download
 
-    archive, output = Archive.model_validate(snakemake.params.archive), Path(snakemake.output.archive)
-    source = download(archive, output, snakemake.params.mirrors, archive.alternatives)
+    params, output = snakemake.params, Path(snakemake.output.archive)
+    archive = Archive.model_validate({**params.archive, "alternatives": params.alternatives})
+    source = download(archive, output, params.mirrors, archive.alternatives)
     print(f"{output}: from {source}", file=sys.stderr)

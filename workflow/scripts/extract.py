@@ -5,18 +5,21 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.config.catalogue import Corpus
     from pipeline.download.extraction import Side, extract
 
-    corpus = Corpus.model_validate(snakemake.params.corpus)
-    source, target = (
-        Side(
+    corpus = Corpus.model_validate(read_json(snakemake.input.settings)["corpus"])
+    # text in one language is extracted once
+    sides = {
+        name: Side(
             Path(snakemake.input[name]),
             text.member,
             [Path(file) for file in snakemake.output[name]],
             text.md5,
         )
         for name, text in corpus.sides.items()
-    )
-    counts = extract(source, target, Path(snakemake.output.counts), corpus.pairs)
+        if snakemake.output.get(name)
+    }
+    counts = extract(sides, Path(snakemake.output.counts), corpus.pairs)
     print(f"{snakemake.output.counts}: {counts['pairs']:,} pairs")

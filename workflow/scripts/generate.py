@@ -5,10 +5,11 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.config.catalogue import GrammarSettings
     from pipeline.grammar.corpus import write_corpus
 
-    settings = GrammarSettings.model_validate_json(snakemake.params.settings)
+    settings = read_json(snakemake.input.settings)
+    grammar = GrammarSettings.model_validate(settings["grammar"])
     files = ([Path(file) for file in snakemake.output[side]] for side in ("source", "target", "alignment"))
-    split, pairs = snakemake.params.split, snakemake.params.pairs
-    write_corpus(settings, split, pairs, *files, Path(snakemake.output.counts))
+    write_corpus(grammar, settings["split"], settings["pairs"], *files, Path(snakemake.output.counts))

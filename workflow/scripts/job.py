@@ -4,8 +4,10 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,17 @@ def by_corpus(*sides: Iterable[str]) -> dict[str, list[tuple[Path, ...]]]:
         number = shard[0].name.partition(".")[0]
         found.setdefault(shard[0].parent.name if number.isdigit() else "", []).append(shard)
     return found
+
+
+def over_shards(
+    function: Callable[[Any], Any], shards: Iterable[tuple[Any, ...]], processes: int
+) -> Iterator[Any]:
+    """Yield what a function returns for each shard, given as a tuple of its files, in their order.
+
+    So many processes work on a shard each. They are forked, since others would run the job's script anew.
+    """
+    with ProcessPoolExecutor(processes, get_context("fork")) as pool:
+        yield from pool.map(function, shards)
 
 
 @contextmanager

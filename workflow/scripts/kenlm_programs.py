@@ -5,7 +5,10 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.kenlm import provide
+    from nmt.io.files import write_json
+    from pipeline.kenlm import REQUIREMENT, provide
 
-    folder = Path(snakemake.params.folder)
-    print(f"{folder}: lmplz, build_binary and query from {provide(folder, snakemake.threads)}")
+    build = Path(snakemake.output.build)
+    origin = provide(build.parent, snakemake.threads)
+    write_json(build, {"kenlm": "the PATH" if origin == "the PATH" else REQUIREMENT})
+    print(f"{build.parent}: lmplz, build_binary and query from {origin}")

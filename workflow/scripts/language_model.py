@@ -5,20 +5,24 @@ from job import by_corpus, job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from nmt.selection import language_models
 
-    given, params = snakemake.input, snakemake.params
+    given = snakemake.input
+    settings = read_json(given.settings)
     words = (
-        language_models.words_of([Path(file) for file in given.words], params.least) if given.words else None
+        language_models.words_of([Path(file) for file in given.words], settings["least"])
+        if given.words
+        else None
     )
     language_models.train(
         {corpus: [file for (file,) in files] for corpus, files in by_corpus(given.text).items()},
-        params.order,
+        settings["order"],
         Path(snakemake.output.model),
-        params.discount_fallback,
+        settings["discount_fallback"],
         snakemake.resources.mem_mb,
         Path(given.programs).parent,
         words,
         [Path(file) for file in given.also],
-        params.also_words,
+        settings["also_words"],
     )

@@ -5,10 +5,12 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.phrase_based.alignment import align
     from pipeline.phrase_based.programs import Moses
 
     text = Path(snakemake.input.source), Path(snakemake.input.target)
     moses = Moses.of(snakemake.input.programs)
-    pairs = align(moses, *text, Path(snakemake.output.aligned), **snakemake.params.settings)
+    settings = read_json(snakemake.input.settings)
+    pairs = align(moses, *text, Path(snakemake.output.aligned), **settings)
     print(f"{pairs:,} pairs")

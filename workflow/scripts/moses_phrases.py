@@ -5,6 +5,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.phrase_based.phrases import extract
     from pipeline.phrase_based.programs import Moses, log_beside
 
@@ -15,7 +16,7 @@ with job(snakemake):
         Path(snakemake.input.aligned),
         (phrases, reordering),
         log_beside(snakemake.log[0]),
-        **snakemake.params.settings,
+        **read_json(snakemake.input.settings),
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb // 2,
     )

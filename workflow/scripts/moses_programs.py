@@ -5,8 +5,18 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.phrase_based.programs import provide
+    from nmt.io.files import write_json
+    from pipeline.config.catalogue import Archive
+    from pipeline.download.download import download
+    from pipeline.phrase_based.programs import SOURCE, provide
 
-    source = Path(snakemake.input.source) if snakemake.input.source else None
-    folder = Path(snakemake.output.programs).parents[1]
-    print(f"{folder}: Moses from {provide(folder, source, snakemake.threads)}")
+    archive = Archive.model_validate(snakemake.params.archive)
+
+    def fetch(path: Path) -> None:
+        """Download the source."""
+        download(archive, path, snakemake.params.mirrors, archive.alternatives)
+
+    build = Path(snakemake.output.build)
+    origin = provide(build.parent, fetch, snakemake.threads)
+    write_json(build, {"moses": "the PATH" if origin.startswith("the PATH") else SOURCE})
+    print(f"{build.parent}: Moses from {origin}")

@@ -5,6 +5,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.decoding import NBest, decode
     from pipeline.phrase_based.programs import Moses, log_beside
@@ -13,12 +14,14 @@ with job(snakemake):
     lists = snakemake.output.get("lists")
     sentences = decode(
         Moses.of(snakemake.input.programs),
-        System(phrases, reordering, Path(snakemake.input.language_model), **snakemake.params.system),
+        System(
+            phrases, reordering, Path(snakemake.input.language_model), **read_json(snakemake.input.settings)
+        ),
         Path(snakemake.input.weights),
         Path(snakemake.input.source),
         Path(snakemake.output.translations),
         log_beside(snakemake.log[0]),
         snakemake.threads,
-        NBest(Path(lists), **snakemake.params.lists) if lists else None,
+        NBest(Path(lists), **read_json(snakemake.input.n_best)) if lists else None,
     )
     print(f"{sentences:,} sentences")

@@ -5,6 +5,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.programs import Moses, log_beside
     from pipeline.phrase_based.tuning import tune
@@ -12,10 +13,12 @@ with job(snakemake):
     phrases, reordering = map(Path, snakemake.input.tables)
     tune(
         Moses.of(snakemake.input.programs),
-        System(phrases, reordering, Path(snakemake.input.language_model), **snakemake.params.system),
+        System(
+            phrases, reordering, Path(snakemake.input.language_model), **read_json(snakemake.input.settings)
+        ),
         (Path(snakemake.input.source), Path(snakemake.input.target)),
         Path(snakemake.output.weights),
         log_beside(snakemake.log[0]),
-        **snakemake.params.tuning,
+        **read_json(snakemake.input.tuning),
         threads=snakemake.threads,
     )

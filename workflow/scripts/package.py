@@ -1,11 +1,20 @@
-"""Copy the inputs of tables and figures into the replication package."""
+"""Copy the inputs of tables and figures into the replication package, and refuse what is not of its settings."""
 
 from job import job
 
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.results.package import keep
+    from nmt.errors import UserError
+    from nmt.io.files import read_json
+    from pipeline.results.inputs import Inputs
+    from pipeline.results.package import ReplicationPackage, keep
+    from pipeline.results.papers import PAPERS
+    from pipeline.results.provenance import refuse_contradictions
 
+    written = snakemake.input.written_settings
+    if read_json(written) != read_json(snakemake.input.settings):
+        raise UserError(f"{written}: of other settings; remove it, and call again")
     for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
         keep(Path(source), Path(copy), attention=source in snakemake.params.attention)
+    refuse_contradictions(Inputs(ReplicationPackage(Path("results")), PAPERS))

@@ -1,10 +1,14 @@
-"""Record where the results come from."""
+"""Record where the results come from, and remove what only a former run has recorded."""
 
 from job import job
 
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.results.ro_crate import record
+    from pipeline.results.ro_crate import record, remove_former_files
 
-    record(Path("results"), [Path(file) for file in snakemake.input], Path(snakemake.params.archives))
+    results = Path("results")
+    files = [Path(file) for file in snakemake.input]
+    for file in remove_former_files(results, files):
+        print(f"{file}: removed: only a former run had it")
+    record(results, files, Path(snakemake.params.archives))

@@ -5,9 +5,11 @@ from job import by_corpus, job
 with job(snakemake):
     from pathlib import Path
 
+    from nmt.io.files import read_json
     from nmt.selection.language_models import count_nonempty, sample
 
     corpora = by_corpus(snakemake.input.source, snakemake.input.target)
-    size = snakemake.params.pairs or count_nonempty([Path(file) for file in snakemake.input.in_domain])
+    settings = read_json(snakemake.input.settings)
+    size = settings["pairs"] or count_nonempty([Path(file) for file in snakemake.input.in_domain])
     outputs = Path(snakemake.output.source), Path(snakemake.output.target)
-    print(f"{sample(corpora, size, snakemake.params.seed, *outputs):,} of {size:,} requested pairs")
+    print(f"{sample(corpora, size, settings['seed'], *outputs):,} of {size:,} requested pairs")

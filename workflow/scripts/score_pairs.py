@@ -1,21 +1,18 @@
-"""Score the pairs of a shard by cross-entropy difference."""
+"""Score the pairs of a corpus by cross-entropy difference."""
 
-from job import job
+from job import job, over_shards
 
 with job(snakemake):
-    from contextlib import ExitStack
+    from functools import partial
     from pathlib import Path
 
-    from nmt.selection import cross_entropy
-    from nmt.selection.language_models import asking
+    from nmt.selection.cross_entropy import score_shard
 
-    programs = Path(snakemake.input.programs).parent
-    with ExitStack() as stack:
-        source, target = (
-            cross_entropy.Models(
-                *(stack.enter_context(asking(Path(file), programs)) for file in snakemake.input[side])
-            )
-            for side in ("source_models", "target_models")
-        )
-        text = Path(snakemake.input.source), Path(snakemake.input.target)
-        cross_entropy.score(*text, source, target, Path(snakemake.output.scores))
+    given = snakemake.input
+    models = [[Path(file) for file in files] for files in (given.source_models, given.target_models)]
+    score = partial(score_shard, *models, Path(given.programs).parent)
+    shards = zip(
+        map(Path, given.source), map(Path, given.target), map(Path, snakemake.output.scores), strict=True
+    )
+    for _ in over_shards(score, shards, snakemake.threads):
+        pass

@@ -1,29 +1,22 @@
-"""Write the pairs of a shard that the threshold takes, with empty lines in place of the others; count them."""
+"""Write the pairs of a corpus that the threshold takes, with empty lines in place of the others; count them."""
 
-from job import job
+from job import job, over_shards
 
 with job(snakemake):
+    from functools import partial
     from pathlib import Path
 
-    from nmt.io.files import write_json
-    from nmt.io.text_files import write_lines
-    from nmt.selection import cross_entropy
+    from nmt.selection.cross_entropy import Threshold
     from nmt.settings.base import read
-    from pipeline.preparation import StageCounts
+    from pipeline.preparation import ShardFiles, select_shard
 
-    threshold = read(cross_entropy.Threshold, Path(snakemake.input.threshold), "choose it again")
-    corpus, shard = snakemake.wildcards.corpus, int(snakemake.wildcards.number)
-    text = Path(snakemake.input.source), Path(snakemake.input.target)
-    counts = StageCounts()
-    with (
-        write_lines(snakemake.output.source) as sources,
-        write_lines(snakemake.output.target) as targets,
-    ):
-        for source, target in cross_entropy.apply(
-            threshold, corpus, shard, Path(snakemake.input.scores), text
-        ):
-            sources.write(source)
-            targets.write(target)
-            counts.add(source, target)
-    counts.write_words(Path(snakemake.output.source_words), Path(snakemake.output.target_words))
-    write_json(snakemake.output.counts, {"stage": counts.as_dict("selected")})
+    given, made = snakemake.input, snakemake.output
+    threshold = read(Threshold, Path(given.threshold), "choose it again")
+    corpus = Path(given.source[0]).parent.name
+    files = zip(
+        given.scores, given.source, given.target, made.source, made.target, made.source_words, made.target_words,
+        made.counts, strict=True,
+    )  # fmt: skip
+    shards = ((number, ShardFiles(*map(Path, names))) for number, names in enumerate(files))
+    for _ in over_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads):
+        pass

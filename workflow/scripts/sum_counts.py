@@ -6,11 +6,12 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.data.vocabulary import Vocabulary
-    from nmt.io.files import write_json
+    from nmt.io.files import read_json, write_json
     from pipeline.results.corpora import CorpusFiles, sum_corpus
 
-    languages = snakemake.params.languages
+    settings = read_json(snakemake.input.settings)
+    languages = settings["languages"]
     sides = (snakemake.input.source_vocabulary, snakemake.input.target_vocabulary)
     vocabularies = [Vocabulary.read(Path(file)) for file in sides]
-    corpora = [CorpusFiles(**corpus) for corpus in snakemake.params.corpora]
+    corpora = [CorpusFiles(**corpus) for corpus in settings["corpora"]]
     write_json(snakemake.output.counts, [sum_corpus(files, languages, vocabularies) for files in corpora])

@@ -6,7 +6,8 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.data.vocabulary import build
+    from nmt.io.files import read_json
     from pipeline.preparation import read_word_counts
 
     counts = read_word_counts(map(Path, snakemake.input.words))
-    build(counts, **snakemake.params.settings, output=snakemake.output.vocabulary)
+    build(counts, **read_json(snakemake.input.settings), output=snakemake.output.vocabulary)

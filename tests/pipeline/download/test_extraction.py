@@ -83,7 +83,7 @@ def run(
     sources = [folder / f"{i}.en.zst" for i in range(shards)]
     targets = [folder / f"{i}.fr.zst" for i in range(shards)]
     sides = [Side(*side) for side in zip(archives, members, (sources, targets), sums, strict=True)]
-    return extract(*sides, folder / "counts.json", pairs)
+    return extract(dict(zip(("source", "target"), sides, strict=True)), folder / "counts.json", pairs)
 
 
 def md5(data: bytes) -> str:

@@ -12,6 +12,7 @@ from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.monitor.forecast import expected_rate, operations, training_minutes, training_retries
 from tests.running import ROOT
+from tests.trainings import finish, prepare_text, state_of
 
 
 def limit(updates: int, updates_per_hour: float) -> int:
@@ -24,14 +25,15 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
     expected = expected_rate(config, "rnnsearch-50-star")
     assert training_minutes(config, run, tmp_path) == limit(667_000 - 288_000, expected)
-    history = tmp_path / "models" / "rnnsearch-50" / "history.jsonl"
-    history.parent.mkdir(parents=True)
+    prepare_text(config, tmp_path)
+    history = finish(config, tmp_path, "rnnsearch-50") / "history.jsonl"
     lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 200_000)]
-    history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    for folder in (history.parent, history.parent.parent):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / history.name).write_text(text, encoding="utf-8")
     # the run that it continues ended early, by patience
     assert training_minutes(config, run, tmp_path) == limit(667_000 - 200_000, 360_000)
-    own = tmp_path / "state" / run.name / "history.jsonl"
-    own.parent.mkdir(parents=True)
+    own = state_of(config, tmp_path, run.name) / "history.jsonl"
     own.write_text('{"update": 660000, "train_nll": 1.0, "seconds": 6600}\n', encoding="utf-8")
     assert training_minutes(config, run, tmp_path) == limit(7_000, 360_000)
 

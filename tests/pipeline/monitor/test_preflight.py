@@ -18,6 +18,7 @@ from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import forecast, missing
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import ROOT, run, slurm_of
+from tests.trainings import prepare_text, state_of
 
 
 def download(config: Config, name: str, due: bool = True) -> Job:
@@ -31,7 +32,7 @@ def train(run: str) -> Job:
 
 def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     config = paper(tmp_path)
-    assert missing(JobList(config, ()), tmp_path) == []
+    assert missing(JobList(config, ())) == []
     jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train("rnnsearch-30"))
     listed = JobList(config, jobs)
     assert (listed.due, listed.trained, listed.fetched) == (
@@ -48,18 +49,17 @@ def test_a_gpu_that_any_rule_asks_for_is_looked_for(
     monkeypatch.setattr(gpu_pool, "gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
-    assert any("no NVIDIA GPU" in line for line in missing(JobList(config, (job,)), tmp_path)) == due
+    assert any("no NVIDIA GPU" in line for line in missing(JobList(config, (job,)))) == due
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = paper(tmp_path)
     listed = JobList(config, (download(config, "europarl-v7"),))
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**9))
-    (line,) = [line for line in missing(listed, tmp_path) if "free" in line]
-    assert "1.0 GB free, but archives " in line
+    monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**8))
+    assert any(line.startswith("warning: disk: only 0.1 GB ") for line in forecast(listed, tmp_path))
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
-    assert not [line for line in missing(listed, tmp_path) if "free" in line]
+    assert not any(line.startswith("warning") for line in forecast(listed, tmp_path))
 
 
 def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     chain = times["rnnsearch-50"].hours + times["rnnsearch-50-star"].hours
     assert longest_chain(config, list(times.values())) == pytest.approx(chain)
 
-    history = tmp_path / "state" / "rnnsearch-50" / "history.jsonl"
-    history.parent.mkdir(parents=True)
+    prepare_text(config, tmp_path)
+    history = state_of(config, tmp_path, "rnnsearch-50") / "history.jsonl"
     lines = [{"update": u, "train_nll": 1.0, "seconds": u / 10} for u in (1000, 2000)]
     history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     times = {time.run: time for time in training_times(config, tmp_path, runs)}

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold
-from nmt.store.model_folder import SETTINGS, WEIGHTS
+from nmt.store.model_folder import HISTORY, WEIGHTS
 from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import training_times
 from pipeline.monitor.status import Training, table, training
 from tests.running import ROOT
+from tests.trainings import finish, prepare_text, state_of
 
 RUN = "rnnsearch-30"
 
@@ -30,12 +31,21 @@ def look(config: Config, folder: Path, run: str = RUN) -> Training:
     return training(config, folder, runs_of(config, list(config.models))[run])
 
 
+def prepared(experiment: Path, folder: Path) -> Config:
+    """The settings of an experiment, whose text is prepared in a folder."""
+    config = load(find_layers(experiment))
+    prepare_text(config, folder)
+    return config
+
+
 def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT))
+    assert look(load(find_layers(ROOT)), tmp_path).state == "waiting"
+    config = prepared(ROOT, tmp_path)
     assert look(config, tmp_path).state == "waiting"
-    with hold(tmp_path / "state" / RUN, "refuse"):
+    state = state_of(config, tmp_path, RUN)
+    with hold(state, "refuse"):
         assert look(config, tmp_path).state == "running"
-    write(tmp_path, f"state/{RUN}/checkpoint-1200.safetensors")
+    write(state, "checkpoint-1200.safetensors")
     found = look(config, tmp_path)
     assert (found.state, found.note) == ("stopped", "resumes after update 1,200")
     write(tmp_path, f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')
@@ -45,31 +55,27 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     assert max(map(len, lines[:9])) <= 80
 
 
-def test_what_is_done_and_with_other_settings_and_damaged_files(tmp_path: Path) -> None:
-    config, model = load(find_layers(ROOT)), tmp_path / "models" / RUN
-    settings = run_settings(config, runs_of(config, [RUN])[RUN])
-    write(tmp_path, f"models/{RUN}/{WEIGHTS}")
-    write(tmp_path, f"models/{RUN}/{SETTINGS}", settings.model_dump_json())
+def test_what_is_done_and_what_was_done_with_other_settings(tmp_path: Path) -> None:
+    config = prepared(ROOT, tmp_path)
+    finished = finish(config, tmp_path, RUN)
     assert look(config, tmp_path).state == "done"
-    longer = settings.training.model_copy(update={"updates": 7})
-    write(
-        tmp_path,
-        f"models/{RUN}/{SETTINGS}",
-        settings.model_copy(update={"training": longer}).model_dump_json(),
-    )
-    found = look(config, tmp_path)
-    assert (found.state, found.note) == ("outdated", "training.updates was 7 and is now 471000")
+    longer = load(find_layers(ROOT, pairs={"models": {RUN: {"training": {"updates": 500_000}}}}))
+    assert look(longer, tmp_path).state == "waiting"
+    write(tmp_path, f"models/{RUN}/{WEIGHTS}")
+    assert look(longer, tmp_path).state == "outdated"
+    other = load(find_layers(ROOT, pairs={"training": {"learning_rate": 0.5}}))
+    assert f"{finished.parent}: not used by these settings" in table(other, tmp_path)
     for damage in ("", '{"update": "x"}\n'):
-        for file in (SETTINGS, "history.jsonl", "summary.json"):
-            (model / file).write_text(damage, encoding="utf-8")
-        write(tmp_path, f"state/{RUN}/lock", damage)
-        assert look(config, tmp_path).note == "settings.json cannot be read"
+        write(finished, HISTORY, damage)
+        write(finished.parent, "lock", damage)
+        assert look(config, tmp_path).state == "done"
 
 
 def test_a_run_on_another_node(tmp_path: Path) -> None:
-    config, lock = load(find_layers(ROOT)), tmp_path / "state" / RUN / "lock"
+    config = prepared(ROOT, tmp_path)
+    lock = state_of(config, tmp_path, RUN) / "lock"
     claim = {"host": "node7.cluster", "machine": "another boot", "process": 4321}
-    write(tmp_path, f"state/{RUN}/lock", json.dumps(claim))
+    write(lock.parent, lock.name, json.dumps(claim))
     found = look(config, tmp_path)
     assert (found.state, found.note) == ("running", "process 4321 on node7.cluster")
     os.utime(lock, (time.time(), time.time() - 90))
@@ -91,17 +97,20 @@ def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_to
     tmp_path: Path,
 ) -> None:
     config = load(find_layers(ROOT / "experiments" / "sutskever2014"))
+    config = config.model_copy(update={"data_from": None})
+    prepare_text(config, tmp_path)
     run = "lstm-forward"
     most = config.models[run].training.updates
     assert look(config, tmp_path, run).updates == most
     # 12 million pairs: 93,750 updates an epoch
     progress = '{"count": 300, "total": 703125, "unit": "updates", "seconds": 30.0}'
     write(tmp_path, f"logs/train/{run}.progress.json", progress)
-    with hold(tmp_path / "state" / run, "refuse"):
+    state = state_of(config, tmp_path, run)
+    with hold(state, "refuse"):
         begun = look(config, tmp_path, run)
         assert (begun.state, begun.reached.update, begun.updates) == ("running", 0, most)
         line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}
-        write(tmp_path, f"state/{run}/history.jsonl", json.dumps(line) + "\n")
+        write(state, HISTORY, json.dumps(line) + "\n")
         found = look(config, tmp_path, run)
     assert (found.reached.update, found.updates) == (300, 703_125)
     assert found.seconds_left == pytest.approx((703_125 - 300) / 10)

@@ -21,7 +21,7 @@ from nmt.training.update import Updater
 from tests.messages import refused
 from tests.running import ROOT
 from tests.small_models import small_model
-from tests.training_settings import model_run, training
+from tests.training_settings import training
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, nll_by_loops
 
 CPU = torch.device("cpu")
@@ -139,10 +139,3 @@ for optimizer in ("adadelta", "adam", "sgd"):
 assert "torch._dynamo" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
-
-
-def test_settings_of_former_versions_are_read_and_train_nothing_again() -> None:
-    models = [model_run(), model_run(kernels="torch"), model_run(kernels="triton")]
-    assert [model.training.kernels for model in models] == ["auto", "torch", "compiled"]
-    assert all(model.outcome() == models[0].outcome() for model in models)
-    assert all(model.fingerprint_fields() == models[0].fingerprint_fields() for model in models)

@@ -132,7 +132,7 @@ def train(folder: Path, program: str, **sizes: int) -> subprocess.CompletedProce
     run = run.model_copy(update={"architecture": run.architecture.model_copy(update=sizes)})
     options = ["--settings", run.model_dump_json(), "--train", str(text.folder), "--dev", str(text.folder)]
     options += [f"--{side}-vocabulary={folder}/{side}.tsv" for side in ("source", "target")]
-    options += ["--state", str(folder / "state"), "--output", str(folder / "model")]
+    options += ["--store", str(folder / "store"), "--output", str(folder / "model")]
     command = [sys.executable, "-c", program, "train", *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
 

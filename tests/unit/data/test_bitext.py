@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.data import BITEXT_FILES
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext, binarize, fingerprint
+from nmt.data.meta import BITEXT_FILES
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from tests.bitexts import write_pairs

@@ -47,15 +47,6 @@ def test_settings_survive_being_written_and_read(family: FamilyName) -> None:
     assert ModelRun.model_validate(run.model_dump()) == run
 
 
-def test_retired_keys_are_read_with_the_value_that_models_have_and_stay_in_fingerprints() -> None:
-    architecture = small_architecture("rnnsearch")
-    written = architecture.model_dump()
-    assert written["biases"] == "groundhog" and written["encdec_start"] == "last"
-    assert type(architecture).model_validate(written) == architecture
-    with pytest.raises(ValidationError):
-        type(architecture).model_validate(written | {"biases": "every"})
-
-
 def test_a_key_that_the_family_does_not_have_is_refused(family: FamilyName) -> None:
     settings = model_run(family=family).model_dump()
     settings["architecture"]["wings"] = 2

@@ -18,7 +18,7 @@ from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.training.checkpoint import Checkpoint, export
 from nmt.training.history import records
-from nmt.training.trainer import Interrupted, Trainer, checkpoint
+from nmt.training.trainer import Interrupted, PastTheEnd, Trainer, checkpoint
 from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
 from tests.training_settings import model_run
@@ -336,15 +336,17 @@ def test_a_part_of_a_pass_ends_after_as_many_batches(tmp_path: Path) -> None:
     assert made.last_update == 11
 
 
-def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
+def test_a_state_beyond_the_end_that_is_asked_for_is_not_taken(text: Bitext, tmp_path: Path) -> None:
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
+    stopped = trained(model_run(**wild, patience=2), text, tmp_path)
+    ended_at = stopped.counters.update
+    assert ended_at < 60, "the step size was meant to be too large"
+    assert trainer(model_run(**wild, patience=2), text, tmp_path).run() == "development NLL"
+    # with more patience it goes on, and then this state is not that of a run with less
     trained(model_run(**wild), text, tmp_path)
-    later = trainer(model_run(**wild, patience=1, keep="best"), text, tmp_path)
-    validations = [line["dev_nll"] for line in list(records(later.history.path)) if "dev_nll" in line]
-    assert min(validations) < validations[-1], "the step size was meant to be too large"
-    assert later.run() == "development NLL"
-    later.load_chosen_weights()
-    assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+    for ending in ({"patience": 2}, {"patience": 1}, {"updates": ended_at}):
+        with pytest.raises(PastTheEnd):
+            trainer(model_run(**{**wild, **ending}), text, tmp_path)
 
 
 def successor_of(first: Trainer, run: ModelRun, text: Bitext, folder: Path) -> Trainer:

@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -44,8 +44,6 @@ TAIL = 10
 """Lines of a failed job's log that are shown if it has no error of `nmt`."""
 NOTHING_TO_DO = "Nothing to be done"
 RESTARTS = "Trying to restart job"
-AGAIN = "NMT_AGAIN"
-"""The environment variable that is set if `workflow/run.py` looks a second time."""
 
 
 class RunProgress:
@@ -109,19 +107,17 @@ class RunProgress:
         hours: float = read_json(self._folder / "models" / base / "summary.json")["hours"] if base else 0.0
         return hours
 
-    def fail(self, logs: Sequence[str]) -> bool:
-        """Tell of the failed job, or of those of several that were sent together. Return whether a log says why."""
+    def fail(self, log: str) -> bool:
+        """Tell of a failed job. Return whether its log says why."""
         with self._lock:
-            failed = [log for log in logs if self._running.pop(log, None) is not None]
-            lines = {log: self._lines(log) for log in failed}
-            errors = {log: [line for line in lines[log] if line.startswith(ERROR)] for log in failed}
-            # where no log says why, it is the job that was last heard of
-            last = sorted(failed, key=lambda log: _time(self._folder / log))[-1:]
-            for log in [log for log in failed if errors[log]] or last:
-                job, path = self._jobs.get(log), os.path.relpath(self._folder / log, self._caller)
-                name = f"{job.stage} {self._name(job)}" if job else log
-                self.say("", f"FAILED: {name}", *(errors[log] or lines[log][-TAIL:]), f"log: {path}", "")
-            return not failed or any(errors.values())  # without any, it was shown before
+            if self._running.pop(log, None) is None:  # it was shown before
+                return True
+            lines = self._lines(log)
+            errors = [line for line in lines if line.startswith(ERROR)]
+            job, path = self._jobs.get(log), os.path.relpath(self._folder / log, self._caller)
+            name = f"{job.stage} {self._name(job)}" if job else log
+            self.say("", f"FAILED: {name}", *(errors or lines[-TAIL:]), f"log: {path}", "")
+            return bool(errors)
 
     def _lines(self, log: str) -> list[str]:
         path = self._folder / log
@@ -205,10 +201,6 @@ class RunProgress:
             print(f"\r\033[K{text[: width - 1]}", end="", file=self._stream, flush=True)
 
 
-def _time(path: Path) -> float:
-    return path.stat().st_mtime if path.is_file() else 0.0
-
-
 class LogHandler(LogHandlerBase):
     """Passes on the events of jobs, and prints warnings and errors, but no other lines of Snakemake."""
 
@@ -253,12 +245,8 @@ class LogHandler(LogHandlerBase):
             self._run().end(self.logs[fields["job_id"]])
         elif self.interrupted:
             return
-        elif event == LogEvent.GROUP_ERROR:
-            # an error of each of its jobs follows, which says no more
-            failed = [job["jobid"] for job in fields["job_error_info"]]
-            self.explained |= self._run().fail([self.logs.pop(job) for job in failed if job in self.logs])
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.explained |= self._run().fail([self.logs[fields["jobid"]]])
+            self.explained |= self._run().fail(self.logs[fields["jobid"]])
         elif event in (None, LogEvent.ERROR):
             self._print(record)
 
@@ -266,8 +254,7 @@ class LogHandler(LogHandlerBase):
         """Print a warning, an error that no job's log explains, or one of the few other lines that matter."""
         message = str(record.msg)
         wanted = record.levelno >= logging.WARNING and not self.explained
-        others = (RESTARTS,) if os.environ.get(AGAIN) else (RESTARTS, NOTHING_TO_DO)
-        if wanted or message.startswith(others):
+        if wanted or message.startswith((RESTARTS, NOTHING_TO_DO)):
             self._run().say(message)
 
     def _run(self) -> RunProgress:

@@ -1,0 +1,52 @@
+"""What a bitext says of itself in `meta.json`: counts, and checksums that stand for its large files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from nmt.errors import UserError
+from nmt.settings.base import Settings, read
+
+ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
+META = "meta.json"
+BITEXT_FILES = (*ARRAYS, META)
+"""Files of a bitext."""
+
+
+class Meta(Settings, extra="ignore"):
+    """Counts of a bitext, and checksums: of the vocabularies that it was made with, and of the four arrays."""
+
+    pairs: int
+    source_words: int
+    target_words: int
+    shuffled_seed: int | None
+    source_vocabulary_sha256: str
+    target_vocabulary_sha256: str
+    sha256: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """What the text was made with, for those who ask whether it is that of some settings."""
+
+
+def read_meta(folder: Path) -> Meta:
+    """Return the counts and checksums of the bitext in a folder. A UserError says if there is none."""
+    if not (folder / "meta.json").is_file():
+        raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
+    return read(Meta, folder / "meta.json", "make the bitext again")
+
+
+def data_checksums(train: Path, dev: Path) -> dict[str, str]:
+    """Return the checksums of two bitexts and of their vocabularies, by their names in a model's summary."""
+    return checksums_of(read_meta(train), read_meta(dev))
+
+
+def checksums_of(train: Meta, dev: Meta) -> dict[str, str]:
+    """Return what `data_checksums` does, of what the bitexts say of themselves."""
+    return {
+        "train": train.sha256,
+        "dev": dev.sha256,
+        "source_vocabulary": train.source_vocabulary_sha256,
+        "target_vocabulary": train.target_vocabulary_sha256,
+    }

@@ -1,0 +1,172 @@
+"""A store of expensive results: each lies under a key of what decides it, and a command's outputs are links to it.
+
+    store/trainings/rnnsearch-50-3fa9c1d2e0b7/                 checkpoints, history, best weights
+    store/trainings/rnnsearch-50-3fa9c1d2e0b7/finished-9b.../  the finished model
+    store/results/5c2d01e7aa42/                                translations, or what else was measured with models
+
+No workflow declares these files as outputs, so none deletes them. Settings that are set back find their former result.
+This module does not need PyTorch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nmt.io.files import link_file, read_json, sha256, write_json
+from nmt.settings.base import Flat, differences, flatten
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import (
+    FINAL_STATE,
+    HISTORY,
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    SUMMARY,
+    TARGET_VOCABULARY,
+    WEIGHTS,
+)
+
+KEY_DIGITS = 12
+"""Hexadecimal digits of a key."""
+FACTS = "facts.json"
+"""File of a stored result with what decides it. It is written last, so that it marks a complete result."""
+LINKED = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+"""Files of a finished model that do not depend on its names."""
+
+
+def key_of(facts: Mapping[str, Any]) -> str:
+    """Return the key of a result: the first digits of the SHA-256 of the facts that decide it."""
+    text = json.dumps(facts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+
+
+# --- trainings --------------------------------------------------------------------------------------------------------
+
+
+def training_facts(run: ModelRun, data: Mapping[str, str], base_key: str | None = None) -> Flat:
+    """Return all that decides the weights of a training, with dotted keys.
+
+    Args:
+        run: its settings.
+        data: checksums of the training and development text and of both vocabularies.
+        base_key: key of the finished model that the training continues.
+    """
+    facts: dict[str, Any] = {"settings": run.fingerprint_fields(), "data": data}
+    if base_key is not None:
+        facts["base"] = base_key
+    return flatten(facts)
+
+
+def model_key(facts: Flat, run: ModelRun) -> str:
+    """Return the key of a finished model: of its training, and of what decides when that ends and what it keeps."""
+    return key_of({"training": key_of(facts), "ending": run.ending_fields()})
+
+
+class TrainingStore:
+    """The trainings in a store, and the finished models of other stores.
+
+    Args:
+        folder: the store.
+        others: stores of other experiments, whose finished models are used, too.
+    """
+
+    def __init__(self, folder: Path, others: Iterable[Path] = ()) -> None:
+        self.folder = folder / "trainings"
+        self.others = [other / "trainings" for other in others]
+
+    def find_model(self, key: str) -> Path | None:
+        """Return the folder of the finished model with this key, or None."""
+        for trainings in (self.folder, *self.others):
+            # the summary is written last
+            for summary in trainings.glob(f"*/finished-{key}/{SUMMARY}"):
+                return summary.parent
+        return None
+
+    def state_folders(self, name: str, facts: Flat, run: ModelRun) -> list[Path]:
+        """Return the folders in which a training may lie, the first choice first.
+
+        The first is for all trainings with these facts, whenever they end. If it has gone on beyond the end that the
+        settings ask for, the second is for this end alone.
+        """
+        key = key_of(facts)
+        return [self._state_folder(name, key), self._state_folder(name, f"{key}-{model_key(facts, run)}")]
+
+    def _state_folder(self, name: str, key: str) -> Path:
+        # the model may have had another name
+        return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
+
+    def compare_with_former(self, name: str, facts: Flat) -> str:
+        """Return how the facts differ from those of the most similar former training of a name; "" if there is none."""
+        former = [(read_json(file), file.parent) for file in self.folder.glob(f"{name}-*/{FACTS}")]
+        changes = [(differences(was, facts), folder) for was, folder in former if was != facts]
+        if not changes:
+            return ""
+        change, folder = min(changes, key=lambda entry: entry[0].count(" was "))
+        return f"{change}; the former training stays in {folder}"
+
+
+def finished_folder(state: Path, key: str) -> Path:
+    """Return the folder of a finished model within that of its training."""
+    return state / f"finished-{key}"
+
+
+def link_model(finished: Path, output: Path, run: ModelRun) -> dict[str, Any]:
+    """Link the files of a finished model into a folder, under its names of today. Return its summary.
+
+    Args:
+        finished: its folder in the store.
+        output: the model's folder.
+        run: its settings, with id and label.
+    """
+    for name in LINKED:
+        link_file(finished / name, output / name)
+    write_json(output / SETTINGS, run.model_dump())
+    names = {"model": run.model, "label": run.label, "continue_from": run.continue_from}
+    summary: dict[str, Any] = {**read_json(finished / SUMMARY), **names}
+    write_json(output / SUMMARY, summary)
+    return summary
+
+
+# --- results that are made with models --------------------------------------------------------------------------------
+
+
+def model_facts(folders: Sequence[Path]) -> list[Mapping[str, str]]:
+    """Return, for each model's folder, checksums of all that decides what the model computes."""
+    names = (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+    return [
+        {
+            **{name: sha256(folder / name) for name in names},
+            "architecture": key_of(read_json(folder / SETTINGS)["architecture"]),
+        }
+        for folder in folders
+    ]
+
+
+def provide(
+    store: Path | None,
+    facts: Mapping[str, Any],
+    outputs: Mapping[str, Path],
+    make: Callable[[Mapping[str, Path]], None],
+) -> None:
+    """Link output files to a stored result, which is made first if it is not there.
+
+    Args:
+        store: the store; without one, the output files themselves are made.
+        facts: all that decides the result.
+        outputs: the output files, by their names in the store.
+        make: writes the files at the given paths.
+    """
+    if store is None:
+        make(outputs)
+        return
+    folder = store / "results" / key_of(facts)
+    stored = {name: folder / name for name in outputs}
+    if not all(path.is_file() for path in (*stored.values(), folder / FACTS)):
+        folder.mkdir(parents=True, exist_ok=True)
+        make(stored)
+        write_json(folder / FACTS, dict(facts))
+    for name, output in outputs.items():
+        link_file(stored[name], output)

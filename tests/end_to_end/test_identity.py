@@ -1,0 +1,233 @@
+"""Whatever is changed, set back, deleted or killed: tables are of the settings, and nothing is trained twice.
+
+One finished run of seconds is changed step by step. After each step its tables are those of its settings, `nmt verify`
+agrees, and the store tells how many trainings there have been.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.end_to_end.conftest import kill_once
+from tests.running import ROOT, make_demo, nmt, scheduled, snakemake, snakemake_command
+
+USE = """
+use: {models: [rnnencdec-30, rnnsearch-30]}
+artifacts:
+  figure2_models: [rnnencdec-30, rnnsearch-30]
+  figure3_model: rnnsearch-30
+  table3_models: [rnnencdec-30, rnnsearch-30]
+  bootstrap_samples: 50
+"""
+RENAMED = """
+use: {models: [mine, rnnsearch-30]}
+models: {mine: {label: Mine, family: rnnencdec, max_words: 30, training: {updates: 10}}}
+artifacts: {figure2_models: [mine, rnnsearch-30], table3_models: [mine, rnnsearch-30]}
+"""
+ONE_MODEL = """
+use: {models: [rnnsearch-30]}
+artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}
+"""
+
+
+@dataclass
+class TinyRun:
+    """A run in a folder, and how many trainings it has made."""
+
+    folder: Path
+
+    def call(self, *options: str, settings: str = "", target: str = "all") -> str:
+        """Call plain snakemake with these options, and settings in YAML; return what it says."""
+        files = [str(self.folder / "tiny.yaml"), str(self.folder / "use.yaml")]
+        if settings:
+            (self.folder / "more.yaml").write_text(settings, encoding="utf-8")
+            files.append(str(self.folder / "more.yaml"))
+        result = snakemake(self.folder, *options, "--cores", "2", "--configfile", *files, "--", target)
+        assert result.returncode == 0, result.stdout[-4000:]
+        return result.stdout
+
+    def finish(self, settings: str = "") -> None:
+        """Run to the end; then nothing is left to do, and the results verify."""
+        self.call(settings=settings)
+        assert "Nothing to be done" in self.call("-n", settings=settings)
+        verified = nmt("verify", self.folder / "results")
+        assert verified.returncode == 0, verified.stdout
+
+    @property
+    def trainings(self) -> int:
+        """Trainings that have ended."""
+        return len([*self.folder.glob("store/trainings/*/finished-*/summary.json")])
+
+    @property
+    def tables(self) -> dict[str, bytes]:
+        """The tables without hours, which differ between trainings of one model."""
+        names = ("table1.csv", "table3.csv", "significance.csv")
+        return {name: (self.folder / "results" / name).read_bytes() for name in names}
+
+
+def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    make_demo(folder)
+    (folder / "use.yaml").write_text(USE, encoding="utf-8")
+    run = TinyRun(folder)
+    run.finish()
+    first = run.tables
+    assert run.trainings == 2
+
+    # --- settings changed and set back
+    for settings, trained in {
+        "vocabulary: {words: 200}": 2,
+        "training: {learning_rate: 0.01}": 2,
+        "models: {rnnsearch-30: {training: {updates: 5}}}": 1,  # fewer than are done
+        "models: {rnnsearch-30: {training: {updates: 15}}}": 1,
+        "decoding: {beam: 3}": 0,
+        "seeds: [1, 2]": 2,
+        "seeds: [2]": 0,
+        RENAMED: 0,
+        ONE_MODEL: 0,
+        "artifacts: {bootstrap_samples: 60}": 0,
+    }.items():
+        before = run.trainings
+        run.finish(settings)
+        assert run.trainings == before + trained, settings
+    before = run.trainings
+    run.finish()
+    assert (run.tables, run.trainings) == (first, before)
+
+    # --- options and dates
+    def age_settings() -> None:
+        for file in folder.glob("settings/**/*.json"):
+            os.utime(file, (1, 1))
+
+    def call(*options: str) -> Callable[[], object]:
+        return lambda: run.call(*options)
+
+    steps: dict[str, Callable[[], object]] = {
+        "force all": call("--forceall"),
+        "force training": call("-R", "train"),
+        "delete all output": call("--delete-all-output"),
+        "until": call("--until", "translate", "-R", "translate"),
+        "omit": call("--omit-from", "translate", "-R", "train"),
+        "batch": call("--batch", "all=1/2"),
+        "touch": call("--touch"),
+        "an older date": age_settings,
+        "no models": lambda: shutil.rmtree(folder / "models"),
+        "no records": lambda: shutil.rmtree(folder / ".snakemake"),
+    }
+    for name, step in steps.items():
+        step()
+        run.finish()
+        assert (run.tables, run.trainings) == (first, before), name
+
+    # --- two experiments on one text
+    other = TinyRun(tmp_path / "other")
+    shutil.copytree(
+        folder, other.folder, ignore=lambda _, names: set(names) - {"config.yaml", "tiny.yaml", "use.yaml"}
+    )
+    with (other.folder / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("\ndata_from: ../tiny\n")
+    other.finish()
+    assert (other.tables, other.trainings) == (first, 0)
+
+    # --- without records, in a copy, and killed in the middle
+    shutil.rmtree(folder / ".snakemake")
+    run.finish("vocabulary: {words: 150}")
+    assert run.trainings == before + 2
+    copied = TinyRun(shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns(".snakemake")))
+    copied.finish()
+    assert (copied.tables, copied.trainings) == (first, before + 2)
+    shutil.rmtree(folder / "store")
+    files = ["--configfile", str(folder / "tiny.yaml"), str(folder / "use.yaml")]
+    kill_once(
+        lambda: any(folder.glob("store/trainings/*/checkpoint-*")),
+        snakemake_command(folder, "--cores", "2", "-R", "train", "--keep-incomplete", *files),
+    )
+    run.call("--unlock")
+    run.finish()
+    assert (run.tables, run.trainings) == (first, 2)
+
+
+def test_touched_text_of_other_settings_makes_no_tables(tmp_path: Path) -> None:
+    """`--touch` says that all is of the settings. The package knows better."""
+    make_demo(tmp_path)
+    (tmp_path / "use.yaml").write_text(USE, encoding="utf-8")
+    run = TinyRun(tmp_path)
+    run.finish()
+    run.call("--touch", settings="vocabulary: {words: 200}")
+    files = [str(tmp_path / name) for name in ("tiny.yaml", "use.yaml", "more.yaml")]
+    result = snakemake(tmp_path, "-R", "package_results", "--cores", "2", "--configfile", *files)
+    assert result.returncode != 0 and "config.json: of other settings" in result.stdout
+
+
+def test_another_text_under_an_older_date_is_another_training(tmp_path: Path) -> None:
+    make_demo(tmp_path)
+    text = {
+        side: [f"{word} {side} {number}" for number in range(60) for word in "abc"] for side in ("en", "fr")
+    }
+    corpus = {side: {"file": f"train.{code}"} for side, code in (("source", "en"), ("target", "fr"))}
+
+    def write(count: int, date: float) -> None:
+        for side, lines in text.items():
+            (tmp_path / f"train.{side}").write_text("\n".join(lines[:count]) + "\n", encoding="utf-8")
+            os.utime(tmp_path / f"train.{side}", (date, date))
+
+    write(180, time.time())
+    settings = {"corpora": {"mine": corpus}, "use": {"train": ["mine"], "models": ["rnnsearch-30"]}}
+    (tmp_path / "use.yaml").write_text(
+        yaml.safe_dump(settings) + ONE_MODEL.split("\n", 2)[2], encoding="utf-8"
+    )
+    run = TinyRun(tmp_path)
+    run.call(target="models")
+    write(90, 1e9)
+    run.call(target="models")
+    assert run.trainings == 2
+
+
+IMPORTER = """
+import yaml
+
+module nmt:
+    snakefile: "{snakefile}"
+    config: yaml.safe_load(open("mine.yaml"))
+
+use rule * from nmt as nmt_*
+
+rule mine:
+    default_target: True
+    input: "models/rnnsearch-30/model.safetensors"
+    output: "mine.txt"
+    shell: "wc -c {{input}} > {{output}}"
+"""
+
+
+@pytest.mark.parametrize("learning_rate", [0.003, 0.01])
+def test_a_module_trains_what_its_settings_ask_for_and_loses_nothing(
+    tmp_path: Path, learning_rate: float
+) -> None:
+    make_demo(tmp_path)
+    (tmp_path / "use.yaml").write_text(USE, encoding="utf-8")
+    run = TinyRun(tmp_path)
+    run.call(target="models")
+    settings = yaml.safe_load((tmp_path / "config.yaml").read_text(encoding="utf-8"))
+    for name in ("tiny.yaml", "use.yaml"):
+        layer = yaml.safe_load((tmp_path / name).read_text(encoding="utf-8"))
+        for key, value in layer.items():
+            settings[key] = {**settings.get(key, {}), **value}
+    settings["training"] |= {"learning_rate": learning_rate}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    (tmp_path / "Snakefile").write_text(IMPORTER.format(snakefile=ROOT / "Snakefile"), encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--forceall"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-4000:]
+    assert scheduled(result.stderr, "nmt_train")
+    assert run.trainings == (2 if learning_rate == 0.003 else 3)

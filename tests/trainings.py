@@ -1,0 +1,42 @@
+"""Prepared text and trainings of an experiment as files alone, for tests of what is told of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nmt.store.model_folder import SUMMARY
+from nmt.store.result_store import TrainingStore, finished_folder
+from pipeline.config.folder import ExperimentFolder
+from pipeline.config.schema import Config
+
+META = {
+    "pairs": 1, "source_words": 1, "target_words": 1, "shuffled_seed": None, "sha256": "text",
+    "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target",
+}  # fmt: skip
+
+
+def prepare_text(config: Config, folder: Path) -> None:
+    """Write what the binarized text of an experiment says of itself."""
+    for part in ("train", "dev"):
+        file = ExperimentFolder(config, folder).bitext(part) / "meta.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(META), encoding="utf-8")
+
+
+def state_of(config: Config, folder: Path, run: str) -> Path:
+    """The folder in the store where a training of prepared text belongs; it is made."""
+    files = ExperimentFolder(config, folder)
+    expected = files.expected_model(run)
+    state = TrainingStore(files.store).state_folders(run, expected.facts, expected.settings)[0]
+    state.mkdir(parents=True, exist_ok=True)
+    return state
+
+
+def finish(config: Config, folder: Path, run: str) -> Path:
+    """Let a training have ended, without weights; return the folder of the finished model."""
+    key = ExperimentFolder(config, folder).expected_model(run).key
+    finished = finished_folder(state_of(config, folder, run), key)
+    finished.mkdir()
+    (finished / SUMMARY).write_text("{}", encoding="utf-8")
+    return finished

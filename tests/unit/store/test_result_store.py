@@ -1,0 +1,77 @@
+"""Keys of expensive results, and the links to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.io.files import link_file
+from nmt.store.result_store import TrainingStore, key_of, model_key, provide, training_facts
+from tests.training_settings import model_run
+
+DATA = {"train": "1", "dev": "2", "source_vocabulary": "3", "target_vocabulary": "4"}
+
+
+def keys(data: Mapping[str, str] = DATA, base: str | None = None, **changes: Any) -> tuple[str, str]:
+    """The keys of a training and of its finished model."""
+    run = model_run(**changes)
+    facts = training_facts(run, data, base)
+    return key_of(facts), model_key(facts, run)
+
+
+def test_a_key_follows_what_decides_a_model_and_nothing_else() -> None:
+    training, model = keys()
+    for ending in ({"updates": 7}, {"patience": 3}, {"keep": "best"}, {"train_sample": 5}):
+        assert keys(**ending)[0] == training and keys(**ending)[1] != model
+    for computing in ({"device": "cuda"}, {"kernels": "compiled"}, {"log_every": 3}):
+        assert keys(**computing) == (training, model)
+    others = [keys(learning_rate=0.5), keys(base="5"), keys(threads=2), keys(DATA | {"dev": "6"})]
+    assert len({training, *(other[0] for other in others)}) == 5
+    assert len({model, *(other[1] for other in others)}) == 5
+
+
+def test_a_training_is_found_under_a_former_name_and_compared_with_the_nearest_one(tmp_path: Path) -> None:
+    run = model_run()
+    facts = training_facts(run, DATA)
+    store = TrainingStore(tmp_path)
+    state, own = store.state_folders("small", facts, run)
+    state.mkdir(parents=True)
+    (state / "facts.json").write_text("{}", encoding="utf-8")
+    assert store.state_folders("renamed", facts, run)[0] == state != own
+    assert store.compare_with_former("small", facts).endswith(f"stays in {state}")
+    assert store.compare_with_former("other", facts) == ""
+
+
+def test_a_result_is_made_once_and_its_links_may_be_deleted(tmp_path: Path) -> None:
+    made: list[Path] = []
+
+    def make(paths: Mapping[str, Path]) -> None:
+        made.append(paths["text"])
+        paths["text"].write_text("found", encoding="utf-8")
+
+    output = tmp_path / "output.txt"
+    for facts in ({"beam": 1}, {"beam": 1}, {"beam": 2}, {"beam": 1}):
+        output.unlink(missing_ok=True)
+        provide(tmp_path / "store", facts, {"text": output}, make)
+        assert output.read_text(encoding="utf-8") == "found"
+    assert len(made) == 2
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_is_linked_or_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.write_text("new", encoding="utf-8")
+    target.write_text("old", encoding="utf-8")
+    for _ in range(2):
+        link_file(source, target)
+        assert target.read_text(encoding="utf-8") == "new" and target.samefile(source) == links
+    assert sorted(os.listdir(tmp_path)) == ["source", "target"]
