@@ -40,6 +40,13 @@ MORE_TO_DO = 75
 @vocabularies
 @click.option("--continue-from", type=EXISTING, help="Folder of the finished model to continue from.")
 @click.option(
+    "--init-from",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Folder of a model whose weights are the initial ones, for fine-tuning on other text or with another learning "
+    "rate. Family, sizes and vocabularies must be the same. Nothing but its weights is taken.",
+)
+@click.option(
     "--store",
     "store_folder",
     required=True,
@@ -83,6 +90,7 @@ def train(
     source_vocabulary: Path,
     target_vocabulary: Path,
     continue_from: Path | None,
+    init_from: Path | None,
     store_folder: Path,
     shared_stores: tuple[Path, ...],
     output: Path,
@@ -101,16 +109,19 @@ def train(
     # without PyTorch, since a training that is finished needs none
     from nmt.data.meta import data_checksums
     from nmt.io.system import seconds_to_work
-    from nmt.store.model_folder import read_key
+    from nmt.store.model_folder import initial_weights, read_key
     from nmt.store.result_store import TrainingStore, link_model, model_key, training_facts
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
+    if continue_from and init_from:
+        raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
     base_key = read_key(continue_from) if continue_from else None
-    facts = training_facts(run, data_checksums(train_folder, dev_folder), base_key)
+    data = data_checksums(train_folder, dev_folder) | initial_weights(init_from)
+    facts = training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
     finished = store.find_model(model_key(facts, run))
     if finished:
@@ -121,7 +132,13 @@ def train(
         from nmt.training.trainer import Interrupted
 
         files = TrainingFiles(
-            train_folder, dev_folder, source_vocabulary, target_vocabulary, continue_from, base_key
+            train_folder,
+            dev_folder,
+            source_vocabulary,
+            target_vocabulary,
+            continue_from,
+            base_key,
+            init_from,
         )
         try:
             finished = train_in_store(store, output.name, run, files, facts, if_locked, deadline)

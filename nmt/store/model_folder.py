@@ -53,6 +53,17 @@ class _Summary(BaseModel, extra="ignore"):
     key: str
 
 
+def initial_weights(folder: Path | None) -> dict[str, str]:
+    """Return the checksum of the weights that a training begins with, by its name in `data` of a summary.
+
+    It is empty for a training that draws its initial weights, whose folder is None.
+    """
+    if folder is None:
+        return {}
+    refuse_other_than_model(folder)
+    return {"initial_weights": sha256(folder / WEIGHTS)}
+
+
 def refuse_other_than_model(folder: Path) -> None:
     """Raise a UserError unless `folder` looks like the folder of a finished model."""
     missing = [name for name in MODEL if not (folder / name).is_file()]

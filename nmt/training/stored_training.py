@@ -24,6 +24,7 @@ class TrainingFiles:
     """The files that a training reads.
 
     train, dev: folders of binarized text. base: folder of the model that it continues, with base_key, that model's key.
+    init_from: folder of the model whose weights are the initial ones.
     """
 
     train: Path
@@ -32,6 +33,7 @@ class TrainingFiles:
     target_vocabulary: Path
     base: Path | None
     base_key: str | None
+    init_from: Path | None = None
 
 
 def train_in_store(
@@ -61,7 +63,7 @@ def train_in_store(
     data = open_data(files.train, files.dev, files.source_vocabulary, files.target_vocabulary)
     for state in store.state_folders(name, facts, run):
         with locks.hold(state, if_locked, deadline) as holding:
-            trainer = Trainer(run, *data, state, files.base_key)
+            trainer = Trainer(run, *data, state, files.base_key, files.init_from)
             # another process may have finished it while this one waited
             finished = finished_folder(state, trainer.key)
             if (finished / SUMMARY).is_file():

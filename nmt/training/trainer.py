@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,10 +35,12 @@ from nmt.errors import RecurringError, UserError
 from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
 from nmt.model import families
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import Flat, differences
 from nmt.settings.training import ModelRun
+from nmt.store.model_folder import WEIGHTS, initial_weights
 from nmt.store.result_store import model_key, training_facts
-from nmt.store.tensors import load_tensors, save_tensors
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.history import FOLDER, Board, History, last_update
@@ -91,6 +94,32 @@ def open_data(
     return *bitexts, (source, target)
 
 
+def load_initial_weights(model: EncoderDecoder, folder: Path, data: Mapping[str, str]) -> None:
+    """Load the weights of the finished model in `folder`.
+
+    Raises a UserError if it has other vocabularies than the text, whose checksums are in `data`, or other weights.
+    """
+    weights, about = load_tensors(folder / WEIGHTS), load_metadata(folder / WEIGHTS)
+    for side, checksum in json.loads(about.get("vocabularies", "{}")).items():
+        if checksum != data[f"{side}_vocabulary"]:
+            raise UserError(
+                f"{folder}: trained with another {side} vocabulary; binarize the text with its {side}.tsv"
+            )
+
+    shapes, expected_shapes = (
+        {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+        for tensors in (weights, model.state_dict())
+    )
+    for name in sorted(shapes.keys() | expected_shapes.keys()):
+        shape, expected = shapes.get(name), expected_shapes.get(name)
+        if shape != expected:
+            raise UserError(
+                f"{folder}: its weights do not fit the settings: {name} is {shape}, expected {expected}; the family "
+                "and the sizes of `architecture` must be the same"
+            )
+    model.load_state_dict(weights)
+
+
 class PastTheEnd(UserError):
     """Raised when a state folder holds a training that has gone on beyond the end that the settings ask for."""
 
@@ -110,8 +139,18 @@ class Trainer:
         vocabularies: tuple[Vocabulary, Vocabulary],
         state: Path,
         base_key: str | None = None,
+        init_from: Path | None = None,
     ) -> None:
-        """Set up a training of `run` in the folder `state`; base_key: key of the finished model that it continues."""
+        """Set up a training of `run` in the folder `state`.
+
+        Args:
+            run: the settings.
+            train, dev: training and development text.
+            vocabularies: those of source and target.
+            state: the folder for checkpoints.
+            base_key: key of the finished model that the training continues.
+            init_from: folder of the model whose weights are the initial ones; None draws them.
+        """
         make_deterministic(run.training.threads)
         keep_freed_memory()
         self.run_settings, self.settings = run, run.training
@@ -122,7 +161,10 @@ class Trainer:
             click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
         source, self.target_vocabulary = vocabularies
         sizes = len(source), len(self.target_vocabulary)
+        self.data = data_checksums(train.folder, dev.folder) | initial_weights(init_from)
         self.model = families.create(run.family, run.architecture, sizes, run.seed).to(self.device)
+        if init_from is not None:
+            load_initial_weights(self.model, init_from, self.data)
         products = choose_products(self.device, run.training.products)
         fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
         self.model.use(Backend(run.training.precision, products, fuse))
@@ -137,7 +179,6 @@ class Trainer:
         )
         self.last_update = last_update(self.settings, len(self.pairs), self.settings.batch_size)
         self.last_because = "updates" if self.last_update == self.settings.updates else "epochs"
-        self.data = data_checksums(train.folder, dev.folder)
         self.facts = training_facts(run, self.data, base_key)
         self.key = model_key(self.facts, run)
         self.history = History(state / "history.jsonl")

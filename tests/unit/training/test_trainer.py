@@ -14,8 +14,10 @@ import torch
 from tensorboardX.proto.event_pb2 import Event
 
 from nmt.data.bitext import Bitext
+from nmt.io.files import sha256
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
+from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training.checkpoint import Checkpoint, export
 from nmt.training.history import records
 from nmt.training.trainer import Interrupted, PastTheEnd, Trainer, checkpoint
@@ -372,6 +374,32 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
     assert same_tensors(successor.state_tensors(), unbroken.state_tensors())
     with refused():
         successor_of(first, model_run(continue_from="small", batch_size=5), text, tmp_path / "first")
+
+
+def test_a_training_may_begin_with_the_weights_of_another_model(text: Bitext, tmp_path: Path) -> None:
+    first = finished(text, tmp_path / "first")
+    folder = tmp_path / "model"
+    names = [tmp_path / "source.tsv", tmp_path / "target.tsv"]
+    for side, name in zip(VOCABULARIES, names, strict=True):
+        side.write(name)
+    export(folder, first, (names[0], names[1]), "updates")
+
+    def tuned(**changes: object) -> Trainer:
+        return Trainer(model_run(**changes), text, text, VOCABULARIES, tmp_path / "tuned", init_from=folder)
+
+    slow = tuned(learning_rate=0.1)
+    slow.resume(None)
+    assert slow.counters.update == 0
+    assert same_tensors(slow.model.state_dict(), load_tensors(folder / "model.safetensors"))
+    # the weights decide which training this is
+    assert slow.facts["data.initial_weights"] == sha256(folder / "model.safetensors")
+    assert slow.key != trainer(model_run(learning_rate=0.1), text, tmp_path / "drawn").key
+    with refused():
+        tuned(family="rnnencdec")
+    changed = load_tensors(folder / "model.safetensors")
+    save_tensors(folder / "model.safetensors", changed, {"vocabularies": '{"source": "another"}'})
+    with refused():
+        tuned()
 
 
 def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: Path) -> None:
