@@ -25,8 +25,14 @@ def source() -> Path | None:
 
 @functools.cache
 def _provided() -> str | None:
+    def fetch(path: Path) -> None:
+        archive = source()
+        if archive is None:
+            raise UserError("no archive of Moses' source")
+        shutil.copy(archive, path)
+
     try:
-        provide(BUILT, source(), jobs=2)
+        provide(BUILT, fetch, jobs=2)
     except UserError as error:
         return str(error)
     return None

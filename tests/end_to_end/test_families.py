@@ -106,7 +106,7 @@ def evaluate(here: Path, seed: int) -> Path:
 def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family: FamilyName) -> None:
     aligns = FAMILIES[family].aligns
     (left,) = training_times(config, tmp_path, ["tiny"])
-    assert left.hours == 4 / 1000 and disk_bytes(config, tmp_path, [], ["tiny"])["models"] > 0
+    assert left.hours == 4 / 1000 and disk_bytes(config, tmp_path, [], [], ["tiny"])["models"] > 0
     model = trained(tmp_path, config)
     summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))
     assert summary["family"] == family and summary["updates"] == 4

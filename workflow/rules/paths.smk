@@ -115,3 +115,27 @@ OTHER_SYSTEMS = {
     }
     for set_name in SETS
 }
+
+
+def raw_text(corpus, language):
+    """One side of a corpus before tokenization, shard by shard; of training text it is deleted once there are tokens."""
+    files = [f"data/raw/{shard}.{language}.zst" for shard in shards([corpus])]
+    return files if experiment.part_of(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
+
+
+def base_files(wildcards):
+    """What is needed of the model that a run continues; the summary, which Snakemake compares, has its key."""
+    base = RUNS[wildcards.model].base
+    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
+
+
+def files_of_run(run, originals, count):
+    """What the replication package copies of a run: translations and their records, attention, summary, perplexity.
+
+    Of the originals of the package, so many are translations.
+    """
+    names = {f"{run}.jsonl", f"{run}.json", *(f"{run}.{mode}.jsonl" for mode in MODES)}
+    files = [
+        file for file in originals if os.path.basename(file) in names or file.split(os.sep)[-2:-1] == [run]
+    ]
+    return files + records_of(file for file in files if file in originals[:count])

@@ -6,12 +6,6 @@ MONOLINGUAL = experiment.lm_corpora(CONFIG)
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 
 
-def raw_text(corpus, language):
-    """One side of a corpus before tokenization, shard by shard; of training text it is deleted once there are tokens."""
-    files = [f"data/raw/{shard}.{language}.zst" for shard in shards([corpus])]
-    return files if experiment.part_of(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
-
-
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in IN_FILES:
 

@@ -177,11 +177,12 @@ if CONFIG.sentence_vectors:
         resources:
             **WITH_MODELS,
         params:
+            model=lambda wildcards: f"{MODELS}/{wildcards.model}",
             # a function, or Snakemake would take braces in it for wildcards
             lines=lambda wildcards: "\n\n".join(map("\n".join, CONFIG.sentence_vectors.panels)),
             options=lambda wildcards, input: MODEL_OPTIONS,
         shell:
-            "nmt vectors --tokenized --model {MODELS}/{wildcards.model} {params.options} --output-tsv {output.coordinates:q}"
+            "nmt vectors --tokenized --model {params.model:q} {params.options} --output-tsv {output.coordinates:q}"
             " <<< {params.lines:q} 2>&1 | tee -i {log:q}"
 
 
@@ -332,19 +333,10 @@ rule release:
 # --- a run in pieces --------------------------------------------------------------------------------------------------
 
 
-def files_of_run(run):
-    """What the replication package copies of a run: translations and their records, attention, summary, perplexity."""
-    names = {f"{run}.jsonl", f"{run}.json", *(f"{run}.{mode}.jsonl" for mode in MODES)}
-    files = [
-        file for file in ORIGINALS if os.path.basename(file) in names or file.split(os.sep)[-2:-1] == [run]
-    ]
-    return files + records_of(file for file in files if file in ORIGINALS[: len(TRANSLATED)])
-
-
 rule pack_run:
     """Pack what the results need of a run, without weights: workflow/pieces.py joins runs of several machines."""
     input:
-        files=lambda wildcards: files_of_run(wildcards.model),
+        files=lambda wildcards: files_of_run(wildcards.model, ORIGINALS, len(TRANSLATED)),
     output:
         archive="pieces/{model}.tar",
     log:

@@ -16,12 +16,6 @@ for run in RUNS.values():
     SETTINGS.add(f"train/{run.name}", run_settings(CONFIG, run))
 
 
-def base_files(wildcards):
-    """What is needed of the model that a run continues; the summary, which Snakemake compares, has its key."""
-    base = RUNS[wildcards.model].base
-    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
-
-
 rule train:
     """Train a model, resume its training, or link to it in store/, which no rule declares or deletes."""
     input:

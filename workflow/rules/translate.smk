@@ -61,9 +61,10 @@ rule align:
     resources:
         **WITH_MODELS,
     params:
+        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
         options=lambda wildcards, input: MODEL_OPTIONS,
     shell:
-        "nmt test-set align --model {MODELS}/{wildcards.model} --source {input.source:q} --target {input.target:q}"
+        "nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --store store --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 

@@ -73,8 +73,8 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
     config = load(find_layers(folder))
-    assert disk_bytes(config, folder, [], [])["text"] > sum(
-        file.stat().st_size for file in (folder / "text").iterdir()
+    assert disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
+        file.stat().st_size for file in (folder / "text").glob("train.*")
     )
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
     assert made.returncode == 0, made.stdout

@@ -44,12 +44,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_json(folder / "raw/tiny/counts.json", {"pairs": 4, "source_words": 10, "target_words": 9})
     for shard, clean in enumerate(({"kept": 2, "empty": 0}, {"kept": 1, "empty": 1})):
         clean = clean | {"pairs": 2, "kept_source_words": 4, "kept_target_words": 3, "source_words": 5}
-        overlap = {"exam_same_both": shard}
-        write_stage(folder, "tiny", shard, "tokens", TOKENS[shard], clean=clean, overlap=overlap)
+        write_stage(folder, "tiny", shard, "tokens", TOKENS[shard], clean=clean)
         write_stage(folder, "tiny", shard, "selected", SELECTED[shard])
+    write_json(folder / "overlap/tiny.json", {"exam_same_both": 1})
     write_json(folder / "raw/exam/counts.json", {"pairs": 1, "source_words": 2, "target_words": 2})
     clean = {"pairs": 1, "kept": 1, "empty": 0, "kept_source_words": 2, "kept_target_words": 2}
-    write_stage(folder, "exam", 0, "tokens", [("the cat", "le lit")], clean=clean, overlap={})
+    write_stage(folder, "exam", 0, "tokens", [("the cat", "le lit")], clean=clean)
     return folder
 
 
