@@ -57,7 +57,7 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = JobList(config, (download(config, "europarl-v7"),))
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**8))
-    assert any(line.startswith("warning: disk: needs 0.6 GB") for line in forecast(listed, tmp_path))
+    assert any(line.startswith("warning: disk: needs 0.7 GB") for line in forecast(listed, tmp_path))
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
     assert not any(line.startswith("warning") for line in forecast(listed, tmp_path))
 

@@ -88,7 +88,6 @@ def test_translations_and_alignments_are_of_words(model: TrainedModel, tmp_path:
     records = map(json.loads, read_lines(tmp_path / "records"))
     for found, source in zip(records, SOURCES, strict=True):
         assert found["source_unknown"] == source.count("d")
-        assert found["text"].split() == found["tokens"]
         written = len(found["tokens"]) + found["finished"]
         assert len(found["word_log_probabilities"]) == written
         if found["alignment"] is not None:
