@@ -170,11 +170,12 @@ def _show(folder: Path) -> None:
 def _usefulness(model: Path) -> tuple[bool, float]:
     """Return whether Figure 3 shows a model, and its BLEU: the order in which a person would try models."""
     from nmt.io.files import read_json
+    from pipeline.config.folder import RUN_SETTINGS
 
     folder = model.parents[1]
-    score = folder / "scores" / f"{model.name}.json"
+    score = folder / "scores" / "test" / f"{model.name}.json"
     bleu = float(read_json(score)["bleu_all"]) if score.is_file() else 0.0
-    settings = folder / "logs" / "settings.json"
+    settings = folder / RUN_SETTINGS
     figure3_model = read_json(settings)["artifacts"]["figure3_model"] if settings.is_file() else ""
     return model.name == figure3_model, bleu
 

@@ -25,11 +25,11 @@ def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
     (tmp_path / "results" / "table1.md").write_text(f"{row}\n\nNotes.\n", encoding="utf-8")
     (tmp_path / "results" / "finding.txt").write_text(f"{'word ' * 30}\n", encoding="utf-8")
     (tmp_path / "results" / "report.html").touch()
-    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores" / "test").mkdir(parents=True)
     for name, bleu in (("rnnencdec-5", 4.0), ("rnnsearch-5", 20.0), ("rnnsearch-5-star", 12.0)):
         (tmp_path / "models" / name).mkdir(parents=True)
         (tmp_path / "models" / name / "text.json").touch()
-        (tmp_path / "scores" / f"{name}.json").write_text(f'{{"bleu_all": {bleu}}}')
+        (tmp_path / "scores" / "test" / f"{name}.json").write_text(f'{{"bleu_all": {bleu}}}')
     run._show(tmp_path)
     lines = capsys.readouterr().out.splitlines()
     assert row[:-25] in lines and "Notes." not in lines and len(lines) <= 15  # what fits into 80 columns
