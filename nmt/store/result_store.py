@@ -32,7 +32,10 @@ from nmt.store.model_folder import (
 KEY_DIGITS = 12
 """Hexadecimal digits of a key."""
 FACTS = "facts.json"
-"""File of a stored result with what decides it. It is written last, so that it marks a complete result."""
+"""File with the facts that decide a result or a training.
+
+In a result's folder it is written last, so that it marks a complete result; in a training's folder, first.
+"""
 LINKED = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
 """Files of a finished model that do not depend on its names."""
 
@@ -80,7 +83,7 @@ class TrainingStore:
     def find_model(self, key: str) -> Path | None:
         """Return the folder of the finished model with this key, or None."""
         for trainings in (self.folder, *self.others):
-            # the summary is written last
+            # The summary is written last, so that the folder is complete.
             for summary in trainings.glob(f"*/finished-{key}/{SUMMARY}"):
                 return summary.parent
         return None
@@ -100,7 +103,9 @@ class TrainingStore:
 
     def compare_with_former(self, name: str, facts: Flat) -> str:
         """Return how the facts differ from those of the most similar former training of a name; "" if there is none."""
-        former = [(read_json(file), file.parent) for file in self.folder.glob(f"{name}-*/{FACTS}")]
+        # A key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
+        pattern = f"{name}-{'?' * KEY_DIGITS}/{FACTS}"
+        former = [(read_json(file), file.parent) for file in self.folder.glob(pattern)]
         changes = [(differences(was, facts), folder) for was, folder in former if was != facts]
         if not changes:
             return ""

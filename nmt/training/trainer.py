@@ -473,7 +473,6 @@ class Trainer:
         return {
             "counters": counters,
             "facts": self.facts,
-            "key": self.key,
             "products": self.model.backend.products,
         }
 

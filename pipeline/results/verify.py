@@ -233,6 +233,7 @@ def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
 def _compare_text(
     set_name: str, inputs: Inputs, files: set[str], folder: Path, archives: Path | None, found: Verdict
 ) -> bool:
+    """Make the text of a set again and compare it with the package's. Return whether it could be made."""
     config, package = inputs.config, inputs.package
     languages = (config.languages.source, config.languages.target)
     corpora = config.use.test[:1] if set_name == "test" else config.use.dev
