@@ -183,13 +183,13 @@ def append(path: Path, measurements: Iterable[Mapping[str, Any]], about: Mapping
 def machine(is_busy: bool) -> dict[str, Any]:
     """Return the machine in words, its load, and the versions of the code and of torch."""
     # not above: contenders would inherit what nmt sets for torch's threads
-    from nmt.io.system import code, processor, release_name
+    from nmt.io.system import cpu_model, describe_code, format_version
 
     return {
         "busy": is_busy,
-        "processor": processor(),
+        "processor": cpu_model(),
         "torch": version("torch"),
-        "code": release_name(code()),
+        "code": format_version(describe_code()),
         "load_before": round(os.getloadavg()[0], 2),
     }
 

@@ -115,7 +115,7 @@ class Setup:
 
     def prepared(self, updater: Updater, batch: Batch) -> Batch:
         """Return a batch as training prepares it for the updater."""
-        return batch.pinned() if updater.graphs else batch.to(self.device)
+        return batch.pin_memory() if updater.graphs else batch.to(self.device)
 
 
 def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from nmt.decoding.translation import Translation as Translation
-from nmt.errors import UserError, system_errors
-from nmt.io.files import path_of
+from nmt.errors import UserError, os_errors_as_user_error
+from nmt.io.files import parse_path
 from nmt.settings.base import validated
 from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import text_settings
@@ -30,7 +30,7 @@ class Model:
         self, folders: Sequence[Path], compute: ComputeOptions, shortlist: Path | None = None
     ) -> None:
         """Use `nmt.load`."""
-        self.text, self.compute = text_settings_of(folders), compute
+        self.text, self.compute = common_text_settings(folders), compute
         # torch takes seconds to import, so the settings were checked before
         from nmt.decoding import shortlist as shortlists
         from nmt.store import trained_model
@@ -159,13 +159,13 @@ def load(
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has no such value.
     """
-    paths = [path_of(one, "nmt.load") for one in (folder, *others)]
-    words = None if shortlist is None else path_of(shortlist, "nmt.load: shortlist")
-    with system_errors():
+    paths = [parse_path(one, "nmt.load") for one in (folder, *others)]
+    words = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
+    with os_errors_as_user_error():
         return Model(paths, validated(ComputeOptions, options, "nmt.load"), words)
 
 
-def text_settings_of(folders: Sequence[Path]) -> TextSettings:
+def common_text_settings(folders: Sequence[Path]) -> TextSettings:
     """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
     first, *others = (text_settings(folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):

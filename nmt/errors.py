@@ -44,7 +44,7 @@ class RecurringError(UserError):
         return f"{super().__str__()}; tried again, it would end the same"
 
 
-def of_system(error: OSError, path: str | Path | None = None) -> UserError:
+def convert_os_error(error: OSError, path: str | Path | None = None) -> UserError:
     """Return a UserError that says what the system refused, and for which file."""
     match error:
         case FileNotFoundError():
@@ -60,12 +60,12 @@ def of_system(error: OSError, path: str | Path | None = None) -> UserError:
 
 
 @contextmanager
-def system_errors(path: str | Path | None = None) -> Iterator[None]:
+def os_errors_as_user_error(path: str | Path | None = None) -> Iterator[None]:
     """Turn an error of the operating system into a `UserError` of one line."""
     try:
         yield
     except OSError as error:
-        raise of_system(error, path) from None
+        raise convert_os_error(error, path) from None
 
 
 READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma.LZMAError)
@@ -87,7 +87,7 @@ def naming(
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise  # of what is written meanwhile: nothing that is read fills a disk
         if isinstance(error, OSError) and error.errno is not None:
-            raise of_system(error, error.filename or where) from None
+            raise convert_os_error(error, error.filename or where) from None
         if isinstance(error, UnicodeDecodeError):
             raise UserError(f"{where}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt.data.shards import Corpora
-from nmt.data.tokenization import CONTROL, Tokenizer
+from nmt.data.tokenization import CONTROL_CHARACTERS, Tokenizer
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
@@ -26,7 +26,7 @@ from nmt.selection.cross_entropy import Threshold, apply
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
 
-_DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL.pattern}")
+_DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
 """Byte order marks, carriage returns at the end, and control characters."""
 _SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
 """What str.splitlines, editors and many programs take for the end of a line."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.system import ask, last_line
+from nmt.io.system import last_output_line, query_program
 
 
 def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
@@ -38,7 +38,7 @@ def _first_error(output: str) -> str:
     # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
     error = r"\berrors?\b|\bld: cannot find\b|undefined reference"
     errors = (line for line in output.split("\n") if re.search(error, line, re.IGNORECASE))
-    return last_line(next(errors, output))
+    return last_output_line(next(errors, output))
 
 
 def lacking(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
@@ -51,7 +51,7 @@ def lacking(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
         # the folders of a conda environment are known to cmake and to conda's own compiler
         search = [f"-I{os.environ['CONDA_PREFIX']}/include"] if os.environ.get("CONDA_PREFIX") else []
         command = [compiler, *search, "-x", "c++", "-E", "-include", header, "-o", os.devnull, os.devnull]
-        if ask(*command) is None:
+        if query_program(*command) is None:
             absent.append(header)
     return absent
 

@@ -29,7 +29,7 @@ def hanging(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / name).write_text("#!/bin/sh\nexec sleep 60\n")
     (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(system, "PATIENCE", 0.2)
+    monkeypatch.setattr(system, "ANSWER_SECONDS", 0.2)
 
 
 TINY = """

@@ -6,7 +6,7 @@ import os
 import re
 
 from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
-from nmt.io.system import ask
+from nmt.io.system import query_program
 
 UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
@@ -34,7 +34,9 @@ def share() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
     if POOL not in os.environ:
-        installed = installed_gpus(ask("nvidia-smi", "-L") or "")  # a driver that hangs computes nothing
+        installed = installed_gpus(
+            query_program("nvidia-smi", "-L") or ""
+        )  # a driver that hangs computes nothing
         if installed:
             os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, ",".join(installed))))
     return len(gpu_names(os.environ.get(POOL, "")))

@@ -42,7 +42,7 @@ WITHOUT_WEIGHTS = (
 
 def main() -> int:
     """Run a piece or join pieces, and return Snakemake's exit code."""
-    from nmt.errors import UserError, of_system
+    from nmt.errors import UserError, convert_os_error
 
     options = parse()
     try:
@@ -50,7 +50,9 @@ def main() -> int:
             return run_piece(options.folder, options.piece, options.at_once)
         return join_pieces(options.folder, options.archives)
     except (UserError, OSError) as error:
-        problem = of_system(error, error.filename or options.folder) if isinstance(error, OSError) else error
+        problem = (
+            convert_os_error(error, error.filename or options.folder) if isinstance(error, OSError) else error
+        )
         print(f"error: {problem}", file=sys.stderr)
         return 2
 

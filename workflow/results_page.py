@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nmt.errors import UserError, printable
 from nmt.io.files import write_json, write_text
-from nmt.io.system import REPOSITORY, origin
+from nmt.io.system import REPOSITORY, describe_environment
 from pipeline.results import package
 from pipeline.results.artifacts import TABLES_MADE
 from pipeline.results.build import build, of_package, texts
@@ -69,7 +69,7 @@ def _kept(results: Path, archives: Path, folder: Path) -> Path:
         package.keep(source, folder / name)
     inputs = Inputs(ReplicationPackage(folder), PAPERS)
     build(inputs, folder, [file for text in texts(inputs) for file in text.files])
-    write_json(folder / TABLES_MADE, origin())
+    write_json(folder / TABLES_MADE, describe_environment())
     files = [path for path in folder.rglob("*") if path.is_file()]
     record(folder, files, archives)
     return folder

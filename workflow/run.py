@@ -24,7 +24,7 @@ from nmt.environment import environment, prepare  # noqa: E402  found by the lin
 
 def main() -> int:
     """Run the experiment, and return Snakemake's exit code."""
-    from nmt.errors import UserError, of_system
+    from nmt.errors import UserError, convert_os_error
 
     arguments, options = _arguments()
     folder: Path = arguments.folder
@@ -37,7 +37,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (UserError, OSError) as error:
-        problem = of_system(error, error.filename or folder) if isinstance(error, OSError) else error
+        problem = convert_os_error(error, error.filename or folder) if isinstance(error, OSError) else error
         print(f"error: {problem}", file=sys.stderr)
         return 2
 
@@ -45,12 +45,12 @@ def main() -> int:
 def _run_alone(folder: Path, cores: str, options: Sequence[str]) -> int:
     """Run the experiment unless somebody else does, and return Snakemake's exit code."""
     from nmt.errors import UserError
-    from nmt.io.locks import hold
+    from nmt.io.locks import hold_folder
     from workflow.settings_files import LOCK
 
     try:
         # Snakemake holds this lock as long as it lives, so what else it has locked is that of a run that was killed.
-        with hold(folder / LOCK, "refuse"):
+        with hold_folder(folder / LOCK, "refuse"):
             if any((folder / ".snakemake" / "locks").glob("*")):
                 _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options])
     except UserError:

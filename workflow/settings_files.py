@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.io.files import write_text
-from nmt.io.locks import hold
+from nmt.io.locks import hold_folder
 
 LOCK = Path(".snakemake") / "run"
 """Folder of the lock that a Snakemake holds as long as it lives."""
@@ -49,7 +49,7 @@ class SettingsFiles:
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             try:
-                self.lock.enter_context(hold(LOCK, "refuse"))
+                self.lock.enter_context(hold_folder(LOCK, "refuse"))
                 break
             except UserError:
                 if time.monotonic() > deadline:

@@ -26,12 +26,12 @@ from nmt.data.batches import (
     word_mask,
 )
 from nmt.data.bitext import Bitext, binarize
-from nmt.data.vocabulary import Vocabulary, build, count_words
+from nmt.data.vocabulary import Vocabulary, build_vocabulary, count_words
 from nmt.evaluation.bleu import multi_bleu
 from nmt.model.families.rnnsearch import RNNsearch
 from nmt.model.gru import weight
-from nmt.plots.sentence import attention_matrix
-from nmt.plots.style import save_as
+from nmt.plots.sentence import plot_attention
+from nmt.plots.style import save_figure
 from nmt.settings.families import GatedArchitecture
 
 HERE = Path(__file__).parent
@@ -118,7 +118,7 @@ def small_text(folder):
     files = {part: tuple(HERE / "text" / f"{part}.{side}.gz" for side in SIDES) for part in ("train", "dev")}
     folder.mkdir(exist_ok=True)
     vocabularies = [
-        build(count_words([file]), 450, False, folder / f"{side}.tsv")
+        build_vocabulary(count_words([file]), 450, False, folder / f"{side}.tsv")
         for side, file in zip(SIDES, files["train"], strict=True)
     ]
     train, dev = (
@@ -184,8 +184,8 @@ def draw(model, dev, vocabularies, path):
     with torch.no_grad():
         alpha = model.nll(make_batch(dev, np.array([row]), True))[1][:, 0]
     source, target = vocabularies
-    save_as(
-        attention_matrix(alpha.numpy(), source.words(dev.source(row)), target.words(dev.target(row))), path
+    save_figure(
+        plot_attention(alpha.numpy(), source.words(dev.source(row)), target.words(dev.target(row))), path
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 import nmt
-from nmt.errors import UserError, error_lines, of_system
+from nmt.errors import UserError, convert_os_error, error_lines
 from nmt.io import progress
 
 # heading of the help -> words of the subcommand -> where its function is
@@ -141,7 +141,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run a subcommand; an error of the input or of the system becomes one line on standard error."""
-    progress.begin()
+    progress.clear_progress()
     os.environ.pop("MPLBACKEND", None)  # a notebook kernel's may not be installed here, and files need none
     try:
         commands(prog_name="nmt")
@@ -158,7 +158,7 @@ def in_one_line(error: Exception) -> str | None:
         case UserError():
             return str(error)
         case OSError():
-            return str(of_system(error))
+            return str(convert_os_error(error))
         case MemoryError():
             detail = f" ({error})" if str(error) else ""
             return f"{called()}: out of memory{detail}; use smaller batches, or a machine with more"
@@ -180,5 +180,5 @@ def in_one_line(error: Exception) -> str | None:
 def fail(message: str) -> None:
     """Print a line per problem and leave with the exit code for bad input."""
     click.echo(error_lines(message), err=True)
-    progress.failed(message)
+    progress.record_failure(message)
     sys.exit(2)

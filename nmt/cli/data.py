@@ -38,9 +38,11 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
 def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Path) -> None:
     """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
-    from nmt.data.vocabulary import build, count_words
+    from nmt.data.vocabulary import build_vocabulary, count_words
 
-    built = build(count_words(inputs), words, specials_count=False, output=output, subwords=subwords)
+    built = build_vocabulary(
+        count_words(inputs), words, specials_count=False, output=output, subwords=subwords
+    )
     click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 
 

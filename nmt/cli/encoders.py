@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 if TYPE_CHECKING:
-    from nmt.data.tokenization import Text
+    from nmt.data.tokenization import TextCodec
     from nmt.evaluation.principal_components import Panel, Vectors
 
 
@@ -76,23 +76,23 @@ def _encoded(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines and their vectors."""
-    from nmt.api import text_settings_of
+    from nmt.api import common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import sentence_vectors
     from nmt.decoding.translator import text_processors
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT
 
-    source: Text = TokenText()
+    source: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT).is_file():  # the workflow encodes before it writes that file
-        text = text_settings_of([model_path])
+        text = common_text_settings([model_path])
         source, _ = text_processors(text, tokenized)
         search = text.search(compute, TranslateOptions())
         compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
 
     (model,), batch_size = load_models([model_path], compute)
     with open_lines(input) as lines:
-        sentences = [source.tokens(line) for group in lines.groups(READ_AHEAD) for line in group]
+        sentences = [source.tokenize(line) for group in lines.read_groups(READ_AHEAD) for line in group]
         warn_of_replaced(lines)
     if not any(sentences):
         raise UserError(f"{input}: no sentence in it, so there are no vectors")
@@ -136,16 +136,16 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
-    from nmt.api import Model, text_settings_of
+    from nmt.api import Model, common_text_settings
 
     # a picture of an experiment depends on its settings, and not on the cores of the machine
-    model = Model([model_path], ComputeOptions(threads=text_settings_of([model_path]).decoding.threads))
+    model = Model([model_path], ComputeOptions(threads=common_text_settings([model_path]).decoding.threads))
     from nmt.decoding.encoders import tree_of
     from nmt.decoding.translator import text_processors
-    from nmt.plots.sentence import figure6
-    from nmt.plots.style import save_as
+    from nmt.plots.sentence import plot_tree
+    from nmt.plots.style import save_figure
 
-    words = text_processors(model.text, tokenized)[0].tokens(sentence)
+    words = text_processors(model.text, tokenized)[0].tokenize(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
     unknown_words = UnknownWords(model.models[0].source, "source")
@@ -155,6 +155,6 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
     best = [(one.text, one.score) for one in translations]
-    figure = figure6(drawn.leaves, drawn.gates, best)
+    figure = plot_tree(drawn.leaves, drawn.gates, best)
     for path in output:
-        save_as(figure, path)
+        save_figure(figure, path)

@@ -15,7 +15,7 @@ import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.io.files import read_file, replaceable
+from nmt.io.files import is_replaceable, read_file
 from nmt.settings.base import parse
 from nmt.settings.decoding import ComputeOptions
 
@@ -165,7 +165,7 @@ def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
         paths = [(key, part) for key, parts in values_of.items() for part in parts if isinstance(part, Path)]
         places = Counter(os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths)
         for key, path in paths:
-            if key.startswith(_WRITTEN) and replaceable(path) and places[os.path.realpath(path)] > 1:
+            if key.startswith(_WRITTEN) and is_replaceable(path) and places[os.path.realpath(path)] > 1:
                 raise UserError(f"{path}: is written, and also an input or written twice; name another file")
         return callback(**values)
 

@@ -45,10 +45,10 @@ def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
 
     A named pipe or a device also gets the lines at once.
     """
-    from nmt.io.files import replaceable
+    from nmt.io.files import is_replaceable
     from nmt.io.text_files import LineWriter, write_lines
 
-    at_once = output is None or not replaceable(output)
+    at_once = output is None or not is_replaceable(output)
     standard = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
     with write_lines(output) if output else standard as file:
 
@@ -97,9 +97,11 @@ def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
 
 def warn_of_replaced(lines: LineStream) -> None:
     """Warn of lines that were not UTF-8."""
-    if lines.replaced:
-        more = f" and {lines.replaced - 1} more" if lines.replaced > 1 else ""
-        warn(f"{lines.name}, line {lines.first_replaced}{more}: not UTF-8; invalid bytes were read as U+FFFD")
+    if lines.replaced_lines:
+        more = f" and {lines.replaced_lines - 1} more" if lines.replaced_lines > 1 else ""
+        warn(
+            f"{lines.name}, line {lines.first_replaced_line}{more}: not UTF-8; invalid bytes were read as U+FFFD"
+        )
 
 
 class UnknownWords:

@@ -108,7 +108,7 @@ def train(
     run = parse_settings(ModelRun, settings, complete_run)
     # without PyTorch, since a training that is finished needs none
     from nmt.data.meta import data_checksums
-    from nmt.io.system import seconds_to_work
+    from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import initial_weights, read_key
     from nmt.store.result_store import TrainingStore, link_model, model_key, training_facts
 
@@ -118,7 +118,7 @@ def train(
         )
     if continue_from and init_from:
         raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
-    deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
+    deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_key(continue_from) if continue_from else None
     data = data_checksums(train_folder, dev_folder) | initial_weights(init_from)
     facts = training_facts(run, data, base_key)

@@ -124,7 +124,7 @@ def translate(
             open_lines(input) as lines,
             progress_over("translate", lines, input, output) as progress,
         ):
-            for group in lines.groups(READ_AHEAD):
+            for group in lines.read_groups(READ_AHEAD):
                 translations = translator(group)
                 if plot:
                     draw(translations, plot, number)
@@ -166,7 +166,7 @@ def score(
     """
     with like_unix_tools():
         model = Model(model_paths, compute)
-        from nmt.io.text_files import open_lines, paired_groups
+        from nmt.io.text_files import open_lines, read_pair_groups
 
         announce_tokens(model, tokenized)
         first = model.models[0]
@@ -178,7 +178,7 @@ def score(
             writer(output) as write,
             progress_over("score", sources, source, output) as progress,
         ):
-            for group in paired_groups(sources, targets, READ_AHEAD):
+            for group in read_pair_groups(sources, targets, READ_AHEAD):
                 lines = [list(side) for side in zip(*group, strict=True)]
                 scored = model.score(*lines, tokenized=tokenized, attention=False)
                 write(score_row(line, found, as_json) for line, found in enumerate(scored, start=number))

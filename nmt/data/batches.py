@@ -55,7 +55,7 @@ class Batch:
         """Return the batch on another device. The copy from pinned memory is asynchronous."""
         return Batch(*(part.to(device, non_blocking=True) for part in self.tensors()))
 
-    def pinned(self) -> Batch:
+    def pin_memory(self) -> Batch:
         """Return the batch in pinned memory, from which a GPU can copy asynchronously."""
         return Batch(*(part.pin_memory() for part in self.tensors()))
 
@@ -73,7 +73,7 @@ class PairsWithinLimit:
 
     Attributes:
         rows: indices in the bitext, (n,), 8 bytes each.
-        longest: words of the longest side among the pairs.
+        max_length: words of the longest side among the pairs.
 
     Raises:
         UserError: no pair is short enough.
@@ -87,7 +87,7 @@ class PairsWithinLimit:
                 f"{bitext.folder}: none of its {len(bitext)} pairs has at most {limit} words on both sides; "
                 f"raise the model's max_words or use other text"
             )
-        self.longest = int(longer[self.rows].max())
+        self.max_length = int(longer[self.rows].max())
         self._step, self._first = 1, 0
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))
@@ -200,7 +200,7 @@ def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
         yield batch
 
 
-def in_batches(
+def map_in_batches(
     compute: Callable[[list[Item]], Sequence[Result]],
     items: Sequence[Item],
     lengths: Sequence[int],

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.data.meta import ARRAYS, Meta, read_meta
-from nmt.data.shards import Corpora, numbered_pairs, random_key
+from nmt.data.shards import Corpora, random_key, read_numbered_pairs
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import write_json
@@ -119,7 +119,7 @@ def binarize(
     source, target = _Side(source_vocabulary), _Side(target_vocabulary)
     keys = bytearray()
     ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
-    for corpus, line, pair in numbered_pairs(corpora, "binarize"):
+    for corpus, line, pair in read_numbered_pairs(corpora, "binarize"):
         ids = source.encode(pair[0]), target.encode(pair[1])
         if all(ids):
             source.append(ids[0])
@@ -188,11 +188,11 @@ class _Side:
         begins = np.concatenate(([0], np.cumsum(lengths)))
         write_array(folder / f"{name}.offsets.npy", np.int64, begins.shape, [begins])
         pieces = (order[begin : begin + _PIECE] for begin in range(0, len(order), _PIECE))
-        gathered = (ids[ranges(ends[piece], ends[piece + 1])] for piece in pieces)
+        gathered = (ids[concatenate_ranges(ends[piece], ends[piece + 1])] for piece in pieces)
         write_array(folder / f"{name}.ids.npy", self.type, ids.shape, gathered)
 
 
-def ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+def concatenate_ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return all numbers of the ranges from `first` to `last`, concatenated."""
     sizes = last - first
     ends = np.cumsum(sizes)

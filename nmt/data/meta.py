@@ -39,10 +39,10 @@ def read_meta(folder: Path) -> Meta:
 
 def data_checksums(train: Path, dev: Path) -> dict[str, str]:
     """Return the checksums of two bitexts and of their vocabularies, by their names in a model's summary."""
-    return checksums_of(read_meta(train), read_meta(dev))
+    return bitext_checksums(read_meta(train), read_meta(dev))
 
 
-def checksums_of(train: Meta, dev: Meta) -> dict[str, str]:
+def bitext_checksums(train: Meta, dev: Meta) -> dict[str, str]:
     """Return what `data_checksums` does, of what the bitexts say of themselves."""
     return {
         "train": train.sha256,

@@ -56,7 +56,7 @@ def normalize(line: str, form: Normalization) -> str:
     return line
 
 
-def letters_of_words(form: Normalization) -> str:
+def letters_beside_moses(form: Normalization) -> str:
     """Return what belongs to its word although Moses takes it for punctuation: joiners, and marks such as accents.
 
     Some accents cannot be composed with their letter, and the tones of Thai never are.
@@ -67,7 +67,7 @@ def letters_of_words(form: Normalization) -> str:
     return _KEPT + "".join(one for one in characters if unicodedata.category(one) in ("Mn", "Mc"))
 
 
-def rules(form: Normalization) -> dict[str, Any]:
+def browser_rules(form: Normalization) -> dict[str, Any]:
     """Return what text.js needs to do the same."""
     return {
         "composed": form != "none",

@@ -44,7 +44,7 @@ def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
 
 
-def numbered_pairs(corpora: Corpora, name: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
+def read_numbered_pairs(corpora: Corpora, name: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
     """Yield the pairs of the shards one after the other, each with its corpus and its global line number.
 
     `name` is that of the work, for its progress.
@@ -57,7 +57,7 @@ def numbered_pairs(corpora: Corpora, name: str) -> Iterator[tuple[str, int, tupl
                     yield corpus, global_line(line, number, len(shards)), pair
 
 
-def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
+def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
     """Yield the lines of a corpus by their global numbers, from the lines of all its shards.
 
     All shards are open at once, with about 3 MB per compressed file. Raises a `UserError` if they cannot be the shards

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from nmt.data.normalization import letters_of_words, normalize
+from nmt.data.normalization import letters_beside_moses, normalize
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
@@ -32,7 +32,7 @@ with warnings.catch_warnings():
     import sacremoses as sacremoses
 
 
-CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0e-\x1f]")
 """What tokenizer.perl deletes. Python takes the last four for spaces, Perl does not."""
 
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
@@ -60,7 +60,7 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
 
     def __init__(self, language: str, normalization: Normalization) -> None:
         super().__init__(lang=language)
-        self._take_for_letters(letters_of_words(normalization))
+        self._take_for_letters(letters_beside_moses(normalization))
         self._lower = frozenset(self.IsLower)
         self._alpha = frozenset(self.IsAlpha)
         self._alnum = frozenset(self.IsAlnum)
@@ -92,7 +92,7 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
 
 
 @lru_cache
-def moses(language: str, normalization: Normalization) -> _MosesTokenizer:
+def load_moses_rules(language: str, normalization: Normalization) -> _MosesTokenizer:
     """Return Moses' rules for text of a language that was normalized in this way."""
     return _MosesTokenizer(language, normalization)
 
@@ -101,13 +101,13 @@ class Tokenizer:
     """Normalizes and tokenizes lines of one language. One object is made for all lines."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
-        self._moses = moses(language, settings.normalization)
+        self._moses = load_moses_rules(language, settings.normalization)
         self._settings = settings
         self._between = lru_cache(maxsize=_REMEMBERED)(self._between_neighbours)
 
     def __call__(self, line: str) -> str:
         """Return the tokens of `line` with single spaces between; an empty text for a line of white space."""
-        line = normalize(CONTROL.sub("", line), self._settings.normalization)
+        line = normalize(CONTROL_CHARACTERS.sub("", line), self._settings.normalization)
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._whole(" ".join(words))
@@ -299,7 +299,7 @@ class RawText:
         self._tokenize = Tokenizer(language, settings)
         self._detokenize = Detokenizer(language, settings)
 
-    def tokens(self, line: str) -> list[str]:
+    def tokenize(self, line: str) -> list[str]:
         """Return the tokens of a line. Half of a surrogate pair becomes U+FFFD."""
         line = _visible(line)
         if UNKNOWN_WORD not in line:
@@ -310,7 +310,7 @@ class RawText:
         tokens = self._tokenize(line.replace(UNKNOWN_WORD, stand_in)).split()
         return [token.replace(stand_in, UNKNOWN_WORD) for token in tokens]
 
-    def text(self, tokens: Sequence[str]) -> str:
+    def detokenize(self, tokens: Sequence[str]) -> str:
         """Return the text of tokens as a line without line breaks."""
         return self._detokenize(tokens)
 
@@ -318,16 +318,16 @@ class RawText:
 class TokenText:
     """Tokenized text, with spaces between the tokens, in any language. Control characters are left out."""
 
-    def tokens(self, line: str) -> list[str]:
+    def tokenize(self, line: str) -> list[str]:
         """Split a line at white space of any kind."""
         return _visible(line).split()
 
-    def text(self, tokens: Sequence[str]) -> str:
+    def detokenize(self, tokens: Sequence[str]) -> str:
         """Return the tokens with single spaces between."""
         return " ".join(tokens)
 
 
-Text = RawText | TokenText
+TextCodec = RawText | TokenText
 
 
 def _visible(line: str) -> str:

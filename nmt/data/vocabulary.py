@@ -41,14 +41,14 @@ _HEADERS = ("rank\tword\tcount", "rank\tpiece\tcount")
 class Vocabulary:
     """Words by rank with their counts, and both directions of the mapping to ids.
 
-    With subword units, a word has one or several ids; an unknown word is still one [UNK], but see `Cutter`.
+    With subword units, a word has one or several ids; an unknown word is still one [UNK], but see `BytePairEncoder`.
     """
 
     def __init__(self, ranked: Sequence[tuple[str, int]], subwords: bool = False) -> None:
         self.counts = [count for _, count in ranked]
         self._words = [*SPECIALS, *(word for word, _ in ranked)]
         self._ids = {word: i for i, word in enumerate(self._words) if i >= len(SPECIALS)}
-        self._cut = Cutter(self._words[len(SPECIALS) :]) if subwords else None
+        self._cut = BytePairEncoder(self._words[len(SPECIALS) :]) if subwords else None
 
     def __len__(self) -> int:
         """Return the number of ids: words and both special symbols."""
@@ -69,14 +69,14 @@ class Vocabulary:
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """Return the ids of `tokens`, without an end symbol: at least one for each."""
         get = self._ids.get
-        return [get(unit, UNKNOWN) for unit in self.units(tokens)]
+        return [get(unit, UNKNOWN) for unit in self.segment(tokens)]
 
-    def beginnings(self, tokens: Iterable[str]) -> list[int]:
+    def word_start_indices(self, tokens: Iterable[str]) -> list[int]:
         """Return the index at which the ids of each token begin among those of `tokens`, then the number of ids."""
-        lengths = (len(self.units([token])) for token in tokens)
+        lengths = (len(self.segment([token])) for token in tokens)
         return [0, *accumulate(lengths)]
 
-    def units(self, tokens: Iterable[str]) -> list[str]:
+    def segment(self, tokens: Iterable[str]) -> list[str]:
         """Return the entries with one id each: the tokens, or the units of the tokens that can be cut."""
         tokens = list(tokens)
         if self._cut is None:
@@ -90,15 +90,15 @@ class Vocabulary:
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Return the words of `ids`, with the names of special symbols; units are joined."""
-        return self.words_and_beginnings(ids)[0]
+        return self.words_and_start_indices(ids)[0]
 
-    def words_and_beginnings(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
         """Return the words of `ids`, and the index in `ids` at which each word begins.
 
         Example: the ids of ▁un, ited and ▁nations are the words united and nations, which begin at 0 and 2.
         """
         entries = [self._words[i] for i in ids]
-        return joined(entries, SPECIALS) if self.subwords else (entries, [*range(len(entries))])
+        return join_subwords(entries, SPECIALS) if self.subwords else (entries, [*range(len(entries))])
 
     @cached_property
     def sha256(self) -> str:
@@ -142,7 +142,7 @@ def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     return fields[1], int(fields[2])
 
 
-def most_frequent(counts: Mapping[str, int], words: int) -> list[tuple[str, int]]:
+def most_frequent_words(counts: Mapping[str, int], words: int) -> list[tuple[str, int]]:
     """Return the `words` most frequent words. Equally frequent words are in code point order.
 
     The names of special symbols are not words of a text.
@@ -151,7 +151,7 @@ def most_frequent(counts: Mapping[str, int], words: int) -> list[tuple[str, int]
     return heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0]))
 
 
-def own_words(words: int, specials_count: bool) -> int:
+def size_without_specials(words: int, specials_count: bool) -> int:
     """Return the number of words without special symbols. With `specials_count`, two of `words` are special symbols."""
     own = words - len(SPECIALS) if specials_count else words
     if own < 1:
@@ -159,17 +159,17 @@ def own_words(words: int, specials_count: bool) -> int:
     return own
 
 
-def build(
+def build_vocabulary(
     counts: Mapping[str, int], words: int, specials_count: bool, output: str | Path, subwords: bool = False
 ) -> Vocabulary:
     """Write the vocabulary of a text with these counts of words: its most frequent words, or subword units.
 
     With `specials_count`, UNK and the end symbol are two of `words`.
     """
-    own = own_words(words, specials_count)
+    own = size_without_specials(words, specials_count)
     if counts.keys() <= {*SPECIALS}:
         raise UserError(f"{output}: no words in the text")
-    vocabulary = Vocabulary((learn if subwords else most_frequent)(counts, own), subwords)
+    vocabulary = Vocabulary((learn_subwords if subwords else most_frequent_words)(counts, own), subwords)
     vocabulary.write(output)
     return vocabulary
 
@@ -186,18 +186,18 @@ def count_words(paths: Iterable[Path]) -> Counter[str]:
 
 # --- subword units ---------------------------------------------------------------------------------------------------
 
-BEGINNING = "▁"
+WORD_START = "▁"
 """U+2581, which SentencePiece puts in front of a word's first piece."""
-LONGEST = 200
+MAX_WORD_CHARACTERS = 200
 """Maximum number of characters that are cut at a time; time grows with its square."""
-UNSPACED = re.compile(
+UNSPACED_CHARACTER = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 """A character of a script without spaces between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters."""
 _REMEMBERED = 1 << 19
 
 
-class Cutter:
+class BytePairEncoder:
     """Cuts words into pieces.
 
     In writing without spaces, each stretch of characters that are no pieces is one [UNK] among the pieces of its word,
@@ -216,18 +216,18 @@ class Cutter:
     def _cut_anew(self, word: str) -> tuple[str, ...]:
         known = self._order.keys()
         unknown_characters = {*word} - known
-        if BEGINNING in word or BEGINNING not in known or unknown_characters >= {*word}:
+        if WORD_START in word or WORD_START not in known or unknown_characters >= {*word}:
             return ()
-        if (unknown_characters or len(word) > LONGEST) and not UNSPACED.search(word):
+        if (unknown_characters or len(word) > MAX_WORD_CHARACTERS) and not UNSPACED_CHARACTER.search(word):
             return ()
 
         # stretches of known characters, each with at most LONGEST; the first has the mark of the beginning
-        pieces, stretch = list[str](), [BEGINNING]
+        pieces, stretch = list[str](), [WORD_START]
         for character in word:
             is_known = character in known
             if is_known:
                 stretch.append(character)
-            if not is_known or len(stretch) > LONGEST:
+            if not is_known or len(stretch) > MAX_WORD_CHARACTERS:
                 pieces += self._merge(stretch)
                 stretch = []
             if not is_known and pieces[-1:] != [UNKNOWN_WORD]:
@@ -247,7 +247,7 @@ class Cutter:
         return parts
 
 
-def joined(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list[int]]:
+def join_subwords(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list[int]]:
     """Join pieces into words, and return the words and the index of each word's first piece.
 
     A word begins with a marked piece, or is one of `whole`, which are never joined. A mark without letters is no word.
@@ -256,8 +256,8 @@ def joined(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list
     apart = True
     whole = frozenset(whole)
     for index, piece in enumerate(pieces):
-        if piece in whole or apart or piece.startswith(BEGINNING):
-            words.append(piece.removeprefix(BEGINNING))
+        if piece in whole or apart or piece.startswith(WORD_START):
+            words.append(piece.removeprefix(WORD_START))
             beginnings.append(index)
             apart = piece in whole
         else:
@@ -266,11 +266,11 @@ def joined(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list
     return [words[place] for place in written], [beginnings[place] for place in written]
 
 
-LEARNED_FROM = 2_000_000
+MAX_LEARNING_WORDS = 2_000_000
 """Number of most frequent words for learning. SentencePiece holds them in memory."""
 
 
-def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
+def learn_subwords(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
     """Learn a limited number of pieces from words with counts. Return the pieces with counts, in learning order.
 
     Raises:
@@ -278,7 +278,7 @@ def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
     """
     import sentencepiece  # heavy, and only learning needs it
 
-    frequent = [item for item in most_frequent(counts, LEARNED_FROM) if BEGINNING not in item[0]]
+    frequent = [item for item in most_frequent_words(counts, MAX_LEARNING_WORDS) if WORD_START not in item[0]]
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"
         with write_lines(table) as writer:
@@ -309,7 +309,7 @@ def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
 
 def _counted(pieces: Sequence[str], words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     """Return the pieces with their counts in the words."""
-    cut, total = Cutter(pieces), Counter[str]()
+    cut, total = BytePairEncoder(pieces), Counter[str]()
     for word, count in words:
         for piece in cut(word):
             total[piece] += count

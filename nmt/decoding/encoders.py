@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from nmt.data.batches import in_batches
+from nmt.data.batches import map_in_batches
 from nmt.data.vocabulary import END
 from nmt.decoding.forced_decoding import refuse_nan
 from nmt.errors import UserError
@@ -37,7 +37,7 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
         refuse_nan(vectors, "vectors")
         return list(vectors.float().cpu().numpy())
 
-    return np.stack(in_batches(compute, sentences, [len(words) for words in sentences], size))
+    return np.stack(map_in_batches(compute, sentences, [len(words) for words in sentences], size))
 
 
 @dataclass(frozen=True)
@@ -65,4 +65,4 @@ def tree_of(model: TrainedModel, words: Words) -> Tree:
     levels = [level.double().cpu() for level in model.network.gates(torch.tensor(ids, device=model.device))]
     for level in levels:
         refuse_nan(level, "tree")
-    return Tree([*model.source.units(words), *([""] if ends else [])], [level.tolist() for level in levels])
+    return Tree([*model.source.segment(words), *([""] if ends else [])], [level.tolist() for level in levels])

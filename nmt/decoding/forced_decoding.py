@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.batches import Batch, in_batches
+from nmt.data.batches import Batch, map_in_batches
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.readout import CHUNK
@@ -61,7 +61,7 @@ def score(
         sources, targets = zip(*batch, strict=True)
         return Scorer(models, sources, average).batch([*enumerate(targets)], attention)
 
-    return in_batches(compute, pairs, [max(map(len, pair)) for pair in pairs], size)
+    return map_in_batches(compute, pairs, [max(map(len, pair)) for pair in pairs], size)
 
 
 class Scorer:
@@ -81,7 +81,7 @@ class Scorer:
     ) -> list[WordScores]:
         """Score translations, each with the row of its source, in batches of up to `size` of similar length."""
         lengths = [len(target) for _, target in targets]
-        return in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
+        return map_in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
 
     @torch.no_grad()
     def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[WordScores]:
@@ -102,7 +102,7 @@ class Scorer:
             in_words(
                 first,
                 self.sources[row],
-                first.target.beginnings(target),
+                first.target.word_start_indices(target),
                 own[place],
                 None if attended is None else attended[:, place],
             )
@@ -127,7 +127,7 @@ def in_words(
         attention: the attention of these to the ids of the source, with any padding; None if there is none.
     """
     end = model.run.architecture.source_end
-    columns = model.source.beginnings(source)
+    columns = model.source.word_start_indices(source)
     weights = None if attention is None else attention[: len(scores), : columns[-1] + end]
     if not (model.source.subwords or model.target.subwords):
         return WordScores(scores, weights)

@@ -20,7 +20,7 @@ import numpy as np
 from nmt.decoding.translation import Translation
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_records, words
-from nmt.io.text_files import plain_name, read_lines
+from nmt.io.text_files import name_without_compression, read_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translation import Weights
@@ -152,7 +152,7 @@ def read_lists(path: Path, source: Path) -> Iterator[NBestList]:
     Raises:
         UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
     """
-    is_records = plain_name(path).endswith(".jsonl")
+    is_records = name_without_compression(path).endswith(".jsonl")
     lists = _of_records(path) if is_records else _of_lines(path)
     current, line = next(lists, None), -1
     for line, text in enumerate(read_lines(source)):

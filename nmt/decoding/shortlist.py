@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.bitext import Bitext, Ids, ranges
+from nmt.data.bitext import Bitext, Ids, concatenate_ranges
 from nmt.data.vocabulary import END, SPECIALS, Vocabulary
 from nmt.errors import UserError
 from nmt.model.readout import Candidates
@@ -94,7 +94,9 @@ def likely_words(bitext: Bitext, source_words: int, target_words: int, each: int
     likely = np.full((source_words, each), END, np.int32)
     for word in range(source_words):
         own = containing[first_pair[word] : first_pair[word + 1]]
-        together = np.bincount(inside[ranges(first_word[own], first_word[own + 1])], minlength=target_words)
+        together = np.bincount(
+            inside[concatenate_ranges(first_word[own], first_word[own + 1])], minlength=target_words
+        )
         seen = together.nonzero()[0]
         dice = 2 * together[seen] / (len(own) + frequencies[seen])
         best = seen[np.argsort(-dice, kind="stable")[:each]]

@@ -23,7 +23,7 @@ from nmt.decoding.translator import Translator, translation
 from nmt.evaluation.translations import words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
-from nmt.io.system import processor
+from nmt.io.system import cpu_model
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
@@ -121,7 +121,7 @@ def models_checksum(models: Sequence[TrainedModel]) -> str:
         for weight in model.network.state_dict().values():
             total.update(weight.cpu().contiguous().numpy())
     device = device_name(models[0].device)
-    total.update(json.dumps([nmt.__version__, device, processor(), torch.__version__]).encode())
+    total.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
     return total.hexdigest()
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt.errors import UserError, system_errors
-from nmt.io.files import path_of
+from nmt.errors import UserError, os_errors_as_user_error
+from nmt.io.files import parse_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,18 +80,18 @@ class Translation:
         Raises:
             UserError: the model has no attention, the line has no words, or the file cannot be written.
         """
-        from nmt.plots.sentence import attention_matrix
-        from nmt.plots.style import save_as
+        from nmt.plots.sentence import plot_attention
+        from nmt.plots.style import save_figure
 
         attention = self.attention
         if attention is None:
             raise UserError("the model has no attention to draw; use one of the family rnnsearch")
         if not attention.size:
             raise UserError("the line has no words, or its translation has none: there is nothing to draw")
-        figure = attention_matrix(attention, self.source_tokens, self.tokens)
+        figure = plot_attention(attention, self.source_tokens, self.tokens)
         if path is not None:
-            with system_errors():
-                save_as(figure, path_of(path, "plot"))
+            with os_errors_as_user_error():
+                save_figure(figure, parse_path(path, "plot"))
         return figure
 
 

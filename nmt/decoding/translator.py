@@ -15,8 +15,8 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from nmt.data.batches import in_batches
-from nmt.data.tokenization import RawText, Text, TokenText
+from nmt.data.batches import map_in_batches
+from nmt.data.tokenization import RawText, TextCodec, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
@@ -53,7 +53,9 @@ class Translator:
 
     def __call__(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence, best first."""
-        return in_batches(self.batch, sources, [len(words) for words in sources], self.decoding.batch_size)
+        return map_in_batches(
+            self.batch, sources, [len(words) for words in sources], self.decoding.batch_size
+        )
 
     @torch.no_grad()
     def batch(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
@@ -77,7 +79,7 @@ def translation(
     pieces: Sequence[Words],
     hypotheses: Sequence[Hypothesis],
     *,
-    text: Text,
+    text: TextCodec,
     copy: bool = False,
     attention: bool = True,
     with_ends: bool = False,
@@ -97,7 +99,7 @@ def translation(
     score, tokens, token_scores = 0.0, list[str](), list[float]()
     matrices = list[np.ndarray]()
     for source, hypothesis in zip(pieces, hypotheses, strict=True):
-        written, beginnings = model.target.words_and_beginnings(hypothesis.words)
+        written, beginnings = model.target.words_and_start_indices(hypothesis.words)
         if hypothesis.finished:
             beginnings.append(len(hypothesis.words))
         scores = in_words(model, source, beginnings, np.array(hypothesis.scores), hypothesis.attention)
@@ -114,7 +116,7 @@ def translation(
     source_tokens = [token for piece in pieces for token in piece]
     return Translation(
         source=line,
-        text=text.text(tokens),
+        text=text.detokenize(tokens),
         score=score,
         source_tokens=source_tokens,
         tokens=tokens,
@@ -126,7 +128,7 @@ def translation(
     )
 
 
-def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
+def text_processors(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
     """Return the text processors of source and target, which turn lines into tokens and back."""
     if tokenized or text.tokenized:
         return TokenText(), TokenText()
@@ -190,7 +192,7 @@ class TextTranslator:
 
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
-        cut = [pieces(self._source.tokens(line), self._max_words) for line in lines]
+        cut = [pieces(self._source.tokenize(line), self._max_words) for line in lines]
         n_best = iter(self._search([piece for parts in cut for piece in parts]))
         return [
             self._translations(line, parts, [next(n_best) for _ in parts])
@@ -238,7 +240,7 @@ def score_lines(
     attention: bool,
 ) -> list[Translation]:
     """Return given translations of lines with the models' scores; see `nmt.api.Model.score`."""
-    tokens_of_source, tokens_of_target = (side.tokens for side in text_processors(text, tokenized))
+    tokens_of_source, tokens_of_target = (side.tokenize for side in text_processors(text, tokenized))
     pairs = [
         (tokens_of_source(source), tokens_of_target(target))
         for source, target in zip(sources, targets, strict=True)

@@ -15,8 +15,8 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloa
 
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
-from nmt.io.system import origin
-from nmt.io.text_files import plain_name, read_lines
+from nmt.io.system import describe_environment
+from nmt.io.text_files import name_without_compression, read_lines
 from nmt.settings.base import parse, read
 from nmt.settings.decoding import Average, Decoding
 
@@ -71,7 +71,9 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
 
 def record_path(translations: Path) -> Path:
     """Return the path of the record of translations: `NAME.made.json` beside NAME.jsonl, compressed or not."""
-    return translations.with_name(f"{plain_name(translations).removesuffix('.jsonl')}.made.json")
+    return translations.with_name(
+        f"{name_without_compression(translations).removesuffix('.jsonl')}.made.json"
+    )
 
 
 def sum_of_lines(path: Path) -> str:
@@ -136,7 +138,7 @@ def begun(
         "models": [{"name": file.parent.name, "sha256": sha256(file)} for file in weights],
         **({"average": average} if len(weights) > 1 else {}),
         "device": device,
-        "made_with": origin(),
+        "made_with": describe_environment(),
     }
 
 

@@ -40,8 +40,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         UserError: the disk is full.
     """
     path = Path(path)
-    if not replaceable(path):
-        with disk_full(path):
+    if not is_replaceable(path):
+        with full_disk_as_user_error(path):
             yield path
         return
     if path.is_symlink():
@@ -50,9 +50,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     with _temporary_name(path.parent, f".{path.name}.", f".part{path.suffix}") as temporary:
         try:
-            with disk_full(path):
+            with full_disk_as_user_error(path):
                 yield temporary
-                commit(temporary, path)
+                commit_file(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
@@ -69,14 +69,14 @@ def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def path_of(value: object, where: str) -> Path:
+def parse_path(value: object, where: str) -> Path:
     """Return a path given in Python. Raise a UserError that begins with `where` if it is none."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise UserError(f"{where}: found {value!r}, expected a path")
     return Path(value)
 
 
-def replaceable(path: str | Path) -> bool:
+def is_replaceable(path: str | Path) -> bool:
     """Return whether `path` can be replaced by a file, which is not so for a device, a pipe or standard output."""
     if _DESCRIPTOR.fullmatch(str(path)):
         return False
@@ -93,12 +93,12 @@ def require_regular_file(path: str | Path) -> None:
     This is for files that are read as a whole, such as those of a model. Files that are already open (/dev/stdin,
     /dev/fd/3) may be of any kind, since they are named on purpose.
     """
-    if not (replaceable(path) or _DESCRIPTOR.fullmatch(str(path))):
+    if not (is_replaceable(path) or _DESCRIPTOR.fullmatch(str(path))):
         raise UserError(f"{path}: a pipe or device, expected a file")
 
 
 @contextmanager
-def disk_full(path: Path) -> Iterator[None]:
+def full_disk_as_user_error(path: Path) -> Iterator[None]:
     """Turn the system's error about a full disk into a `UserError` that names `path`."""
     try:
         yield
@@ -108,7 +108,7 @@ def disk_full(path: Path) -> Iterator[None]:
         raise
 
 
-def commit(temporary: Path, path: Path) -> None:
+def commit_file(temporary: Path, path: Path) -> None:
     """Rename a finished file after its bytes are on the disk."""
     _sync(temporary)
     temporary.replace(path)
@@ -141,7 +141,7 @@ def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = F
             if is_locked:
                 in_use = leftover.name in _own_names
             elif host == _host() and process.isdecimal():
-                in_use = lives(int(process)) or leftover.name in _own_names
+                in_use = is_other_process(int(process)) or leftover.name in _own_names
             else:
                 in_use = time.time() - _last_change(leftover) < _DAY
             if not in_use and leftover.is_dir():
@@ -160,7 +160,7 @@ def _host() -> str:
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
-def lives(process: int) -> bool:
+def is_other_process(process: int) -> bool:
     """Return whether another process with this number runs on this machine."""
     try:
         os.kill(process, 0)
@@ -205,10 +205,10 @@ def write_text(path: str | Path, text: str) -> None:
 
 def write_json(path: str | Path, value: Any) -> None:
     """Write `value` as `json_text` has it."""
-    write_text(path, json_text(value))
+    write_text(path, format_json(value))
 
 
-def json_text(value: Any) -> str:
+def format_json(value: Any) -> str:
     """Return JSON with sorted keys, so that equal values give equal bytes."""
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 

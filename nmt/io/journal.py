@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import disk_full
+from nmt.io.files import full_disk_as_user_error
 from nmt.io.locks import open_alone
 
 
@@ -65,7 +65,7 @@ class Journal:
         self._since = time.monotonic()
 
     def _write(self, line: bytes) -> None:
-        with disk_full(self.path):
+        with full_disk_as_user_error(self.path):
             self._file.write(line)
             self._file.flush()
             os.fsync(self._file.fileno())

@@ -27,7 +27,7 @@ from typing import BinaryIO, Literal
 import click
 
 from nmt.errors import UserError
-from nmt.io.files import lives
+from nmt.io.files import is_other_process
 
 LIFETIME = 60.0
 """Seconds without a heartbeat after which a process is taken for dead."""
@@ -37,7 +37,7 @@ IfLocked = Literal["wait", "refuse"]
 
 
 @dataclass(frozen=True)
-class Writer:
+class Holder:
     """The holder of a folder, and the seconds since its last heartbeat by the clock of this machine.
 
     If the lock cannot be read, host and machine are empty and the process is 0.
@@ -46,28 +46,28 @@ class Writer:
     host: str = ""
     machine: str = ""
     process: int = 0
-    silence: float = 0.0
+    seconds_silent: float = 0.0
 
     @property
-    def here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether it is a process of this machine."""
         return (self.host, self.machine) == (socket.gethostname(), this_machine())
 
     @property
-    def dead(self) -> bool:
+    def is_dead(self) -> bool:
         """Whether the process is known to have ended."""
-        return self.here and self.process != os.getpid() and not lives(self.process)
+        return self.is_local and self.process != os.getpid() and not is_other_process(self.process)
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether the heartbeat seems to continue."""
-        return not self.dead and self.silence < LIFETIME
+        return not self.is_dead and self.seconds_silent < LIFETIME
 
     def __str__(self) -> str:
         return f"process {self.process} on {self.host}" if self.process else "another process"
 
 
-def observe(folder: Path) -> Writer | None:
+def read_holder(folder: Path) -> Holder | None:
     """Return the holder of a folder, on any machine; None if there is none. This neither takes nor changes a lock."""
     seen = _read(folder / "lock")
     return seen and _writer(seen[0], max(0.0, time.time() - seen[1]))
@@ -82,12 +82,12 @@ def _read(lock: Path) -> tuple[bytes, float] | None:
         return None
 
 
-def _writer(content: bytes, silence: float = 0.0) -> Writer:
+def _writer(content: bytes, silence: float = 0.0) -> Holder:
     try:
         values = json.loads(content)
-        return Writer(str(values["host"]), str(values["machine"]), int(values["process"]), silence)
+        return Holder(str(values["host"]), str(values["machine"]), int(values["process"]), silence)
     except (ValueError, TypeError, KeyError):
-        return Writer(silence=silence)
+        return Holder(seconds_silent=silence)
 
 
 def this_machine() -> str:
@@ -102,7 +102,7 @@ class StillLocked(Exception):
     """Raised when the waiting time for a folder is over."""
 
 
-class Holding(threading.Thread):
+class Heartbeat(threading.Thread):
     """A folder that is held. The thread beats until `stopped`, or until it finds the folder taken over."""
 
     def __init__(self, path: Path, claim: bytes) -> None:
@@ -113,7 +113,7 @@ class Holding(threading.Thread):
     def run(self) -> None:
         """Beat. A heartbeat that fails counts only if all others fail for a minute, too."""
         last = time.monotonic()
-        while not self.stopped.wait(HEARTBEAT) and not self.lost():
+        while not self.stopped.wait(HEARTBEAT) and not self.is_lost():
             try:
                 os.utime(self.path)
                 last = time.monotonic()
@@ -121,7 +121,7 @@ class Holding(threading.Thread):
                 if time.monotonic() - last > LIFETIME:
                     self.taken.set()
 
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Return whether another process has taken the folder. Check this before writing anything."""
         try:
             if self.path.read_bytes() != self.claim:
@@ -151,7 +151,7 @@ class _Attempt:
             if seen != self._seen:
                 self.heard = self._seen is not None
                 self._seen, self._unchanged_since = seen, time.monotonic()
-            if not _writer(seen[0]).dead and time.monotonic() - self._unchanged_since < LIFETIME:
+            if not _writer(seen[0]).is_dead and time.monotonic() - self._unchanged_since < LIFETIME:
                 return None
             _remove(self.lock, seen[0])
         claim = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
@@ -165,7 +165,7 @@ class _Attempt:
 
 
 @contextmanager
-def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Holding]:
+def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Heartbeat]:
     """Hold the folder.
 
     The lock of a process that died on this machine is broken at once, that of another machine after a minute without
@@ -179,7 +179,7 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
             is_only_one_here = try_lock(file.fileno())
             if is_only_one_here and (claim := attempt.take()):
                 break
-            blocked = f"{folder}: {observe(folder) or 'another process'} works on it"
+            blocked = f"{folder}: {read_holder(folder) or 'another process'} works on it"
             if if_locked == "refuse" and (attempt.heard or not is_only_one_here):
                 raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
             if time.monotonic() >= deadline:
@@ -188,14 +188,14 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
                 click.echo(f"nmt: {blocked}; waiting for it", err=True)
                 announced = True
             time.sleep(POLL)
-        holding = Holding(folder / "lock", claim)
+        holding = Heartbeat(folder / "lock", claim)
         holding.start()
         try:
             yield holding
         finally:
             holding.stopped.set()
             holding.join()
-            if not holding.lost():
+            if not holding.is_lost():
                 holding.path.unlink(missing_ok=True)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOG_SECONDS = 30.0
-LOG = "NMT_LOG"
+LOG_VARIABLE = "NMT_LOG"
 """The environment variable with the log of the current job of the workflow. The progress file is beside the log."""
 
 
@@ -55,7 +55,7 @@ def progress_path(log: Path) -> Path:
     return log.with_suffix(".progress.json")
 
 
-def read(path: Path) -> JobProgress | None:
+def read_progress(path: Path) -> JobProgress | None:
     """Read the progress that `Progress` or `failed` wrote; None if there is no readable file."""
     try:
         return JobProgress(**read_json(path))
@@ -63,19 +63,19 @@ def read(path: Path) -> JobProgress | None:
         return None
 
 
-def begin() -> None:
+def clear_progress() -> None:
     """Delete the progress of an earlier attempt at the current job."""
     if path := _file():
         path.unlink(missing_ok=True)
 
 
-def failed(message: str) -> None:
+def record_failure(message: str) -> None:
     """Record the error with which the current job ends."""
     if path := _file():
-        write(replace(read(path) or JobProgress(), error=message))
+        write_progress(replace(read_progress(path) or JobProgress(), error=message))
 
 
-def write(reading: JobProgress) -> None:
+def write_progress(reading: JobProgress) -> None:
     """Record the progress of the current job, whole or not at all. A full disk is not an error here."""
     if path := _file():
         part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -86,7 +86,7 @@ def write(reading: JobProgress) -> None:
 
 def _file() -> Path | None:
     """Return the progress file of the current job; None outside of the workflow."""
-    words = shlex.split(os.environ.get(LOG, ""))
+    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))
     log = Path(words[0]) if len(words) == 1 else None
     return progress_path(log) if log and log.suffix == ".log" and log.parent.is_dir() else None
 
@@ -106,7 +106,7 @@ class Progress:
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._begin = self._last = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
-        write(self._now())
+        write_progress(self._now())
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
@@ -150,18 +150,19 @@ class Progress:
     def _print(self) -> None:
         self._last = time.monotonic()
         print(self._line(self._now()), file=self._stream, flush=True)
-        write(self._now())
+        write_progress(self._now())
 
     def _line(self, now: JobProgress) -> str:
         of_total = f" of {now.total:,} ({now.count / now.total:.0%})" if now.total else ""
         before = f" {now.before:,} before," if now.before else ""
-        line = f"{self.label}: {now.count:,}{of_total} {now.unit},{before} {now.rate:,.0f}/s, {clock(now.seconds)}"
+        duration = format_duration(now.seconds)
+        line = f"{self.label}: {now.count:,}{of_total} {now.unit},{before} {now.rate:,.0f}/s, {duration}"
         if now.seconds_left:
-            line += f", {clock(now.seconds_left)} left"
+            line += f", {format_duration(now.seconds_left)} left"
         return line
 
 
-def clock(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format seconds as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

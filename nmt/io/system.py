@@ -35,25 +35,25 @@ REPOSITORY = Path(nmt.__file__).resolve().parents[1]
 """The checkout, if the package is in one."""
 
 
-def origin() -> dict[str, Any]:
+def describe_environment() -> dict[str, Any]:
     """Return code, packages and machine of this process."""
     return {
-        "code": code(),
-        "packages": packages(),
+        "code": describe_code(),
+        "packages": package_versions(),
         "python": platform.python_version(),
         "system": platform.platform(),
-        "processor": processor(),
+        "processor": cpu_model(),
     }
 
 
-def code() -> dict[str, Any]:
+def describe_code() -> dict[str, Any]:
     """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
     commit = _git(REPOSITORY, "rev-parse", "HEAD") if (REPOSITORY / ".git").exists() else None
     changes = _git(REPOSITORY, "status", "--porcelain", "--untracked-files=no") if commit else None
     return {"version": nmt.__version__, "commit": commit, "dirty": None if changes is None else bool(changes)}
 
 
-def release_name(code: Mapping[str, Any]) -> str:
+def format_version(code: Mapping[str, Any]) -> str:
     """Return the result of `code` as one word: version, commit, and whether files differed from it."""
     commit = code.get("commit")
     return (
@@ -65,11 +65,11 @@ def _git(repository: Path, *arguments: str) -> str | None:
     """Return git's output; None if there is no git, or it fails."""
     # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
     trusted = ["-c", f"safe.directory={repository}"]
-    output = ask("git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments)
+    output = query_program("git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments)
     return None if output is None else output.strip()
 
 
-def packages() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Return the versions of the installed packages."""
     installed = {}
     for name in PACKAGES:
@@ -78,14 +78,14 @@ def packages() -> dict[str, str]:
     return installed
 
 
-def processors() -> int:
+def count_cpus() -> int:
     """Return how many CPUs this process may use, or how many there are if the system does not tell (macOS)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def processor() -> str:
+def cpu_model() -> str:
     """Return the model of the CPU if Linux tells it, otherwise its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
@@ -95,11 +95,11 @@ def processor() -> str:
     return next(names, platform.machine())
 
 
-PATIENCE = 15
+ANSWER_SECONDS = 15
 """Time limit in seconds for every program that is only asked something: the scheduler, a driver, git, fonts."""
 
 
-def seconds_left() -> float | None:
+def slurm_seconds_left() -> float | None:
     """Return the seconds until Slurm ends the job of this process; None if this is not known."""
     job = os.environ.get("SLURM_JOB_ID")
     if job is None:
@@ -107,11 +107,11 @@ def seconds_left() -> float | None:
     end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
     if re.fullmatch("[0-9]{1,12}", end):
         return int(end) - time.time()
-    answer = ask("squeue", "--noheader", f"--jobs={job}", "--format=%L") or ""
-    return seconds(answer.strip())
+    answer = query_program("squeue", "--noheader", f"--jobs={job}", "--format=%L") or ""
+    return parse_slurm_duration(answer.strip())
 
 
-def seconds_to_work(stated_minutes: float) -> float:
+def seconds_until_stop(stated_minutes: float) -> float:
     """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
 
     This is five minutes before the end, or a fifth of the remaining time if that is less than 25 minutes. It is
@@ -123,12 +123,12 @@ def seconds_to_work(stated_minutes: float) -> float:
     """
     if "SLURM_JOB_ID" not in os.environ:
         return math.inf
-    left = seconds_left()
+    left = slurm_seconds_left()
     left = 60 * stated_minutes if left is None else left
     return left - min(300, left / 5)
 
 
-def seconds(duration: str) -> float | None:
+def parse_slurm_duration(duration: str) -> float | None:
     """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
     if duration in ("infinite", "UNLIMITED"):
         return math.inf
@@ -139,11 +139,15 @@ def seconds(duration: str) -> float | None:
     return 86400.0 * days + 3600 * hours + 60 * minutes + rest
 
 
-def ask(program: str, *options: str) -> str | None:
+def query_program(program: str, *options: str) -> str | None:
     """Return the output of `sinfo`, `git` and the like; None if one is missing, fails or does not answer in time."""
     try:
         answer = subprocess.run(
-            [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
+            [program, *options],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=ANSWER_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -154,7 +158,7 @@ _SHOWN = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
-def last_line(output: str) -> str:
+def last_output_line(output: str) -> str:
     """Return the last line of a program's output that is not empty, shortened."""
     lines = [line.strip() for line in output.split("\n") if line.strip()]
     return (lines or ["no output"])[-1][-_SHOWN:]

@@ -26,8 +26,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, cast
 
-from nmt.errors import UserError, naming, system_errors
-from nmt.io.files import atomic_path, replaceable
+from nmt.errors import UserError, naming, os_errors_as_user_error
+from nmt.io.files import atomic_path, is_replaceable
 from nmt.io.progress import Progress
 
 if sys.version_info >= (3, 14):
@@ -37,14 +37,14 @@ else:
 
 ZstdError = zstd.ZstdError
 
-STANDARD = Path("-")
+STANDARD_INPUT = Path("-")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 """Extensions of names whose files are written compressed."""
-LONGEST_LINE = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 """Maximum number of bytes of a line, so that an endless line does not fill the memory."""
-PAUSE_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """Seconds without new bytes after which an input pauses."""
-MAX_CHARACTERS = 1 << 18
+MAX_GROUP_CHARACTERS = 1 << 18
 """Number of characters after which a group of long lines ends."""
 
 _CHUNK = 1 << 17
@@ -57,8 +57,8 @@ _REPORT_LINES = 1000
 class LineStream:
     """The lines of one input: as bytes, or as text in groups.
 
-    `replaced` counts lines of groups that were not UTF-8. `size` is the size of the whole input in bytes, if it is
-    known. `bytes_done` counts the bytes of the returned lines; for a compressed file, those that were read.
+    `replaced_lines` counts lines of groups that were not UTF-8. `size` is the size of the whole input in bytes, if it
+    is known. `bytes_done` counts the bytes of the returned lines; for a compressed file, those that were read.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class LineStream:
         `position` returns how much of `size` has been read, if that is not the number of bytes from `read`.
         """
         self.name, self.size = str(name), size
-        self.lines = self.bytes_done = self.replaced = self.first_replaced = 0
+        self.lines = self.bytes_done = self.replaced_lines = self.first_replaced_line = 0
         self._read, self._pausing, self._position = read, pausing, position
         self._split = self._lines()
 
@@ -87,7 +87,7 @@ class LineStream:
         """Yield the lines, and None before waiting for an input that pauses."""
         rest = b""
         while True:
-            if self._pausing is not None and not select.select([self._pausing], [], [], PAUSE_SECONDS)[0]:
+            if self._pausing is not None and not select.select([self._pausing], [], [], POLL_SECONDS)[0]:
                 yield None
             position = f"{self.name}, after line {self.lines}" if self.lines else self.name
             with naming(position, "make it again", ZstdError):
@@ -98,14 +98,14 @@ class LineStream:
                 self.lines += 1
                 self.bytes_done += 0 if self._position else len(line) + bool(chunk)
                 yield line
-            if len(rest) > LONGEST_LINE:
+            if len(rest) > MAX_LINE_BYTES:
                 raise UserError(
-                    f"{self.name}, line {self.lines + 1} is longer than {LONGEST_LINE:,} bytes: expected lines of text"
+                    f"{self.name}, line {self.lines + 1} is longer than {MAX_LINE_BYTES:,} bytes: expected text"
                 )
             if not chunk:
                 return
 
-    def groups(self, lines: int) -> Iterator[list[str]]:
+    def read_groups(self, lines: int) -> Iterator[list[str]]:
         """Yield groups of at most `lines` lines. No group is empty."""
         group: list[str] = []
         characters = 0
@@ -113,25 +113,25 @@ class LineStream:
             if line is not None:
                 group.append(self._decoded(line))
                 characters += len(group[-1])
-            if group and (line is None or len(group) == lines or characters >= MAX_CHARACTERS):
+            if group and (line is None or len(group) == lines or characters >= MAX_GROUP_CHARACTERS):
                 yield group
                 group, characters = [], 0
         if group:
             yield group
 
-    def take(self, lines: int) -> list[str]:
+    def take_lines(self, lines: int) -> list[str]:
         """Wait for the next `lines` lines and return them; there are fewer only at the end."""
         return [self._decoded(line) for line in islice(self, lines)]
 
     def _decoded(self, line: bytes) -> str:
         try:
-            return self.text_of(line, "strict")
+            return self.decode_line(line, "strict")
         except UnicodeDecodeError:
-            self.replaced += 1
-            self.first_replaced = self.first_replaced or self.lines
-            return self.text_of(line, "replace")
+            self.replaced_lines += 1
+            self.first_replaced_line = self.first_replaced_line or self.lines
+            return self.decode_line(line, "replace")
 
-    def text_of(self, line: bytes, errors: str) -> str:
+    def decode_line(self, line: bytes, errors: str) -> str:
         """Return the text of the line that came last.
 
         Windows' carriage return at its end is no part of it, nor is a byte order mark at the beginning of the input.
@@ -145,13 +145,13 @@ class LineStream:
 @contextmanager
 def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any format."""
-    name = "standard input" if path == STANDARD else str(path)
-    with system_errors(path):
-        place = os.dup(sys.stdin.fileno() if sys.stdin else -1) if path == STANDARD else path
+    name = "standard input" if path == STANDARD_INPUT else str(path)
+    with os_errors_as_user_error(path):
+        place = os.dup(sys.stdin.fileno() if sys.stdin else -1) if path == STANDARD_INPUT else path
         file = open(place, "rb")  # noqa: SIM115
     with file:
         size = _size(file.fileno())
-        text = opened_text(file, name)
+        text = open_text(file, name)
         if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
             raise UserError(f"{path}: no zstd stream; make it again")
         pausing = file.fileno() if size is None and text.is_plain else None
@@ -168,7 +168,7 @@ def _size(descriptor: int) -> int | None:
 
 
 def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:
-    """Yield the lines of a file, as of `LineStream.text_of`; a `UserError` names file (and line) when it is damaged.
+    """Yield the lines of a file, as of `LineStream.decode_line`; a `UserError` names file (and line) if it is damaged.
 
     `progress` counts the bytes read from the disk. `errors` says what becomes of bytes that are not UTF-8, as for
     Python's `open`.
@@ -180,7 +180,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
                 progress.update(stream.bytes_done - done)
                 done = stream.bytes_done
             try:
-                text = stream.text_of(line, errors)
+                text = stream.decode_line(line, errors)
             except UnicodeDecodeError as error:
                 raise UserError(
                     f"{path}, line {stream.lines}: not UTF-8 ({error.reason}); make it again, or convert it (iconv)"
@@ -194,12 +194,12 @@ def read_pairs(
     source: str | Path, target: str | Path, progress: Progress | None = None, errors: str = "strict"
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of both sides together. A `UserError` names files and lines if one side ends first."""
-    return in_pairs(
+    return pair_lines(
         source, target, read_lines(source, progress, errors), read_lines(target, progress, errors)
     )
 
 
-def in_pairs(
+def pair_lines(
     source: str | Path, target: str | Path, source_lines: Iterable[str], target_lines: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of both sides together. A `UserError` names files and lines if one side ends first."""
@@ -213,16 +213,16 @@ def _uneven(longer: str | Path, shorter: str | Path, pairs: int) -> UserError:
     return UserError(f"{shorter} ends after {pairs} lines, {longer} does not: both sides need equally many")
 
 
-def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
+def read_pair_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. Raise a UserError if one input ends first."""
     pairs = 0
-    for group in sources.groups(lines):
-        others = targets.take(len(group))
+    for group in sources.read_groups(lines):
+        others = targets.take_lines(len(group))
         pairs += len(others)
         if len(others) < len(group):
             raise _uneven(sources.name, targets.name, pairs)
         yield list(zip(group, others, strict=True))
-    if targets.take(1):
+    if targets.take_lines(1):
         raise _uneven(targets.name, sources.name, pairs)
 
 
@@ -267,12 +267,12 @@ def write_lines(path: str | Path) -> Iterator[LineWriter]:
 
     A pipe, a device or standard output gets the lines at once.
     """
-    at_once = not replaceable(Path(path))
+    at_once = not is_replaceable(Path(path))
     with atomic_path(path) as temporary, line_writer(temporary, append=at_once) as writer:
         yield writer
 
 
-def plain_name(path: Path) -> str:
+def name_without_compression(path: Path) -> str:
     """Return the name of a file without the extension of compressed ones: "a.jsonl" for a.jsonl.gz and a.jsonl."""
     return path.stem if path.suffix in COMPRESSED else path.name
 
@@ -290,7 +290,10 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
         with lzma.LZMAFile(raw, "wb") as archive:
             yield archive
     elif suffix == ".zst":
-        with zstd_writer(raw) as stream, io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as buffered:
+        with (
+            open_zstd_writer(raw) as stream,
+            io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as buffered,
+        ):
             yield cast(IO[bytes], buffered)
     else:
         yield raw
@@ -324,7 +327,7 @@ _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""",
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 
 
-def decompressed(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
+def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     """Return a stream of a file's bytes, decompressed if its first bytes say that it is compressed."""
     head = file.peek()
     opened = next((opened for magic, opened in _MAGIC.items() if head.startswith(magic)), None)
@@ -341,7 +344,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Text:
+class OpenedText:
     """The lines of a file as a stream; its segments if it is SGML; and whether the lines are the file's own bytes."""
 
     stream: io.BufferedReader[Any] | io.BytesIO
@@ -349,22 +352,22 @@ class Text:
     is_plain: bool
 
 
-def opened_text(file: io.BufferedReader[Any], name: str | Path) -> Text:
+def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
     """Return the lines of a file that is open.
 
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
     """
     with naming(name, "make it again", ZstdError):
-        text = decompressed(file)
+        text = decompress(file)
         head = text.peek(1)  # or more: as many as come at once
         if head.startswith(b"PK\x03\x04"):
             raise UserError(f"{name}: a zip archive, expected text; unpack it first")
         prolog = _PROLOG.match(head)
         if not _OPENING.match(head, prolog.end() if prolog else 0):
-            return Text(text, [], text is file)
+            return OpenedText(text, [], text is file)
         segments = list(_segments(text.read(_LARGEST_SGML)))
-    return Text(io.BytesIO(b"".join(segment.text + b"\n" for segment in segments)), segments, False)
+    return OpenedText(io.BytesIO(b"".join(segment.text + b"\n" for segment in segments)), segments, False)
 
 
 def _segments(text: bytes) -> Iterator[Segment]:
@@ -399,7 +402,7 @@ def _unescape(segment: bytes) -> bytes:
     return text.encode("utf-8", errors="surrogateescape")
 
 
-def zstd_writer(file: IO[bytes]) -> IO[bytes]:
+def open_zstd_writer(file: IO[bytes]) -> IO[bytes]:
     """Return a file that writes to an open one, compressed with zstd; it has checksums, and no name or time."""
     parameter = zstd.CompressionParameter
     options: dict[int, int] = {parameter.compression_level: 3, parameter.checksum_flag: 1}

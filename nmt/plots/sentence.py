@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 from numpy.typing import NDArray
 
-from nmt.plots.style import COLORS, drawing
+from nmt.plots.style import COLORS, figure_style
 
 END_LABEL = "<end>"
 GAP_INCHES = 0.3
@@ -28,15 +28,15 @@ class AttentionFigure(Figure):
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
-        with drawing():
+        with figure_style():
             self.savefig(content, format="png", dpi=100)
         return content.getvalue()
 
 
-def attention_matrix(weights: NDArray[Any], source: Sequence[str], target: Sequence[str]) -> AttentionFigure:
+def plot_attention(weights: NDArray[Any], source: Sequence[str], target: Sequence[str]) -> AttentionFigure:
     """Draw a matrix [T, S]: source words along x, generated words along y. A pixel is alpha_ij (Eq. 6); 0 is black."""
-    with drawing():
-        panel = Panel.of(weights, source, target)
+    with figure_style():
+        panel = AttentionPanel.of(weights, source, target)
         width, height = panel.width + 2 * GAP_INCHES, panel.height + GAP_INCHES
         figure = AttentionFigure(figsize=(width, height))
         panel.draw(figure, width - GAP_INCHES, height - GAP_INCHES, "")
@@ -44,7 +44,7 @@ def attention_matrix(weights: NDArray[Any], source: Sequence[str], target: Seque
 
 
 @dataclass(frozen=True)
-class Panel:
+class AttentionPanel:
     """One matrix with its words, in inches."""
 
     weights: np.ndarray
@@ -55,7 +55,9 @@ class Panel:
     above: float
 
     @classmethod
-    def of(cls, weights: NDArray[Any], source_words: Sequence[str], target_words: Sequence[str]) -> Panel:
+    def of(
+        cls, weights: NDArray[Any], source_words: Sequence[str], target_words: Sequence[str]
+    ) -> AttentionPanel:
         """Make the panel of a sentence's matrix [T, S], with end symbols if the matrix has rows or columns for them."""
         source = _labels(source_words, weights.shape[1])
         target = _labels(target_words, weights.shape[0])
@@ -115,7 +117,7 @@ _LIST_LETTERS, _LINE_INCHES = 55, 0.2
 _MERGE_BELOW = 0.4
 """Levels between a node and the new node that merges its children."""
 
-LEAST = 0.1
+MIN_GATE = 0.1
 """Gates of at most this value are not shown, as in the paper."""
 
 Gates = Sequence[Sequence[Sequence[float]]]
@@ -136,7 +138,7 @@ class Node:
         return self.place + self.level / 2
 
 
-def nodes_of_the_root(gates: Gates) -> list[Node]:
+def nodes_reaching_root(gates: Gates) -> list[Node]:
     """Return the root and all nodes that reach it through gates above `LEAST`, from the top, without words."""
     wanted, nodes = {0}, []
     for level in range(len(gates), 0, -1):
@@ -144,13 +146,13 @@ def nodes_of_the_root(gates: Gates) -> list[Node]:
         for place in sorted(wanted):
             central, left, right = gates[level - 1][place]
             nodes.append(Node(level, place, (central, left, right)))
-            below |= {place} if max(central, left) > LEAST else set()
-            below |= {place + 1} if max(central, right) > LEAST else set()
+            below |= {place} if max(central, left) > MIN_GATE else set()
+            below |= {place + 1} if max(central, right) > MIN_GATE else set()
         wanted = below
     return nodes
 
 
-def figure6(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]]) -> Figure:
+def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]]) -> Figure:
     """Draw the tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
 
     A node is the sum of its left child, its right child (blue) and a new node (orange), which merges both. The width of
@@ -158,13 +160,13 @@ def figure6(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[st
     not reach the root. The end symbol is an empty leaf.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
-    with drawing():
+    with figure_style():
         lines = sum(1 + len(words) // _LIST_LETTERS for words, _ in translations)
         width = max(2.0, _LEAF_INCHES * len(leaves))
         height = max(_LINE_INCHES * (lines + 3), _LEVEL_INCHES * len(leaves) + 1)
         figure = Figure(figsize=(width + _LIST_INCHES, height))
         axes = figure.add_axes((0.02, 0.04, width / (width + _LIST_INCHES) - 0.03, 0.94))
-        for node in nodes_of_the_root(gates):
+        for node in nodes_reaching_root(gates):
             _draw(axes, node)
         for place, label in enumerate(labels):
             axes.plot(place, 0, "o", color="black", markersize=3)
@@ -182,9 +184,9 @@ def _draw(axes: Axes, node: Node) -> None:
     central, left, right = node.gates
     below = [node.place + side + (node.level - 1) / 2 for side in (0, 1)]
     for gate, x in zip((left, right), below, strict=True):
-        if gate > LEAST:
+        if gate > MIN_GATE:
             axes.plot([node.x, x], [node.level, node.level - 1], color=PASSED, linewidth=3 * gate, zorder=1)
-    if central > LEAST:
+    if central > MIN_GATE:
         merge = node.level - _MERGE_BELOW
         axes.plot([node.x, node.x], [node.level, merge], color=NEW, linewidth=3 * central, zorder=1)
         for x in below:

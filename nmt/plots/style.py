@@ -46,7 +46,7 @@ _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 
 
 @contextmanager
-def drawing() -> Iterator[None]:
+def figure_style() -> Iterator[None]:
     """Use the settings of all figures, and none of the user's; letters that no font has are named in one line."""
     with (
         style.context(["default", _STYLE | {"font.family": _families()}]),
@@ -87,7 +87,7 @@ def _families() -> list[str]:
     return [_FONT, *(name for name in _FALLBACKS if name in installed)]
 
 
-def save_as(figure: Figure, path: Path, description: str = "") -> None:
+def save_figure(figure: Figure, path: Path, description: str = "") -> None:
     """Write the format of the suffix (.pdf, .svg or .png), whole or not at all, without dates.
 
     A .png holds the description, for those who cannot see it.
@@ -95,7 +95,7 @@ def save_as(figure: Figure, path: Path, description: str = "") -> None:
     form = path.suffix[1:]
     if form not in _UNWANTED:
         raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
-    with drawing(), atomic_path(path) as temporary:
+    with figure_style(), atomic_path(path) as temporary:
         metadata: dict[str, str | None] = {_UNWANTED[form]: None}
         if form == "png":
             metadata["Description"] = description

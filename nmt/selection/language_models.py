@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.data.shards import Corpora, in_order, numbered_pairs, random_key
+from nmt.data.shards import Corpora, merge_shards, random_key, read_numbered_pairs
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
-from nmt.io.system import last_line
+from nmt.io.system import last_output_line
 from nmt.io.text_files import read_lines, write_lines
 
 _SORTING_SHARE = 0.7
@@ -62,7 +62,7 @@ def sample(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) 
     """
     keyed = (
         (random_key(seed, corpus, line, _KEY_BYTES), *pair)
-        for corpus, line, pair in numbered_pairs(corpora, "selection sample")
+        for corpus, line, pair in read_numbered_pairs(corpora, "selection sample")
         if all(pair)
     )
     taken = heapq.nsmallest(pairs, keyed)
@@ -152,7 +152,7 @@ def _feed(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
 def _lines_of(text: Sides) -> Iterator[str]:
     """Yield the lines with words, by corpus and global line number."""
     for corpus, paths in text.items():
-        yield from filter(None, in_order(corpus, [read_lines(path) for path in paths]))
+        yield from filter(None, merge_shards(corpus, [read_lines(path) for path in paths]))
 
 
 def _failure(program: str, code: int, log: str, output: Path) -> UserError:
@@ -187,9 +187,8 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             answer = [answers.readline().split() for _ in lines]
             if not all(answer):
                 log.seek(0)
-                raise UserError(
-                    f"{path}: no language model ({last_line(log.read().decode(errors='replace'))}); train it again"
-                )
+                said = last_output_line(log.read().decode(errors="replace"))
+                raise UserError(f"{path}: no language model ({said}); train it again")
             return [float(np.float32(words[1])) for words in answer]
 
         try:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nmt.io.system import processors
+from nmt.io.system import count_cpus
 from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
@@ -130,7 +130,7 @@ class TextSettings(WithoutDefaults):
             "beam": max(options.beam_size or self.decoding.beam, n_best),
             "n_best": n_best,
             "batch_size": compute.batch_size or self.decoding.batch_size,
-            "threads": compute.threads or processors(),
+            "threads": compute.threads or count_cpus(),
             # cuda of the settings means the machine of an experiment; a published model also works without a GPU
             "device": compute.device or ("cpu" if self.decoding.device == "cpu" else "auto"),
         }

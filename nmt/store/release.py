@@ -19,15 +19,15 @@ import yaml
 from nmt.errors import UserError, naming
 from nmt.io.files import (
     atomic_path,
-    commit,
-    disk_full,
+    commit_file,
+    full_disk_as_user_error,
     read_file,
     read_json,
     sha256,
     temporary_folder,
     write_json,
 )
-from nmt.io.text_files import ZstdError, decompressed, zstd_writer
+from nmt.io.text_files import ZstdError, decompress, open_zstd_writer
 from nmt.settings.families import FAMILIES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
 from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
@@ -69,7 +69,7 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
         atomic_path(archive) as temporary,
         TemporaryDirectory() as place,
         temporary.open("wb") as raw,
-        zstd_writer(raw) as packed,
+        open_zstd_writer(raw) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
     ):
         files = {name: folder / name for name in names}
@@ -117,7 +117,7 @@ def unpack(archive: Path, output: Path) -> Path:
         target = output / folder.name
         if target.exists():
             raise UserError(f"{target}: already there; move it away or choose another --output")
-        commit(folder, target)
+        commit_file(folder, target)
     return target
 
 
@@ -132,7 +132,7 @@ def _extract(archive: Path, place: Path) -> Path:
         for entry in tar:
             if not _is_plain(entry):
                 raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
-            with disk_full(place.parent):
+            with full_disk_as_user_error(place.parent):
                 tar.extract(entry, place, set_attrs=False)
     folders = list(place.iterdir())
     if len(folders) != 1:
@@ -144,7 +144,7 @@ class _Limited(io.RawIOBase):
     """The decompressed bytes of an archive, with a limit: headers and small files are held in memory."""
 
     def __init__(self, raw: io.BufferedReader[Any], size: int) -> None:
-        self._stream = decompressed(raw)
+        self._stream = decompress(raw)
         self._left = _ALWAYS + _RATIO * size
 
     def readable(self) -> bool:

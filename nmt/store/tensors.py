@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
 from nmt.errors import UserError, naming
-from nmt.io.files import atomic_path, replaceable, require_regular_file
+from nmt.io.files import atomic_path, is_replaceable, require_regular_file
 
 _ABOUT, _SUM = "about", "sha256"
 
@@ -27,7 +27,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
     with atomic_path(path) as temporary, naming(path, "make room and run again", SafetensorError):
         entries = {_ABOUT: json.dumps(about, sort_keys=True)}
-        if replaceable(temporary):
+        if is_replaceable(temporary):
             temporary.touch()
             permissions = temporary.stat().st_mode
             save_file(written, temporary, entries)

@@ -20,7 +20,7 @@ from torch import Tensor
 from nmt.backend.device import device_name
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, sha256, write_json
-from nmt.io.system import origin
+from nmt.io.system import describe_environment
 from nmt.store.model_folder import (
     FINAL_STATE,
     HISTORY,
@@ -148,5 +148,5 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "torch": torch.__version__,
         "data": trainer.data,
         "key": trainer.key,
-        "made_with": origin(),
+        "made_with": describe_environment(),
     }

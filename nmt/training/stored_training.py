@@ -62,7 +62,7 @@ def train_in_store(
     """
     data = open_data(files.train, files.dev, files.source_vocabulary, files.target_vocabulary)
     for state in store.state_folders(name, facts, run):
-        with locks.hold(state, if_locked, deadline) as holding:
+        with locks.hold_folder(state, if_locked, deadline) as holding:
             trainer = Trainer(run, *data, state, files.base_key, files.init_from)
             # another process may have finished it while this one waited
             finished = finished_folder(state, trainer.key)
@@ -76,7 +76,7 @@ def train_in_store(
             except PastTheEnd as past:
                 click.echo(f"nmt: {name}: {past}; it is trained from the start, beside it", err=True)
                 continue
-            stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
+            stopped_by = trainer.run(deadline - time.monotonic(), holding.is_lost)
             export(finished, trainer, (files.source_vocabulary, files.target_vocabulary), stopped_by)
             return finished
     raise UserError(f"{state}: holds another training; delete or rename it to start again")

@@ -281,7 +281,7 @@ class Trainer:
 
     def _preallocate(self) -> None:
         """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
-        longest = self.pairs.longest
+        longest = self.pairs.max_length
         work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
         try:
             self.updater.preallocate(longest)
@@ -305,7 +305,7 @@ class Trainer:
             self.counters.update,
             self.updater.bucket,
         )
-        return ahead(batches, Batch.pinned) if self.updater.graphs else batches
+        return ahead(batches, Batch.pin_memory) if self.updater.graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """Make one update, and add its values to the next line of the history."""

@@ -88,7 +88,7 @@ class Updater:
 
     def _of_length(self, words: int) -> Batch:
         ids = [np.full(words, END)] * self.training.batch_size
-        return pad_pairs(ids, ids, self.model.architecture.source_end, self.bucket).pinned()
+        return pad_pairs(ids, ids, self.model.architecture.source_end, self.bucket).pin_memory()
 
     def _gradient(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL."""

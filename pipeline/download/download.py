@@ -17,7 +17,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from nmt.errors import UserError, printable
-from nmt.io.files import commit, disk_full, write_json
+from nmt.io.files import commit_file, full_disk_as_user_error, write_json
 from nmt.io.progress import Progress
 from pipeline.config.catalogue import Source, public
 
@@ -113,7 +113,7 @@ def download(
                 continue
             if not _has_checksum(file):
                 print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
-            commit(part, output)
+            commit_file(part, output)
             for other in parts:
                 other.unlink(missing_ok=True)
             checked = [name for name in asdict(seen) if getattr(file, name) is not None]
@@ -253,7 +253,7 @@ class _Transfer:
     def _write(self, chunks: Iterable[bytes], total: int | None, begin: int) -> None:
         name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)
         with (
-            disk_full(self.part),
+            full_disk_as_user_error(self.part),
             self.part.open("r+b" if begin else "wb") as output,
             Progress(total, "bytes", f"download {name}", before=begin) as progress,
         ):

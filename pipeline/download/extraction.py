@@ -22,7 +22,7 @@ from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, naming, printable
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineStream, Segment, ZstdError, decompressed, opened_text
+from nmt.io.text_files import LineStream, Segment, ZstdError, decompress, open_text
 
 _CHUNK = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
@@ -192,7 +192,7 @@ def _of_tar(
     """Yield the names of all members, the wanted ones with a stream of their bytes if they are files."""
     watched = io.BufferedReader(_Watched(raw, lambda data: progress.update(len(data))), _CHUNK)
     # unlike tarfile's own decompression, this checks the checksum at the end; so the archive is read to its end
-    stream = decompressed(watched)
+    stream = decompress(watched)
     with tarfile.open(fileobj=stream, mode="r|") as packed:
         for entry in packed:
             name = entry.name.removeprefix("./")
@@ -225,7 +225,7 @@ def _take(side: Side, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
     md5 = hashlib.md5(usedforsecurity=False)
     hashed = io.BufferedReader(_Watched(stream, md5.update), _CHUNK)
-    text = opened_text(hashed, str(side))
+    text = open_text(hashed, str(side))
     side.segments = text.segments
     with ShardFiles(side.temporaries) as shards:
         for line in LineStream(str(side), lambda: text.stream.read1(_CHUNK)):

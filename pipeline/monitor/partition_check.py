@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from nmt.io.system import ask, seconds
+from nmt.io.system import parse_slurm_duration, query_program
 from nmt.settings.base import nearest
 from pipeline.monitor.jobs import Job
 
@@ -32,14 +32,14 @@ def partitions() -> Partitions:
     """Return the partitions of this cluster."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
-    answer = ask("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
+    answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
     for line in answer.splitlines():
         if not line.strip():
             continue
         marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
         name = marked.rstrip("*")
         default = name if marked.endswith("*") else default
-        equal = Nodes(seconds(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
+        equal = Nodes(parse_slurm_duration(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
         nodes.setdefault(name, []).append(equal)
     return Partitions(nodes, default)
 

@@ -17,8 +17,8 @@ from tabulate import tabulate
 
 from nmt.errors import UserError
 from nmt.io import progress
-from nmt.io.locks import observe
-from nmt.io.progress import LOG_SECONDS, clock
+from nmt.io.locks import read_holder
+from nmt.io.progress import LOG_SECONDS, format_duration
 from nmt.settings.base import read
 from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
@@ -69,22 +69,22 @@ def training(config: Config, folder: Path, run: Run) -> Training:
     """Return how far a run is."""
     entry, files = config.models[run.model], ExperimentFolder(config, folder)
     state, model = files.training_state(run.name), files.model(run.name)
-    progress_record = progress.read(files.training_progress(run.name))
+    progress_record = progress.read_progress(files.training_progress(run.name))
     checkpoints = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")] if state else []
     checkpoint = max((int(name[1]) for name in checkpoints if name), default=None)
-    writer, note = observe(state) if state else None, None
+    writer, note = read_holder(state) if state else None, None
     finished = files.finished_model(run.name) is not None
     if writer and not writer.process:  # a lock that cannot be read is a dead one
         writer = None
-    if writer and writer.alive:
+    if writer and writer.is_alive:
         word, note, finished = "running", f"process {writer.process} on {writer.host}", False
     elif finished:
         word = "done"
     elif progress_record and progress_record.error:
         word, note = "failed", progress_record.error
-    elif writer and not writer.dead:
+    elif writer and not writer.is_dead:
         word = "silent"
-        note = f"process {writer.process} on {writer.host} not heard of for {clock(writer.silence)}"
+        note = f"process {writer.process} on {writer.host} not heard of for {format_duration(writer.seconds_silent)}"
     elif checkpoint is not None or writer:
         word, note = "stopped", f"resumes after update {checkpoint or 0:,}"
     elif (model / WEIGHTS).is_file():
@@ -135,7 +135,7 @@ _ALIGNED = ("left", "left", *["right"] * (len(HEADER) - 2))
 
 
 def _row(one: Training) -> tuple[str, ...]:
-    left = "" if one.seconds_left is None else clock(one.seconds_left)
+    left = "" if one.seconds_left is None else format_duration(one.seconds_left)
     updates, share = f"{one.reached.update:,}/{one.updates:,}", f"{one.reached.update / one.updates:.0%}"
     return (one.label, one.state, updates, share, left, *map(_dev, (one.reached.dev, one.reached.best)))
 
@@ -150,7 +150,7 @@ def _other_jobs(folder: Path) -> Iterator[str]:
     """Yield a line for each job besides training that works, or whose last attempt failed."""
     for path in sorted((folder / "logs").glob("**/*.progress.json")):
         stage, name = path.parent.name, path.name.removesuffix(".progress.json")
-        noted = progress.read(path)
+        noted = progress.read_progress(path)
         if stage == "train" or noted is None:
             continue
         if noted.error:

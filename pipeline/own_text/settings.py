@@ -15,7 +15,7 @@ import yaml
 
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
-from nmt.io.text_files import plain_name
+from nmt.io.text_files import name_without_compression
 from nmt.settings.base import validated
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.config.checkout import REPOSITORY
@@ -205,7 +205,7 @@ def _languages(train: Given, codes: tuple[str, str] | None) -> Languages:
 
 def _ending(file: Path) -> str:
     """Return the language that a file's name ends in: europarl.de.gz."""
-    suffix = Path(plain_name(file)).suffix[1:]
+    suffix = Path(name_without_compression(file)).suffix[1:]
     if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
             f"{file}: its name ends in no language such as .de: say both, source first (--languages de es; make's"

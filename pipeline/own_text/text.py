@@ -20,7 +20,7 @@ from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
-from nmt.io.text_files import in_pairs, read_lines, write_lines
+from nmt.io.text_files import pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.shift import LengthsOfPairs, Shift
 from pipeline.own_text.spreadsheet import is_spreadsheet, rows
@@ -97,7 +97,7 @@ class Given:
 
     def _sides(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
         sides = ((cell for (cell,) in self._rows(file, progress)) for file in self.files)
-        return in_pairs(self.source, target, *sides)
+        return pair_lines(self.source, target, *sides)
 
     def _columns(self, progress: Progress | None) -> Iterator[Pair]:
         for number, (source, *targets) in enumerate(self._rows(self.source, progress), 1):
@@ -200,7 +200,7 @@ def write_parts(
                 writer.write(line)
             found.pairs[part] += 1
             if part in HELD_OUT or sampled:
-                tokens = [side.tokens(text) for side, text in zip(sides, pair, strict=True)]
+                tokens = [side.tokenize(text) for side, text in zip(sides, pair, strict=True)]
                 found.add(part, tokens)
 
         lengths = {part: LengthsOfPairs() for part in given}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path, disk_full, temporary_folder
+from nmt.io.files import atomic_path, full_disk_as_user_error, temporary_folder
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from pipeline.phrase_based.programs import Moses
@@ -64,7 +64,7 @@ def _align_block(
 ) -> Path:
     """Return the file with the alignment of a block. The first one writes the priors from which the others start."""
     priors = folder / "priors"
-    with disk_full(folder):
+    with full_disk_as_user_error(folder):
         for side, name in enumerate(("source", "target")):
             lines = "".join(f"{pair[side]}\n" for pair in block)
             (folder / name).write_text(lines, encoding="utf-8")

@@ -20,7 +20,7 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.system import last_line
+from nmt.io.system import last_output_line
 from pipeline.programs import lacking, run, unpack
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
@@ -145,7 +145,7 @@ def run_logged(
     if code:
         with log.open("rb") as messages:
             messages.seek(start)
-            said = last_line(messages.read().decode(errors="replace"))
+            said = last_output_line(messages.read().decode(errors="replace"))
         raise UserError(f"{problem}: {Path(command[0]).name} ended with code {code}: {said} (see {log})")
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
-from nmt.io.files import json_text, write_text
+from nmt.io.files import format_json, write_text
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.experiment import contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
@@ -66,7 +66,7 @@ def texts(inputs: Inputs) -> Iterator[Text]:
     def whole() -> str:
         return document({name: made(name)[f"{name}.tex"] for name in listed.tables})
 
-    yield _one(COMPARISON, lambda: json_text(inputs.comparison))
+    yield _one(COMPARISON, lambda: format_json(inputs.comparison))
     for name in [*listed.tables, *([DATA] if listed.corpora else [])]:
         yield Text(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
     yield _one(DOCUMENT, whole)
@@ -123,7 +123,7 @@ def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
 
 
 def _error_rate(run: str, inputs: Inputs) -> str:
-    return json_text(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
+    return format_json(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -147,11 +147,11 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> Non
         files = [f"{name}.{form}" for form in ("pdf", "png")]
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing
-            from nmt.plots.style import save_as
+            from nmt.plots.style import save_figure
 
             figure = import_module(f"pipeline.results.figures.{name}").draw(inputs)
             for file in files:
-                save_as(figure, out / file, described(figure))
+                save_figure(figure, out / file, described(figure))
 
 
 def described(figure: Figure) -> str:

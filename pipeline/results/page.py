@@ -19,7 +19,7 @@ from tabulate import tabulate
 
 from nmt import __version__
 from nmt.io.files import read_json, write_text
-from nmt.io.system import packages
+from nmt.io.system import package_versions
 from pipeline.config.runs import LATER
 from pipeline.results.html import render
 from pipeline.results.tables.sentences import GROUPS_BEGIN
@@ -144,7 +144,7 @@ def _versions() -> Item:
     rows = [
         ["this project", __version__],
         ["Python", platform.python_version()],
-        *map(list, packages().items()),
+        *map(list, package_versions().items()),
     ]
     table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
     return Item("Software", body=Markup(_rendered(table, "Software")), folded=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmt.data.meta import Meta, checksums_of
+from nmt.data.meta import Meta, bitext_checksums
 from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_provenance, read_records, record_path, words
@@ -70,7 +70,7 @@ def _unknown_words(package: ReplicationPackage, side: str) -> int:
 def other_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
-    data = checksums_of(*(read(Meta, package.text_checksums(part)) for part in ("train", "dev")))
+    data = bitext_checksums(*(read(Meta, package.text_checksums(part)) for part in ("train", "dev")))
     for run in runs_of(config, config.use.models).values():
         summary, settings = package.of_run(run.name, SUMMARY), package.of_run(run.name, SETTINGS)
         trained, wanted = read(ModelRun, settings), run_settings(config, run)

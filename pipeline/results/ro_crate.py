@@ -16,7 +16,7 @@ from typing import Any
 
 from nmt.evaluation.translations import read_provenance
 from nmt.io.files import read_json, sha256, write_json
-from nmt.io.system import release_name
+from nmt.io.system import format_version
 from nmt.store.model_folder import SETTINGS, SUMMARY
 from pipeline.config.catalogue import Archive, public
 from pipeline.config.experiment import archives_of
@@ -198,7 +198,7 @@ class _Crate:
 
     def add_program(self, made_with: Facts) -> Facts:
         """Add the program at one version, with the packages that it ran on."""
-        release, packages = release_name(made_with["code"]), made_with.get("packages", {})
+        release, packages = format_version(made_with["code"]), made_with.get("packages", {})
         listed = ";".join(f"{name}={version}" for name, version in sorted(packages.items()))
         needed = [
             self.add(f"#package-{name}-{version}", "SoftwareApplication", name=name, softwareVersion=version)

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 
 from nmt.errors import UserError
 from nmt.io.files import sha256
-from nmt.io.system import code, packages, release_name
+from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, read, shown
 from pipeline.config import snapshot
@@ -352,9 +352,9 @@ def _others(config: Config, experiment: Path) -> list[list[str]]:
 def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
     """Yield a line for the code and for each package whose version here is not the one that made the tables."""
     program = crate[crate[REPORT]["instrument"]["@id"]]
-    if (there := program["softwareVersion"]) != (ours := release_name(code())):
+    if (there := program["softwareVersion"]) != (ours := format_version(describe_code())):
         yield f"the tables were made with nmt {there}, here is nmt {ours}: numbers may differ for that"
-    here = packages()
+    here = package_versions()
     for package in (crate[reference["@id"]] for reference in program["softwareRequirements"]):
         name, version = package["name"], package["softwareVersion"]
         if here.get(name, version) != version:

@@ -256,8 +256,8 @@ def test_tokens_and_text_are_moses(playground: Playground, language: str) -> Non
             TOKENS, language, settings.model_dump(), rules(language, settings.normalization), lines
         )
         for line, (tokens, written) in zip(lines, found, strict=True):
-            assert tokens == moses.tokens(line), line
-            assert written == moses.text(tokens), tokens
+            assert tokens == moses.tokenize(line), line
+            assert written == moses.detokenize(tokens), tokens
 
 
 def test_what_is_typed_appears_in_the_other_language(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.data.shards import BLOCK_LINES, in_order
+from nmt.data.shards import BLOCK_LINES, merge_shards
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from tests import kenlm
@@ -106,7 +106,9 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
             for side in SIDES:
                 numbers = range(min(shards, MOST[corpus]))
                 files = [data / stage / corpus / f"{shard}.{side}.zst" for shard in numbers]
-                found[f"{stage}/{corpus}.{side}"] = [*in_order(corpus, [read_lines(file) for file in files])]
+                found[f"{stage}/{corpus}.{side}"] = [
+                    *merge_shards(corpus, [read_lines(file) for file in files])
+                ]
     for budget in ("common_budget", "near"):
         threshold = read_json(data / "selection" / f"{budget}.threshold.json")
         del threshold["shards"]

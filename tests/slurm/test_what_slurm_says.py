@@ -13,7 +13,7 @@ from pipeline.monitor.partition_check import Nodes, Partitions, partitions, unsa
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
-TIME_LEFT = "from nmt.io.system import seconds_left; print(seconds_left())"
+TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_left())"
 
 
 @pytest.mark.slow

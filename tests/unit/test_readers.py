@@ -35,7 +35,7 @@ from tests.running import ROOT
 
 def stream_of(path: Path) -> None:
     with open_lines(path) as lines:
-        lines.take(10_000)
+        lines.take_lines(10_000)
 
 
 def bitext(path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_run_beside_another_is_refused_and_unlocks_nothing(
     locked = tmp_path / ".snakemake" / "locks" / "0.output.lock"
     locked.parent.mkdir(parents=True)
     locked.touch()
-    with locks.hold(tmp_path / LOCK, "refuse"):
+    with locks.hold_folder(tmp_path / LOCK, "refuse"):
         assert called(monkeypatch, tmp_path) == 2
     check(capsys.readouterr().err.splitlines()[-1])
     assert locked.exists()

@@ -6,7 +6,7 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.io.files import write_json
-    from nmt.io.system import origin
+    from nmt.io.system import describe_environment
     from pipeline.results.build import build
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
@@ -17,4 +17,4 @@ with job(snakemake):
     files = [Path(file).relative_to(results).as_posix() for file in snakemake.output.files]
     build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, files)
     if made_with := snakemake.output.get("made_with"):
-        write_json(made_with, origin())
+        write_json(made_with, describe_environment())

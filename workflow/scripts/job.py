@@ -25,8 +25,8 @@ def job(snakemake: Any) -> Iterator[None]:
     """Write what the block says to the job's log, beside the terminal; an error of input or system is one line."""
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
-    os.environ[progress.LOG] = shlex.quote(str(log))
-    progress.begin()
+    os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
+    progress.clear_progress()
     with _logged(log):
         try:
             yield

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from nmt.plots.style import drawing
+from nmt.plots.style import figure_style
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.labels import label
@@ -54,7 +54,7 @@ def figure2(scores: Scores, settings: ReportSettings, limits: Iterable[int] = ()
     rows = scores[settings.figure2_models[0]]["by_sentence"]
     found = Counter(max(row[f"{side}_length"] for side in sides_of(length)) for row in rows)
     numbers = {words: found[words] for words in range(1, longest + 1)}
-    with drawing():
+    with figure_style():
         figure, axes, below = _panels(numbers, "per length")
         curves = _draw(
             axes, scores, settings, lambda rows: by_length(rows, window, longest, length, bootstrap)
@@ -87,7 +87,7 @@ def unknown_words(scores: Scores, settings: ReportSettings) -> Figure:
         ]
         return by_unknown_words(counted, most, bootstrap)
 
-    with drawing():
+    with figure_style():
         numbers = {point.place: point.sentences for point in curve(first)}
         figure, axes, below = _panels(numbers, "with at most")
         curves = _draw(axes, scores, settings, curve, marker="o")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
 
-from nmt.plots.style import COLORS, drawing
+from nmt.plots.style import COLORS, figure_style
 from nmt.settings.text import Languages
 from pipeline.results.corpora import Counts, reported_words, with_total
 from pipeline.results.inputs import Inputs
@@ -23,7 +23,7 @@ def corpora_figure(corpora: Sequence[Counts], languages: Languages, paper: Repor
     Hollow marks are the paper's. Corpora differ a hundredfold.
     """
     rows = [*with_total(corpora)]
-    with drawing():
+    with figure_style():
         figure = Figure(figsize=(8.5, 0.28 * len(rows) + 1.3), layout="constrained")
         pairs, words = figure.subplots(1, 2, sharey=True)
         for (name, (mark, shift)), color in zip(_MARKS.items(), COLORS, strict=False):

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from nmt.evaluation.translations import Record
-from nmt.plots.sentence import GAP_INCHES, Panel
-from nmt.plots.style import drawing
+from nmt.plots.sentence import GAP_INCHES, AttentionPanel
+from nmt.plots.style import figure_style
 from pipeline.results.example_sentences import papers_own
 from pipeline.results.inputs import Inputs
 
@@ -65,7 +65,7 @@ def figure3(records: Sequence[Record]) -> Figure:
     A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1
     white. Sentences of up to 40 words get pixels of the same size.
     """
-    with drawing():
+    with figure_style():
         panels = [_panel(record) for record in records]
         columns = [panels[0::2], panels[1::2]]
         rows = [panels[0:2], panels[2:4]]
@@ -82,8 +82,8 @@ def figure3(records: Sequence[Record]) -> Figure:
     return figure
 
 
-def _panel(record: Record) -> Panel:
-    return Panel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)
+def _panel(record: Record) -> AttentionPanel:
+    return AttentionPanel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)
 
 
 def draw(inputs: Inputs) -> Figure:

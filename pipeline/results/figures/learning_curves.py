@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from nmt.io.files import read_json
-from nmt.plots.style import drawing
+from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import records
 from pipeline.config.artifacts import ReportSettings
@@ -92,7 +92,7 @@ def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
     """
     models = {run.model for run in runs}
     height = 2 * _PANEL_HEIGHT + _LEGEND_LINE * math.ceil(len(models) / _NAMES_A_LINE)
-    with drawing():
+    with figure_style():
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         panels = figure.subplots(2, 1, sharex=True)
         for axes, (name, title) in zip(panels, _PANELS, strict=True):

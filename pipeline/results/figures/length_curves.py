@@ -6,7 +6,7 @@ import math
 
 from matplotlib.figure import Figure
 
-from nmt.plots.style import drawing
+from nmt.plots.style import figure_style
 from pipeline.config.artifacts import ReportSettings
 from pipeline.config.text import SentenceLength
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
@@ -35,7 +35,7 @@ def length_curves(scores: Scores, settings: ReportSettings) -> Figure:
     rows = math.ceil(len(scores) / columns)
     width, height = _PANEL
     window, longest = settings.figure2_window, settings.figure2_max_words
-    with drawing():
+    with figure_style():
         figure = Figure(figsize=(max(width * columns, 4.2), height * rows + 0.4), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
         highest = 1.0

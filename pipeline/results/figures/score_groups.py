@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import words
-from nmt.plots.style import drawing
+from nmt.plots.style import figure_style
 from pipeline.config.artifacts import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.styles import line_of
@@ -30,7 +30,7 @@ def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: R
         ranks: of each line; empty lines count nothing.
         settings: number of groups, labels, bootstrap.
     """
-    with drawing():
+    with figure_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
         left, right = figure.subplots(1, 2, sharey=True)
         lengths = [float(row["source_length"]) for row in next(iter(scores.values()))]

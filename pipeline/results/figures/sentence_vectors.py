@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.principal_components import Panel, read_panels
-from nmt.plots.style import COLORS, drawing
+from nmt.plots.style import COLORS, figure_style
 from pipeline.results.figures.labels import label
 from pipeline.results.inputs import Inputs
 
@@ -19,7 +19,7 @@ _MOST_LABELS = 20
 
 def sentence_vectors(panels: Sequence[Panel]) -> Figure:
     """A panel for each group of sentences, each sentence at its point."""
-    with drawing():
+    with figure_style():
         figure = Figure(figsize=(_PANEL_WIDTH * len(panels), _HEIGHT), layout="constrained")
         for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
             _draw(axes, panel)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nmt.data import normalization
-from nmt.data.tokenization import moses, sacremoses
+from nmt.data.tokenization import load_moses_rules, sacremoses
 from nmt.settings.text import Normalization
 
 _NUMERIC = "#NUMERIC_ONLY#"
@@ -14,7 +14,7 @@ _NUMERIC = "#NUMERIC_ONLY#"
 
 def rules(source: str, form: Normalization) -> dict[str, Any]:
     """Return the rules for text of a source language, which is normalized first."""
-    tokenizer = moses(source, form)
+    tokenizer = load_moses_rules(source, form)
     known = tokenizer.NONBREAKING_PREFIXES
     classes = {
         "alpha": tokenizer.IsAlpha,
@@ -25,7 +25,7 @@ def rules(source: str, form: Normalization) -> dict[str, Any]:
         "detokenized": sacremoses.MosesDetokenizer.IsAlpha,  # letters, to the detokenizer
     }
     return {
-        "normalization": normalization.rules(form),
+        "normalization": normalization.browser_rules(form),
         "prefixes": {
             "plain": [word for word in known if _NUMERIC not in word],
             "numeric": [word.rpartition(" ")[0] for word in known if _NUMERIC in word],

@@ -168,6 +168,6 @@ def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) 
             and target[-1] in STOPS
             and all(token in model.source for token in tokens)
             and all(token in model.target for token in target)
-            and tokens in (text.tokens(text.text(tokens)), text.tokens(" ".join(tokens)))
+            and tokens in (text.tokenize(text.detokenize(tokens)), text.tokenize(" ".join(tokens)))
         ):
             yield [" ".join(tokens), " ".join(target)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.data.vocabulary import SPECIALS, own_words
+from nmt.data.vocabulary import SPECIALS, size_without_specials
 from nmt.model import families
 from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
@@ -39,7 +39,7 @@ def value(config: Config, key: str) -> Any:
 def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: int) -> None:
     entry = GROUNDHOG.models[model]
     text = GROUNDHOG.vocabulary
-    ids = len(SPECIALS) + own_words(text.words, text.specials_count)
+    ids = len(SPECIALS) + size_without_specials(text.words, text.specials_count)
     with torch.device("meta"):
         made = families.build(entry.family, entry.architecture, ids, ids)
     assert sum(weight.numel() for weight in made.parameters()) == parameters

@@ -177,13 +177,13 @@ def test_without_a_checksum_what_breaks_off_is_asked_for_anew(tmp_path: Path) ->
 def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
     tmp_path: Path, begun: int, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(progress.LOG, str(tmp_path / "a.log"))
+    monkeypatch.setenv(progress.LOG_VARIABLE, str(tmp_path / "a.log"))
     part(tmp_path / "a").write_bytes(DATA[:begun])
     with serving(file()) as server:
         assert fetched(server, tmp_path / "a", known) == DATA
     assert server.begins == [begun] * (begun < len(DATA) or known is SUM_ONLY)
     if begun < len(DATA):
-        assert (reading := progress.read(tmp_path / "a.progress.json")) is not None
+        assert (reading := progress.read_progress(tmp_path / "a.progress.json")) is not None
         assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), begun)
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from nmt.data.shards import BLOCK_LINES, global_line, shard_of
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.io.text_files import decompressed, open_lines, read_lines, zstd
+from nmt.io.text_files import decompress, open_lines, read_lines, zstd
 from pipeline.download.extraction import Side, extract
 from tests.messages import refused
 
@@ -123,7 +123,7 @@ def test_invalid_bytes_are_left_to_cleaning(tmp_path: Path) -> None:
     (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
     run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
     with (tmp_path / "out" / "0.en.zst").open("rb") as file:
-        assert decompressed(file).read() == b"ok\nb\xe9d \xff\nok\n"
+        assert decompress(file).read() == b"ok\nb\xe9d \xff\nok\n"
 
 
 def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None
 
 @pytest.mark.parametrize("line", [b"", b"\n"], ids=["no line end", "lines"])
 def test_a_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
-    monkeypatch.setattr("nmt.io.text_files.LONGEST_LINE", 1 << 22)
+    monkeypatch.setattr("nmt.io.text_files.MAX_LINE_BYTES", 1 << 22)
     content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
     archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
     assert archive.stat().st_size < len(content) / 200

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.system import seconds, seconds_left, seconds_to_work
+from nmt.io.system import parse_slurm_duration, seconds_until_stop, slurm_seconds_left
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from nmt.io.system import seconds, seconds_left, seconds_to_work
     ],
 )
 def test_durations(text: str, expected: float | None) -> None:
-    assert seconds(text) == expected
+    assert parse_slurm_duration(text) == expected
 
 
 def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
@@ -34,27 +34,27 @@ def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
 ) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.delenv("SLURM_JOB_END_TIME", raising=False)
-    assert seconds_left() is None
+    assert slurm_seconds_left() is None
     squeue = tmp_path / "squeue"
     squeue.write_text('#!/bin/sh\n[ "$2" = --jobs=17 ] && echo 1:00:30\n', encoding="utf-8")
     squeue.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("SLURM_JOB_ID", "17")
-    assert seconds_left() == 3630
+    assert slurm_seconds_left() == 3630
     monkeypatch.setenv("SLURM_JOB_ID", "18")
-    assert seconds_left() is None
+    assert slurm_seconds_left() is None
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert seconds_left() == pytest.approx(100, abs=10)
+    assert slurm_seconds_left() == pytest.approx(100, abs=10)
 
 
 def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    assert seconds_to_work(60) == math.inf
+    assert seconds_until_stop(60) == math.inf
     monkeypatch.setenv("SLURM_JOB_ID", "17")
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 3600))
-    assert seconds_to_work(60_000) == pytest.approx(3300, abs=10)
+    assert seconds_until_stop(60_000) == pytest.approx(3300, abs=10)
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert seconds_to_work(60_000) == pytest.approx(80, abs=10)
+    assert seconds_until_stop(60_000) == pytest.approx(80, abs=10)
     monkeypatch.delenv("SLURM_JOB_END_TIME")
     monkeypatch.setenv("PATH", "/nowhere")
-    assert seconds_to_work(60) == 3300
+    assert seconds_until_stop(60) == 3300

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.locks import hold
+from nmt.io.locks import hold_folder
 from nmt.store.model_folder import HISTORY, WEIGHTS
 from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
@@ -43,7 +43,7 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     config = prepared(ROOT, tmp_path)
     assert look(config, tmp_path).state == "waiting"
     state = state_of(config, tmp_path, RUN)
-    with hold(state, "refuse"):
+    with hold_folder(state, "refuse"):
         assert look(config, tmp_path).state == "running"
     write(state, "checkpoint-1200.safetensors")
     found = look(config, tmp_path)
@@ -106,7 +106,7 @@ def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_to
     progress = '{"count": 300, "total": 703125, "unit": "updates", "seconds": 30.0}'
     write(tmp_path, f"logs/train/{run}.progress.json", progress)
     state = state_of(config, tmp_path, run)
-    with hold(state, "refuse"):
+    with hold_folder(state, "refuse"):
         begun = look(config, tmp_path, run)
         assert (begun.state, begun.reached.update, begun.updates) == ("running", 0, most)
         line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}

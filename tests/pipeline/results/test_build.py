@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from PIL import Image
 
-from nmt.plots.style import save_as
+from nmt.plots.style import save_figure
 from pipeline.results.build import described
 
 
@@ -29,7 +29,7 @@ def test_lines_are_told_by_their_first_and_last_points() -> None:
 
 def test_a_saved_picture_holds_its_description_and_is_the_same_each_time(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        save_as(curves(), tmp_path / f"{name}.png", described(curves()))
+        save_figure(curves(), tmp_path / f"{name}.png", described(curves()))
     with Image.open(tmp_path / "one.png") as picture:
         assert picture.info["Description"] == described(curves())
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()

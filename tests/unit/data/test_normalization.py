@@ -61,4 +61,4 @@ def test_text_without_normalization_has_the_settings_that_it_always_had() -> Non
 def test_an_unknown_word_that_was_printed_is_one_unknown_word(settings: Tokenization) -> None:
     raw = RawText("fr", settings)
     for tokens in (["L&apos;", "[UNK]", "chante", "."], ["[UNK]"], ["Une", "[UNK]", ",", "et", "[UNK]", "."]):
-        assert raw.tokens(raw.text(tokens)) == tokens
+        assert raw.tokenize(raw.detokenize(tokens)) == tokens

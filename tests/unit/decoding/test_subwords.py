@@ -65,7 +65,10 @@ def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
 def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
     pairs = [*zip(SOURCES, TARGETS, strict=True)]
     forced, (values, weights) = score([model], pairs, 8)[row], by_hand(model, row)
-    source, target = model.source.beginnings(SOURCES[row]), model.target.beginnings(TARGETS[row])
+    source, target = (
+        model.source.word_start_indices(SOURCES[row]),
+        model.target.word_start_indices(TARGETS[row]),
+    )
     rows = [*zip(target, [*target[1:], target[-1] + 1], strict=True)]
     columns = [*zip(source, [*source[1:], source[-1] + 1], strict=True)]
     expected = [values[slice(*ends)].sum() for ends in rows]

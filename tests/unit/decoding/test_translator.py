@@ -141,8 +141,8 @@ def test_batches_do_not_change_attention_and_copied_words(model: TrainedModel) -
 def test_a_model_of_text_that_came_tokenized_reads_tokens() -> None:
     """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
     raw, tokens = (text_settings().model_copy(update={"tokenized": came}) for came in (False, True))
-    assert text_processors(raw, False)[0].tokens('so"') == ["so", "&quot;"]
-    assert text_processors(tokens, False)[0].tokens('so"') == ['so"']
+    assert text_processors(raw, False)[0].tokenize('so"') == ["so", "&quot;"]
+    assert text_processors(tokens, False)[0].tokenize('so"') == ['so"']
     assert "tokenized" not in raw.model_dump()
 
 
@@ -157,9 +157,9 @@ def test_the_device_is_the_models_unless_an_option_names_one(settings: Any, opti
 
 def test_surrogates_and_control_characters_are_no_text() -> None:
     line = "a\ud800b \x00c\x1b\u2028d e\x7ff \x9b31m\x85g"
-    assert TokenText().tokens(line) == ["a\ufffd\ufffd\ufffdb", "c", "d", "ef", "31m", "g"]
+    assert TokenText().tokenize(line) == ["a\ufffd\ufffd\ufffdb", "c", "d", "ef", "31m", "g"]
     raw = RawText("en", MOSES)
-    assert raw.text(raw.tokens(line)).encode().decode().endswith("c d ef 31m g")
+    assert raw.detokenize(raw.tokenize(line)).encode().decode().endswith("c d ef 31m g")
 
 
 def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:

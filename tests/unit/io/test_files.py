@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.files import atomic_path, read_json, replaceable, temporary_folder
+from nmt.io.files import atomic_path, is_replaceable, read_json, temporary_folder
 from nmt.io.text_files import write_lines
 
 
@@ -123,9 +123,9 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
 def test_devices_and_what_is_open_are_never_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("/dev/zero", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", tmp_path / "pipe"):
-        assert not replaceable(Path(name))
+        assert not is_replaceable(Path(name))
     (tmp_path / "a").write_text("")
-    assert all(map(replaceable, (tmp_path, tmp_path / "a", tmp_path / "none", tmp_path / "a" / "none")))
+    assert all(map(is_replaceable, (tmp_path, tmp_path / "a", tmp_path / "none", tmp_path / "a" / "none")))
 
 
 def test_behind_a_link_its_target_is_replaced(tmp_path: Path) -> None:

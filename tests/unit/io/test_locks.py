@@ -22,14 +22,14 @@ from tests.running import ROOT
 def start(folder: Path, then: str) -> subprocess.Popen[str]:
     """A process that holds the folder and then does something."""
     code = "import os, sys, time; from pathlib import Path; from nmt.io import locks\n"
-    code += f"with locks.hold(Path(sys.argv[1]), 'refuse'): {then}"
+    code += f"with locks.hold_folder(Path(sys.argv[1]), 'refuse'): {then}"
     command = [sys.executable, "-c", code, str(folder)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(command, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
 
 def test_a_second_process_is_refused_and_the_first_named(tmp_path: Path) -> None:
-    with locks.hold(tmp_path, "refuse"):
+    with locks.hold_folder(tmp_path, "refuse"):
         _, said = start(tmp_path, "pass").communicate()
     assert f"process {os.getpid()} on" in said
 
@@ -37,7 +37,7 @@ def test_a_second_process_is_refused_and_the_first_named(tmp_path: Path) -> None
 def test_a_dead_processs_lock_is_broken_at_once(tmp_path: Path) -> None:
     start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
     assert (tmp_path / "lock").exists()
-    with locks.hold(tmp_path, "refuse"):
+    with locks.hold_folder(tmp_path, "refuse"):
         pass
 
 
@@ -54,8 +54,8 @@ def test_another_machine_lives_as_long_as_its_heartbeat_whatever_its_clock_says(
 ) -> None:
     start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
     lock, stopped = tmp_path / "lock", threading.Event()
-    dead = locks.observe(tmp_path)
-    assert dead is not None and dead.dead
+    dead = locks.read_holder(tmp_path)
+    assert dead is not None and dead.is_dead
     claim = json.loads(lock.read_bytes())  # of a machine with the same name, or started anew
     lock.write_text(json.dumps(claim | {"machine": "another"}), encoding="utf-8")
 
@@ -67,16 +67,16 @@ def test_another_machine_lives_as_long_as_its_heartbeat_whatever_its_clock_says(
 
     heart = threading.Thread(target=beat)
     heart.start()
-    with refused(), locks.hold(tmp_path, "refuse"):
+    with refused(), locks.hold_folder(tmp_path, "refuse"):
         pass
     with (
         pytest.raises(locks.StillLocked),
-        locks.hold(tmp_path, "wait", deadline=time.monotonic() + 1),
+        locks.hold_folder(tmp_path, "wait", deadline=time.monotonic() + 1),
     ):
         pass
     stopped.set()
     heart.join()
-    with locks.hold(tmp_path, "refuse"):
+    with locks.hold_folder(tmp_path, "refuse"):
         pass
 
 
@@ -85,7 +85,7 @@ def test_the_number_of_a_dead_process_may_be_in_use_again(tmp_path: Path) -> Non
     start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
     claim = json.loads((tmp_path / "lock").read_bytes())
     (tmp_path / "lock").write_text(json.dumps(claim | {"process": os.getppid()}), encoding="utf-8")
-    with locks.hold(tmp_path, "refuse"):
+    with locks.hold_folder(tmp_path, "refuse"):
         pass
 
 
@@ -100,8 +100,8 @@ def test_a_lock_that_somebody_has_taken_meanwhile_stays(tmp_path: Path) -> None:
 def test_an_unreadable_lock_is_a_leftover_of_a_power_cut(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "lock").write_bytes(content)
     begin = time.monotonic()
-    with locks.hold(tmp_path, "refuse") as holding:
-        assert not holding.lost()
+    with locks.hold_folder(tmp_path, "refuse") as holding:
+        assert not holding.is_lost()
         assert time.monotonic() - begin >= locks.LIFETIME, "its process may be about to write it"
 
 
@@ -112,7 +112,7 @@ def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
             first.send_signal(signal.SIGSTOP)
             os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
             named = refused()
-            with named, locks.hold(tmp_path, "refuse"):
+            with named, locks.hold_folder(tmp_path, "refuse"):
                 pytest.fail("two at once")
         finally:
             first.kill()
@@ -122,21 +122,21 @@ def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
-    with locks.hold(tmp_path, "refuse") as holding:
+    with locks.hold_folder(tmp_path, "refuse") as holding:
         claim = (tmp_path / "lock").read_bytes()
         (tmp_path / "lock").unlink()
         holding.join(60)
         assert not holding.is_alive(), "it beats on without a lock"
         # somebody else has had the folder meanwhile, though the lock looks like this process' own again
         (tmp_path / "lock").write_bytes(claim)
-        assert holding.lost()
+        assert holding.is_lost()
 
 
 def test_who_was_taken_over_knows_it_before_the_next_heartbeat(tmp_path: Path) -> None:
-    with locks.hold(tmp_path, "refuse") as holding:
-        assert not holding.lost()
+    with locks.hold_folder(tmp_path, "refuse") as holding:
+        assert not holding.is_lost()
         (tmp_path / "lock").write_text('{"host": "elsewhere", "machine": "7", "process": 123}')
-        assert holding.lost()
+        assert holding.is_lost()
     assert (tmp_path / "lock").exists()
 
 
@@ -151,10 +151,10 @@ def test_a_heartbeat_may_fail_and_counts_when_all_fail_for_a_minute(
         failed.set()
         raise OSError(number, os.strerror(number))
 
-    with locks.hold(tmp_path, "refuse") as holding:
+    with locks.hold_folder(tmp_path, "refuse") as holding:
         for name in ("utime", "read_bytes"):
             monkeypatch.setattr(locks.os if name == "utime" else Path, name, failing)
-        assert failed.wait(60) and not holding.lost()
+        assert failed.wait(60) and not holding.is_lost()
         monkeypatch.setattr(locks, "LIFETIME", 0.05)
         assert holding.taken.wait(60)
         monkeypatch.undo()

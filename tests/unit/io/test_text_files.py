@@ -22,12 +22,12 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import (
     COMPRESSED,
     LineStream,
-    decompressed,
+    decompress,
     line_writer,
     open_lines,
-    opened_text,
-    paired_groups,
+    open_text,
     read_lines,
+    read_pair_groups,
     read_pairs,
     zstd,
 )
@@ -57,7 +57,7 @@ def test_text_of_windows_reads_as_any_other_however_it_is_read(tmp_path: Path, s
     lines = ["The book", "\ufeffa", "b"]
     assert [*read_lines(path)] == lines
     with open_lines(path) as stream:
-        assert [*stream.groups(10)] == [lines]
+        assert [*stream.read_groups(10)] == [lines]
 
 
 def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_the_first_bytes_say_what_a_file_is(tmp_path: Path, pack: str, name: str
         path.write_bytes(PACK[pack](content))
         assert [*read_lines(path)] == expected
         with open_lines(path) as lines:
-            assert lines.take(9) == expected
+            assert lines.take_lines(9) == expected
 
 
 def held(content: bytes) -> io.BufferedReader[Any]:
@@ -169,7 +169,7 @@ def held(content: bytes) -> io.BufferedReader[Any]:
     "text", [b"BZ", b"(\xb5", b"<", b"<srcse", b"\xef\xbb\xbf<doc\n", b"<!-- a", b"", b"\n"]
 )
 def test_short_text_that_begins_like_something_else_is_text(pack: str, text: bytes) -> None:
-    assert opened_text(held(PACK[pack](text)), "a").stream.read() == text
+    assert open_text(held(PACK[pack](text)), "a").stream.read() == text
 
 
 def test_what_is_typed_is_answered_at_once() -> None:
@@ -180,7 +180,7 @@ def test_what_is_typed_is_answered_at_once() -> None:
         closing = threading.Timer(60, os.close, [writing])
         closing.start()
         with os.fdopen(reading, "rb") as file:
-            assert opened_text(file, "a").stream.read1(99) == line
+            assert open_text(file, "a").stream.read1(99) == line
         assert closing.is_alive()
         closing.cancel()
         os.close(writing)
@@ -189,7 +189,7 @@ def test_what_is_typed_is_answered_at_once() -> None:
 def test_standard_input_is_any_of_them_too() -> None:
     program = (
         "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
-        "with open_lines(Path('-')) as lines: print(lines.take(9))"
+        "with open_lines(Path('-')) as lines: print(lines.take_lines(9))"
     )
     for text in (SGML, gzip.compress(SGML)):
         found = subprocess.run(
@@ -202,12 +202,12 @@ def test_standard_input_is_any_of_them_too() -> None:
     "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
 )
 def test_what_only_begins_like_sgml_is_text(text: bytes) -> None:
-    assert opened_text(held(text), "a").is_plain
+    assert open_text(held(text), "a").is_plain
 
 
 def test_streams_follow_one_another() -> None:
     for pack in (gzip.compress, lzma.compress, bz2.compress, zstd.compress):
-        assert decompressed(held(pack(b"a\n") + pack(b"") + pack(b"b\n"))).read() == b"a\nb\n"
+        assert decompress(held(pack(b"a\n") + pack(b"") + pack(b"b\n"))).read() == b"a\nb\n"
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def test_lines_do_not_depend_on_how_the_bytes_come(parts: list[bytes], size: int
     expected = whole.split(b"\n")
     if not expected[-1]:
         expected.pop()
-    groups = list(stream(parts).groups(size))
+    groups = list(stream(parts).read_groups(size))
     assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
     assert [line for group in groups for line in group] == [
         (line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line).decode("utf-8", "replace")
@@ -234,14 +234,14 @@ def test_lines_do_not_depend_on_how_the_bytes_come(parts: list[bytes], size: int
 
 def test_only_line_feeds_end_lines_and_bad_bytes_are_counted() -> None:
     lines = stream(["a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end"])
-    assert list(lines.groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
-    assert (lines.replaced, lines.first_replaced) == (2, 2)
+    assert list(lines.read_groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
+    assert (lines.replaced_lines, lines.first_replaced_line) == (2, 2)
 
 
 def test_a_group_ends_where_the_input_pauses() -> None:
     reading, writing = os.pipe()
     lines = LineStream("pipe", lambda: os.read(reading, 100), reading)
-    groups = lines.groups(100)
+    groups = lines.read_groups(100)
     os.write(writing, b"one\ntwo\nthr")
     assert next(groups) == ["one", "two"]
     threading.Timer(0.2, lambda: (os.write(writing, b"ee\n"), os.close(writing))).start()
@@ -250,14 +250,14 @@ def test_a_group_ends_where_the_input_pauses() -> None:
 
 
 def test_a_group_of_long_lines_is_short() -> None:
-    groups = list(stream([b"x" * 200_000 + b"\n"] * 5).groups(100))
+    groups = list(stream([b"x" * 200_000 + b"\n"] * 5).read_groups(100))
     assert [len(group) for group in groups] == [2, 2, 1]
 
 
 def test_a_line_without_an_end_is_refused() -> None:
     parts = (b"x" * (1 << 20) for _ in range(1 << 20))
     with refused():
-        list(LineStream("endless", lambda: next(parts)).groups(1))
+        list(LineStream("endless", lambda: next(parts)).read_groups(1))
 
 
 def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
@@ -266,15 +266,15 @@ def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
         write_text(tmp_path / name, (f"line {number}" for number in range(400_000)))
         with open_lines(tmp_path / name) as lines:
             assert lines.size == (tmp_path / name).stat().st_size
-            done = [lines.bytes_done for _ in lines.groups(1000)]
+            done = [lines.bytes_done for _ in lines.read_groups(1000)]
         assert done == sorted(done) and done[0] < done[-1] == lines.size
     assert stream([b"a"]).size is None
 
 
 def test_sides_stay_in_step() -> None:
-    pairs = list(paired_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
+    pairs = list(read_pair_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
     assert pairs == [[("a", "A"), ("b", "B")], [("c", "C")]]
     with refused():
-        list(paired_groups(stream([b"a\nb\n"]), stream([b"A\n"]), 2))
+        list(read_pair_groups(stream([b"a\nb\n"]), stream([b"A\n"]), 2))
     with refused():
-        list(paired_groups(stream([b"a\n"]), stream([b"A\nB\n"]), 2))
+        list(read_pair_groups(stream([b"a\n"]), stream([b"A\nB\n"]), 2))

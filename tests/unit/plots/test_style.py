@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, findfont, fontManager
 
 from nmt.plots import style
-from nmt.plots.style import drawing, save_as
+from nmt.plots.style import figure_style, save_figure
 
 
 def test_letters_are_drawn_with_what_is_installed_and_told_where_nothing_has_them(
@@ -23,14 +23,14 @@ def test_letters_are_drawn_with_what_is_installed_and_told_where_nothing_has_the
     new = shutil.copy(findfont("cmr10"), tmp_path / "new.ttf")
     monkeypatch.setattr(style, "findSystemFonts", lambda: [str(new), __file__])
     style._families.cache_clear()
-    with drawing():
+    with figure_style():
         assert matplotlib.rcParams["font.family"] == ["DejaVu Sans", "Lohit Tamil"]
     assert fontManager.ttflist[-1].fname == str(new)
     monkeypatch.setattr(fontManager, "ttflist", known)
     style._families.cache_clear()
     figure = Figure()
     figure.text(0.5, 0.5, "中 a 国")
-    save_as(figure, tmp_path / "f.png")
+    save_figure(figure, tmp_path / "f.png")
     (line,) = capfd.readouterr().err.splitlines()
     assert "中 国" in line
     style._families.cache_clear()

@@ -140,7 +140,7 @@ def test_graphs_give_the_updates_of_plain_calls(family: FamilyName, optimizer: s
         updater = Updater(model, training(optimizer=optimizer))
         for number in range(12):
             pairs = [PAIRS[number % 3], PAIRS[(number + 1) % 3]]
-            batch = batch_of(pairs, bucket=updater.bucket).pinned()
+            batch = batch_of(pairs, bucket=updater.bucket).pin_memory()
             updater(batch) if graphed else updater._descend(batch.to(updater.device))
         runs.append(([weight.detach().cpu() for weight in model.parameters()], updater.read()))
     assert runs[0][1] == runs[1][1]

@@ -26,7 +26,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmt.io import progress
 from nmt.io.files import read_json
-from nmt.io.progress import JobProgress, clock
+from nmt.io.progress import JobProgress, format_duration
 from pipeline.config.runs import runs_of
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
@@ -91,7 +91,7 @@ class RunProgress:
             if job.stage == "train":
                 summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
                 seconds = 3600 * (summary["hours"] - self._hours_of_base(job))
-                self._tell(job, f"done in {clock(seconds)}, dev NLL {summary['dev_nll']:.2f}")
+                self._tell(job, f"done in {format_duration(seconds)}, dev NLL {summary['dev_nll']:.2f}")
             elif job.rule == "score":
                 score = read_json(self._folder / job.outputs[0])
                 no_unk = score["bleu_no_unk"]
@@ -161,14 +161,14 @@ class RunProgress:
             self._line(text)
 
     def _share(self, log: str) -> float:
-        reading = progress.read(progress.progress_path(self._folder / log)) or JobProgress()
+        reading = progress.read_progress(progress.progress_path(self._folder / log)) or JobProgress()
         return reading.count / reading.total if reading.total else 0.0
 
     def _tell(self, job: jobs.Job, text: str) -> None:
         self._line(f"{job.stage} {self._name(job)}: {text}")
 
     def _line(self, text: str) -> None:
-        self.say(f"{clock(self._now() - self._start):>8} {self._time_left():>10}  {text}")
+        self.say(f"{format_duration(self._now() - self._start):>8} {self._time_left():>10}  {text}")
 
     def _name(self, job: jobs.Job) -> str:
         """Return what a job works on: a model by its label and what else tells it apart, or a text."""

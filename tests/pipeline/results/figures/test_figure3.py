@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from nmt.evaluation.translations import Record
-from nmt.plots.style import save_as
+from nmt.plots.style import save_figure
 from pipeline.results.figures.figure3 import choose_sentences, figure3
 
 
@@ -40,7 +40,7 @@ def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     figure = figure3([Record(line=0, source="a b c", target="d e", alignment=weights)])
     for form in ("pdf", "png"):
-        save_as(figure, tmp_path / f"f.{form}")
+        save_figure(figure, tmp_path / f"f.{form}")
     picture = imread(tmp_path / "f.png")[:, :, :3]
     height, width = picture.shape[:2]
     axes = only_axes(figure)
