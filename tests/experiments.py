@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
@@ -16,4 +16,4 @@ EXTENDS_PAPER = f"extends: {ROOT / 'experiments' / 'paper'}\n"
 def paper(folder: Path, overlay: str = "", **pairs: Any) -> Config:
     """The paper's settings with an experiment's own in a folder, and with single keys as on the command line."""
     (folder / "config.yaml").write_text(EXTENDS_PAPER + overlay, encoding="utf-8")
-    return load(find_layers(folder, pairs=pairs))
+    return load_config(find_layers(folder, pairs=pairs))

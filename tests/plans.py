@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from pipeline.config.experiment import final_stage, shards_of
-from pipeline.config.layers import find_layers, load
+from pipeline.config.experiment import get_final_stage, list_shards
+from pipeline.config.layers import find_layers, load_config
 from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, scheduled, snakemake
 
@@ -103,14 +103,14 @@ class Plan:
 
 def stand_ins(other: Path, experiment: Path) -> None:
     """Empty files for the prepared text of another experiment."""
-    config = load(find_layers(experiment))
+    config = load_config(find_layers(experiment))
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
     files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/corpora.json"]
     everything = [*config.use.train, *config.use.dev, *config.use.test]
-    stages = {final_stage(config): config.use.train, "tokens": everything, "raw": everything}
+    stages = {get_final_stage(config): config.use.train, "tokens": everything, "raw": everything}
     for stage, corpora in stages.items():
-        shards = [f"data/{stage}/{shard}" for shard in shards_of(config, corpora)]
+        shards = [f"data/{stage}/{shard}" for shard in list_shards(config, corpora)]
         files += [f"{shard}.{side}.zst" for shard in shards for side in ("en", "fr", "align")]
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)

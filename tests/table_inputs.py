@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.io.files import read_json
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.build import as_wanted
 from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
 from pipeline.results.runs import by_model

@@ -8,7 +8,7 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipeline.config.runs import Run, runs_of
+from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
@@ -18,7 +18,7 @@ MOST_URGENT = 3
 
 def urgency(config: Config, run: Run) -> int:
     """Return how early a run must start: 3 if another run continues it, 2 if it continues one, else 1."""
-    bases = [other.base for other in runs_of(config, config.use.models).values()]
+    bases = [other.base for other in collect_runs(config, config.use.models).values()]
     return MOST_URGENT if run.name in bases else 2 if run.base else 1
 
 

@@ -56,7 +56,7 @@ class Source(Settings):
         return {**values, "path": values.get("path") or urlsplit(values["url"]).path.strip("/")}
 
 
-def public(source: str, text: str | None = None) -> str:
+def hide_secrets(source: str, text: str | None = None) -> str:
     """Return a source, or a text about it, without user, password and query, which may be secret.
 
     Args:

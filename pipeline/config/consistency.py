@@ -8,13 +8,13 @@ from itertools import chain
 from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
 from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
 from pipeline.config.runs import (
-    LATER,
     PHRASE_BASED,
+    SEED_SUFFIX,
     WITH_PHRASE_MODEL,
+    collect_runs,
+    get_seeds,
     run_name,
     run_settings,
-    runs_of,
-    seeds_of,
 )
 from pipeline.config.schema import Config
 
@@ -66,7 +66,7 @@ def _references(config: Config) -> Iterator[Reference]:
     runs = []
     for name in use.models:
         if name in config.models:
-            seeds = seeds_of(config, name)
+            seeds = get_seeds(config, name)
             runs += [run_name(name, seed, seeds) for seed in seeds]
     for name, model in config.models.items():
         known = used if name in use.models else models
@@ -106,9 +106,9 @@ def _names(config: Config) -> Iterator[Problem]:
     """Check that models, their runs, systems and the phrase-based system have names of their own."""
     use, phrase_based = config.use, {PHRASE_BASED, WITH_PHRASE_MODEL}
     for name in config.models:
-        if LATER.search(name):
+        if SEED_SUFFIX.search(name):
             yield Problem(("models", name), "expected a name that does not end as a run's, in .seed-NUMBER")
-    models = {*config.models, *runs_of(config, use.models)}
+    models = {*config.models, *collect_runs(config, use.models)}
     taken = {"models": phrase_based, "systems": phrase_based | models}
     taken["rescored"] = taken["systems"] | {*config.n_best_lists, *use.systems}
     for catalogue, others in taken.items():
@@ -147,7 +147,7 @@ def _continuations(config: Config) -> Iterator[Problem]:
 
 def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
     """Check what a model must have in common with the one it continues from, as its trainer will."""
-    runs = runs_of(config, [name, base])
+    runs = collect_runs(config, [name, base])
     mine, theirs = (flatten(run_settings(config, runs[model]).fingerprint_fields()) for model in (name, base))
     for key in sorted((mine.keys() | theirs.keys()) - {"seed", "continue_from"}):
         found, expected = mine.get(key), theirs.get(key)

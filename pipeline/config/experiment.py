@@ -17,26 +17,26 @@ COMMON_BUDGET = "common_budget"
 # --- corpora ----------------------------------------------------------------------------------------------------------
 
 
-def in_domain_corpora(config: Config) -> list[str]:
+def list_in_domain_corpora(config: Config) -> list[str]:
     """Return the corpora that the selection takes for in-domain text."""
     return list(config.selection.in_domain) if config.selection.enabled else []
 
 
-def corpora_in_use(config: Config) -> list[str]:
+def list_corpora(config: Config) -> list[str]:
     """Return the corpora in use, and those that the selection compares with, each once."""
     used = [*config.use.train, *config.use.dev, *config.use.test]
-    return list(dict.fromkeys([*used, *in_domain_corpora(config)]))
+    return list(dict.fromkeys([*used, *list_in_domain_corpora(config)]))
 
 
 def lm_corpora(config: Config) -> list[str]:
     """Return the corpora that nothing but the phrase-based system's language model learns from."""
     named = config.moses.lm_corpora if config.moses and config.moses.enabled else []
-    return [corpus for corpus in named if corpus not in corpora_in_use(config)]
+    return [corpus for corpus in named if corpus not in list_corpora(config)]
 
 
-def prepared_corpora(config: Config) -> list[str]:
+def list_prepared_corpora(config: Config) -> list[str]:
     """Return the corpora in use that this experiment prepares itself; none where it takes its data from another."""
-    return [] if config.data_from else corpora_in_use(config)
+    return [] if config.data_from else list_corpora(config)
 
 
 def missing_data(config: Config, dev: bool = False) -> list[str]:
@@ -47,7 +47,7 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
     if config.data_from is None:
         return []
     languages = (config.languages.source, config.languages.target)
-    translated = [f"{config.use.test[0]}/0", *(shards_of(config, config.use.dev) if dev else [])]
+    translated = [f"{config.use.test[0]}/0", *(list_shards(config, config.use.dev) if dev else [])]
     files = [f"data/tokens/{shard}.{language}.zst" for shard in translated for language in languages]
     if config.released.models is None:
         files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
@@ -66,7 +66,7 @@ def missing_files(config: Config) -> list[str]:
 
 def _named_files(config: Config) -> Iterator[tuple[str, str | None]]:
     """Yield keys and files: one's own text that is prepared here, and what other systems and tools wrote."""
-    prepared = config.use.test if config.released.models else prepared_corpora(config)
+    prepared = config.use.test if config.released.models else list_prepared_corpora(config)
     for corpus in (*prepared, *lm_corpora(config)):
         for name, side in config.corpora[corpus].sides.items():
             yield f"corpora.{corpus}.{name}.file", side.file
@@ -105,7 +105,7 @@ def extraction_settings(corpus: Corpus) -> dict[str, Any]:
     return {"corpus": corpus.model_dump(mode="json", exclude={"tokenized"}), "files": stamps}
 
 
-def part_of(config: Config, corpus: str) -> str:
+def get_role(config: Config, corpus: str) -> str:
     """Return what a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
     parts = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
     return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
@@ -116,7 +116,7 @@ def surplus_shards(config: Config) -> list[str]:
     return [
         f"corpora.{corpus}.shards: {number}, but {found.parent} has more; set the number back, or remove"
         f" data/*/{corpus}, and the text is divided anew, to the same result"
-        for corpus in (*prepared_corpora(config), *lm_corpora(config))
+        for corpus in (*list_prepared_corpora(config), *lm_corpora(config))
         for number in (config.corpora[corpus].shards,)
         if (found := next(Path("data").glob(f"*/{corpus}/{number}.*"), None))
     ]
@@ -125,17 +125,17 @@ def surplus_shards(config: Config) -> list[str]:
 # --- shards and stages of text ----------------------------------------------------------------------------------------
 
 
-def shards_of(config: Config, corpora: Iterable[str]) -> list[str]:
+def list_shards(config: Config, corpora: Iterable[str]) -> list[str]:
     """Return every shard of some corpora as CORPUS/NUMBER, in order."""
     return [f"{corpus}/{shard}" for corpus in corpora for shard in range(config.corpora[corpus].shards)]
 
 
-def final_stage(config: Config) -> str:
+def get_final_stage(config: Config) -> str:
     """Return the stage of the training text that models are trained on."""
     return "selected" if config.selection.enabled else "tokens"
 
 
-def stages_of(config: Config, corpus: str) -> list[str]:
+def list_stages(config: Config, corpus: str) -> list[str]:
     """Return the stages of a corpus' tokenized text, in order."""
     return ["tokens", "selected"] if corpus in config.use.train and config.selection.enabled else ["tokens"]
 
@@ -158,22 +158,22 @@ def corpora_of_budget(config: Config, budget: str) -> list[str]:
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
+def list_archives(config: Config, corpora: Iterable[str]) -> list[str]:
     """Return catalogue names of the archives that hold some corpora, each once, in order."""
     entries = [config.corpora[corpus] for corpus in corpora]
     sides = [side for entry in entries for side in entry.sides.values()]
     return list(dict.fromkeys(side.archive for side in sides if side.archive))
 
 
-def archives_in_use(config: Config) -> list[str]:
+def list_fetched_archives(config: Config) -> list[str]:
     """Return catalogue names of the archives that this experiment fetches, each once."""
-    return archives_of(config, [*prepared_corpora(config), *lm_corpora(config)])
+    return list_archives(config, [*list_prepared_corpora(config), *lm_corpora(config)])
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
-def contrasted_models(config: Config) -> list[str]:
+def select_contrasted_models(config: Config) -> list[str]:
     """Return two models that stand for what attention changes: the first that aligns and the first that does not.
 
     Of those in Figure 2, else of all; the first two where all are of a kind; one where there is but one.
@@ -187,6 +187,6 @@ def contrasted_models(config: Config) -> list[str]:
 def playground_models(config: Config) -> list[str]:
     """Return the models of the page that translates in the browser, or none if a browser cannot compute them all."""
     asked = config.playground.models
-    models = contrasted_models(config) if asked is None else asked
+    models = select_contrasted_models(config) if asked is None else asked
     possible = all(config.models[model].family in IN_BROWSER for model in models)
     return models if possible and not config.vocabulary.subwords else []

@@ -13,7 +13,7 @@ from nmt.settings.base import Flat
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import HISTORY
 from nmt.store.result_store import TrainingStore, model_key, training_facts
-from pipeline.config.runs import Run, run_settings, runs_of
+from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 
 RUN_SETTINGS = Path("settings") / "run.json"
@@ -90,7 +90,7 @@ class ExperimentFolder:
         Raises:
             UserError: the text is not prepared.
         """
-        run = runs_of(self.config, list(self.config.models))[name]
+        run = collect_runs(self.config, list(self.config.models))[name]
         data = data_checksums(self.bitext("train", run), self.bitext("dev", run))
         return expected_model(self.config, run, data)
 
@@ -127,7 +127,7 @@ def expected_model(config: Config, run: Run, data: Mapping[str, str]) -> Expecte
     """
     base_key = None
     if run.base:
-        base = runs_of(config, list(config.models))[run.base]
+        base = collect_runs(config, list(config.models))[run.base]
         base_key = expected_model(config, base, data).key
     settings = run_settings(config, run)
     facts = training_facts(settings, data, base_key)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from nmt.settings.decoding import TextSettings
-from pipeline.config.artifacts import ReportSettings
-from pipeline.config.experiment import part_of
-from pipeline.config.runs import PHRASE_BASED, WITH_PHRASE_MODEL, labels_of
+from pipeline.config.display import ReportSettings
+from pipeline.config.experiment import get_role
+from pipeline.config.runs import PHRASE_BASED, WITH_PHRASE_MODEL, get_labels
 from pipeline.config.schema import Config
 
 
-def text_facts(config: Config, part: str) -> dict[str, Any]:
+def get_text_facts(config: Config, part: str) -> dict[str, Any]:
     """Return what decides the binarized training or development text; `seed` is that of the order, or None.
 
     Checksums and addresses of archives are left out: they say how to get a file, not which.
@@ -35,7 +35,7 @@ def _corpus_facts(config: Config, corpus: str) -> dict[str, Any]:
 
 def preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
     """Return how the tokens of a corpus are made. Development and test text stays whole, without limits."""
-    whole = part_of(config, corpus) in ("dev", "test")
+    whole = get_role(config, corpus) in ("dev", "test")
     tokenization = None if config.corpora[corpus].tokenized else config.tokenization.model_dump()
     return {
         "languages": config.languages.model_dump(),
@@ -57,7 +57,7 @@ def text_settings(config: Config) -> TextSettings:
 def report_settings(config: Config) -> ReportSettings:
     """Return what the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
     rescored = {name: config.rescored[name].label for name in config.use.rescored}
-    labels = labels_of(config) | rescored | {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
+    labels = get_labels(config) | rescored | {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -15,14 +15,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.settings.base import KeyPath, Problem, problems, shortened, shown
 from nmt.settings.families import FAMILIES, GatedArchitecture
-from pipeline.config.checkout import REPOSITORY
 from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
-from pipeline.config.yaml_text import parse, parsed_or_text
+from pipeline.config.yaml_text import parse, parse_or_keep
 
 DEFAULTS = REPOSITORY / "workflow" / "defaults.yaml"
 CONFIG_FILE = "config.yaml"
@@ -130,7 +130,7 @@ def find_layers(
     return layers
 
 
-def module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
+def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
     """Return the layers of a run that another workflow imports: the defaults, then the module statement.
 
     Args:
@@ -170,10 +170,10 @@ def _reread(value: Any) -> Any:
         return {key: _reread(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_reread(inner) for inner in value]
-    return parsed_or_text(value) if isinstance(value, str) and value else value
+    return parse_or_keep(value) if isinstance(value, str) and value else value
 
 
-def merged(layers: Iterable[Layer]) -> dict[str, Any]:
+def merge_layers(layers: Iterable[Layer]) -> dict[str, Any]:
     """Return the layers as one tree."""
     values: dict[str, Any] = {}
     for layer in layers:
@@ -188,14 +188,14 @@ def _laid_over(base: Any, over: Any) -> Any:
     return {**below, **{key: _laid_over(below.get(key), value) for key, value in over.items()}}
 
 
-def load(layers: Sequence[Layer]) -> Config:
+def load_config(layers: Sequence[Layer]) -> Config:
     """Merge, complete and check the settings.
 
     Raises:
         UserError: every problem found, one line each.
     """
     try:
-        config = Config.model_validate(_with_shared_blocks(merged(layers)))
+        config = Config.model_validate(_with_shared_blocks(merge_layers(layers)))
         faults = contradictions(config)
     except ValidationError as error:
         faults = [fault for fault in problems(error, Config) if not _repeats_shared(fault.path, layers)]

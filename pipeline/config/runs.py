@@ -13,7 +13,7 @@ from nmt.settings.decoding import Average, Decoding
 from nmt.settings.training import ModelRun
 from pipeline.config.schema import Config
 
-LATER = re.compile(r"\.seed-(\d+)$")
+SEED_SUFFIX = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
 
@@ -34,16 +34,16 @@ class Run:
     base: str | None
 
 
-def runs_of(config: Config, models: Sequence[str]) -> dict[str, Run]:
+def collect_runs(config: Config, models: Sequence[str]) -> dict[str, Run]:
     """Return the runs of these models by name, in their order, each model's in the order of its seeds.
 
     A model that continues another continues the run of the same seed.
     """
-    runs = [_run(config, model, seed) for model in models for seed in seeds_of(config, model)]
+    runs = [_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
     return {run.name: run for run in runs}
 
 
-def seeds_of(config: Config, model: str) -> Sequence[int]:
+def get_seeds(config: Config, model: str) -> Sequence[int]:
     """Return the seeds that a model is trained with."""
     return config.models[model].seeds or config.seeds or [config.seed]
 
@@ -56,10 +56,10 @@ def run_name(model: str, seed: int, seeds: Sequence[int]) -> str:
 def _run(config: Config, model: str, seed: int) -> Run:
     base = config.models[model].continue_from
     return Run(
-        run_name(model, seed, seeds_of(config, model)),
+        run_name(model, seed, get_seeds(config, model)),
         model,
         seed,
-        run_name(base, seed, seeds_of(config, base)) if base else None,
+        run_name(base, seed, get_seeds(config, base)) if base else None,
     )
 
 
@@ -85,9 +85,9 @@ class System:
     decoding: Decoding
 
 
-def systems_of(config: Config) -> dict[str, System]:
+def collect_systems(config: Config) -> dict[str, System]:
     """Return the runs of all models in the catalogue, with the common decoding, and the systems in use, by name."""
-    runs = runs_of(config, list(config.models)).values()
+    runs = collect_runs(config, list(config.models)).values()
     found = [
         System(run.name, run.model, run.seed, (run.name,), "probability", config.decoding) for run in runs
     ]
@@ -97,14 +97,14 @@ def systems_of(config: Config) -> dict[str, System]:
     return {system.name: system for system in found}
 
 
-def systems_in_use(config: Config) -> dict[str, System]:
+def select_systems(config: Config) -> dict[str, System]:
     """Return the runs of the models in use, then the systems in use: what the results compare."""
-    names = [*runs_of(config, config.use.models), *config.use.systems]
-    every = systems_of(config)
+    names = [*collect_runs(config, config.use.models), *config.use.systems]
+    every = collect_systems(config)
     return {name: every[name] for name in names}
 
 
-def other_systems_in_use(config: Config, set_name: str) -> list[str]:
+def select_other_systems(config: Config, set_name: str) -> list[str]:
     """Return the systems without models here that translate a set: Moses, measured or given, and rescored lists."""
     artifacts, moses = config.artifacts, config.moses
     given = artifacts.moses_translations if set_name == "test" else artifacts.moses_dev_translations
@@ -116,7 +116,7 @@ def other_systems_in_use(config: Config, set_name: str) -> list[str]:
     return [*names, *config.use.rescored] if set_name == "test" else names
 
 
-def differing_in_models(systems: Iterable[System]) -> list[str]:
+def select_distinct_systems(systems: Iterable[System]) -> list[str]:
     """Return the systems without those that differ from one before by their decoding alone, and so in no perplexity."""
     first: dict[tuple[object, ...], str] = {}
     for system in systems:
@@ -124,7 +124,7 @@ def differing_in_models(systems: Iterable[System]) -> list[str]:
     return [*first.values()]
 
 
-def labels_of(config: Config) -> dict[str, str]:
+def get_labels(config: Config) -> dict[str, str]:
     """Return the names that tables and figures show, by the ids of models and systems in use."""
     models = {model: config.models[model].label for model in config.use.models}
     return models | {name: config.systems[name].label for name in config.use.systems}

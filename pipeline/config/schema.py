@@ -21,7 +21,6 @@ from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
-from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
 from pipeline.config.catalogue import (
     Archive,
     Corpus,
@@ -31,6 +30,7 @@ from pipeline.config.catalogue import (
     SystemEntry,
     check_address,
 )
+from pipeline.config.display import Display, Playground, Release, SentenceVectors
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
 
@@ -148,7 +148,7 @@ class Config(WithoutDefaults):
     """A phrase-based system on the same text (Moses, Koehn et al., 2007). Its row in Table 1 is then measured. The
     paper says only that it had another 418 million words of monolingual text (Sec. 5.1). Cho et al. (2014b), who report
     the same 33.30 BLEU, add that the language model was a 4-gram model. The rest is Moses' own baseline."""
-    artifacts: Artifacts
+    artifacts: Display
     """What the tables and figures show."""
     sentence_vectors: SentenceVectors | None = None
     """A figure of sentence vectors, as Figure 2 of Sutskever et al. (2014). It shows sentences in the plane in which

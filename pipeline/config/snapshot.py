@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import Field
 
 from nmt.settings.base import read as read_settings
-from pipeline.config.artifacts import Playground, Release
-from pipeline.config.catalogue import public
-from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora
+from pipeline.config.catalogue import hide_secrets
+from pipeline.config.display import Playground, Release
+from pipeline.config.experiment import list_archives, list_corpora, lm_corpora
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
 
@@ -26,12 +26,12 @@ class Published(Config):
     moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
 
 
-def published(config: Config) -> dict[str, Any]:
+def get_published_settings(config: Config) -> dict[str, Any]:
     """Return the merged settings as plain values, without unused entries of catalogues and keys without influence."""
     exclude = {"mirrors", "resources", "playground", "release"}
     moses = config.moses if config.moses and config.moses.enabled else None
     values = config.model_dump(exclude=exclude | (set() if moses else {"moses"}))
-    corpora = [*corpora_in_use(config), *lm_corpora(config)]
+    corpora = [*list_corpora(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [*config.use.models, moses.phrase_model if moses else None])
     lists = [config.rescored[name].lists for name in config.use.rescored]
@@ -39,10 +39,10 @@ def published(config: Config) -> dict[str, Any]:
     for catalogue, names in used:
         if catalogue in values:
             values[catalogue] = _only(values[catalogue], names)
-    values["archives"] = _only(values["archives"], archives_of(config, corpora))
+    values["archives"] = _only(values["archives"], list_archives(config, corpora))
     for archive in values["archives"].values():
         for source in (archive, *archive["alternatives"]):
-            source["url"] = public(source["url"])
+            source["url"] = hide_secrets(source["url"])
     return values
 
 
@@ -50,11 +50,11 @@ def _only(values: Mapping[str, Any], names: Collection[str | None]) -> dict[str,
     return {name: value for name, value in values.items() if name in names}
 
 
-def page_settings(config: Config) -> dict[str, Any]:
+def get_page_settings(config: Config) -> dict[str, Any]:
     """Return the settings that the page of a run shows: the published ones, but for the addresses of archives."""
-    return {key: value for key, value in published(config).items() if key != "archives"}
+    return {key: value for key, value in get_published_settings(config).items() if key != "archives"}
 
 
-def read(path: Path) -> Config:
-    """Read the file of what `published` gave."""
+def read_published_settings(path: Path) -> Config:
+    """Read the file of what `get_published_settings` gave."""
     return read_settings(Published, path, "expected the settings of a run")

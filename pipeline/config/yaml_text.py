@@ -27,7 +27,7 @@ def parse(text: str) -> Any:
     raise ValueError(f"{place}not valid YAML: {shortened(problem, 160)}")
 
 
-def parsed_or_text(text: str) -> Any:
+def parse_or_keep(text: str) -> Any:
     """Return the value of a text; the text itself where it is no YAML."""
     try:
         return parse(text)

@@ -19,7 +19,7 @@ from requests.adapters import HTTPAdapter
 from nmt.errors import UserError, printable
 from nmt.io.files import commit_file, full_disk_as_user_error, write_json
 from nmt.io.progress import Progress
-from pipeline.config.catalogue import Source, public
+from pipeline.config.catalogue import Source, hide_secrets
 
 CHUNK = 1 << 18
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -107,7 +107,7 @@ def download(
             try:
                 seen = _Transfer(place, part, file).take()
             except SourceError as error:
-                problems.append(f"{public(place)}: {error}")
+                problems.append(f"{hide_secrets(place)}: {error}")
                 if not _has_checksum(file):
                     part.unlink(missing_ok=True)
                 continue
@@ -117,9 +117,9 @@ def download(
             for other in parts:
                 other.unlink(missing_ok=True)
             checked = [name for name in asdict(seen) if getattr(file, name) is not None]
-            note = {"source": public(place), "checked": checked} | asdict(seen)
+            note = {"source": hide_secrets(place), "checked": checked} | asdict(seen)
             write_json(output.with_name(f"{output.name}.json"), note)
-            return public(place)
+            return hide_secrets(place)
     raise UserError(f"{output}: no source gave the file; check network, checksums and mirrors", *problems)
 
 
@@ -212,7 +212,7 @@ class _Transfer:
                     largest_size = max(largest_size, size)
                     if failed_attempts == ATTEMPTS:
                         raise
-                    print(f"download: {public(self.place)}: {error}; asking again", file=sys.stderr)
+                    print(f"download: {hide_secrets(self.place)}: {error}; asking again", file=sys.stderr)
                 if failed_attempts:
                     time.sleep(min(LONGEST_WAIT, WAIT * 2 ** (failed_attempts - 1)))
 
@@ -248,7 +248,7 @@ class _Transfer:
         try:
             return session.get(self.place, headers=headers, stream=True, timeout=(CONNECT, SILENCE))
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise SourceError(public(self.place, _reason(error))) from None
+            raise SourceError(hide_secrets(self.place, _reason(error))) from None
 
     def _write(self, chunks: Iterable[bytes], total: int | None, begin: int) -> None:
         name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)

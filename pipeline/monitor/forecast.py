@@ -9,9 +9,9 @@ from pathlib import Path
 
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training.history import last_update, reached
-from pipeline.config.experiment import archives_of
+from pipeline.config.experiment import list_archives
 from pipeline.config.folder import ExperimentFolder
-from pipeline.config.runs import Run, runs_of
+from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
 
 MARGIN = 1.25
@@ -56,13 +56,13 @@ class TrainingTime:
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """Return what is left of these runs."""
-    all_runs = runs_of(config, list(config.models))
+    all_runs = collect_runs(config, list(config.models))
     return [training_time(config, all_runs[name], folder) for name in runs]
 
 
 def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     """Return what is left of a run at its own rate, that of its base, or of another seed, else that of the settings."""
-    entry, all_runs = config.models[run.model], runs_of(config, list(config.models))
+    entry, all_runs = config.models[run.model], collect_runs(config, list(config.models))
     files = ExperimentFolder(config, folder)
     history, begun = reached(files.history(run.name)), 0
     if run.base:
@@ -121,7 +121,7 @@ def hours_in_words(hours: float) -> str:
 
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
     """Return the hours until all are trained with a processor for each. A run that continues another waits for it."""
-    all_runs, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
+    all_runs, hours = collect_runs(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours), default=0.0)
 
 
@@ -149,7 +149,7 @@ def disk_bytes(
     config: Config, folder: Path, archives: Iterable[str], corpora: Iterable[str], runs: Iterable[str]
 ) -> dict[str, int]:
     """Return the bytes of archives to fetch, text to prepare and models to train. Archives of unknown size count 0."""
-    all_runs = runs_of(config, list(config.models))
+    all_runs = collect_runs(config, list(config.models))
     models = [config.models[all_runs[run].model] for run in runs]
     weights = [
         FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
@@ -165,5 +165,5 @@ def _source_bytes(config: Config, folder: Path, corpora: Sequence[str]) -> int:
     """Return the bytes of the archives, and of one's own files, that some corpora come from."""
     sides = (side for name in corpora for side in config.corpora[name].sides.values())
     own = (folder / side.file for side in sides if side.file)
-    archives = sum(config.archives[archive].bytes or 0 for archive in archives_of(config, corpora))
+    archives = sum(config.archives[archive].bytes or 0 for archive in list_archives(config, corpora))
     return archives + sum(file.stat().st_size for file in own if file.is_file())

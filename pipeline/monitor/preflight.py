@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.backend import gpu_pool
-from nmt.environment import environment
+from nmt.environment import REPOSITORY, environment
 from nmt.errors import UserError
 from nmt.store.result_store import TrainingStore
 from pipeline import kenlm
-from pipeline.config.checkout import REPOSITORY
 from pipeline.config.folder import ExperimentFolder
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, in_words, training_times
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
@@ -55,7 +54,7 @@ def _slurm(listed: JobList, status: str | None) -> str | None:
 
 def _gpu(listed: JobList) -> str | None:
     config = listed.config
-    all_runs = runs_of(config, list(config.models))
+    all_runs = collect_runs(config, list(config.models))
     wanted = {config.models[all_runs[run].model].training.device for run in unfinished(listed, Path())}
     if any(job.resources.get("gpu") for job in listed.due if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}

@@ -23,8 +23,8 @@ from nmt.settings.base import read
 from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, Reached, last_update, reached
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import Run, runs_of
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import in_words, training_times
 
@@ -62,7 +62,7 @@ def last_settings(folder: Path) -> Config:
         return read(Config, folder / RUN_SETTINGS)
     except UserError:
         with chdir(folder):  # `data_from` is relative to it
-            return load(find_layers(Path()))
+            return load_config(find_layers(Path()))
 
 
 def training(config: Config, folder: Path, run: Run) -> Training:
@@ -108,7 +108,7 @@ def label_of(config: Config, run: Run) -> str:
 
 def table(config: Config, folder: Path) -> str:
     """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
-    runs = runs_of(config, config.use.models)
+    runs = collect_runs(config, config.use.models)
     trainings = [training(config, folder, run) for run in runs.values()]
     rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
     unfinished = [one.run for one in trainings if one.state not in ("done", "outdated")]
@@ -124,7 +124,7 @@ def table(config: Config, folder: Path) -> str:
 def former_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
     files = ExperimentFolder(config, folder)
-    used = {files.training_state(run) for run in runs_of(config, list(config.models))}
+    used = {files.training_state(run) for run in collect_runs(config, list(config.models))}
     for state in sorted((files.store / "trainings").glob("*")):
         if state not in used:
             size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file())

@@ -13,12 +13,12 @@ from typing import Any
 
 import yaml
 
+from nmt.environment import REPOSITORY
 from nmt.errors import UserError, printable
 from nmt.io.files import write_text
 from nmt.io.text_files import name_without_compression
 from nmt.settings.base import validated
 from nmt.settings.text import LANGUAGES, Languages
-from pipeline.config.checkout import REPOSITORY
 from pipeline.own_text.text import PARTS, TOKENIZATION, Given, Statistics, write_parts
 
 UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")

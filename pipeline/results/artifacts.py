@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 
@@ -74,6 +74,6 @@ def artifacts(config: Config, papers: Sequence[Paper]) -> Artifacts:
             *(["ablations"] if config.artifacts.ablations else []),
         ],
         [*figures, *([VECTORS] if config.sentence_vectors else [])],
-        list(runs_of(config, aligning)) if has_gold_alignments(config) else [],
+        list(collect_runs(config, aligning)) if has_gold_alignments(config) else [],
         corpora=config.released.models is None,
     )

@@ -16,8 +16,8 @@ import numpy as np
 
 from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import format_json, write_text
-from pipeline.config.artifacts import ReportSettings
-from pipeline.config.experiment import contrasted_models
+from pipeline.config.display import ReportSettings
+from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
 from pipeline.results.corpora import corpora_table
 from pipeline.results.finding import finding
@@ -72,7 +72,7 @@ def texts(inputs: Inputs) -> Iterator[Text]:
     yield _one(DOCUMENT, whole)
     for run, file in zip(listed.aligned, listed.error_rates, strict=True):
         yield _one(file, partial(_error_rate, run, inputs))
-    models = contrasted_models(inputs.config)
+    models = select_contrasted_models(inputs.config)
     yield _one(FINDING, lambda: finding(inputs.scores_of_runs(models), inputs.settings) + "\n")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import mean
 from pipeline.results.sentence_groups import Rows, sides_of

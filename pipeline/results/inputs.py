@@ -17,15 +17,15 @@ from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
 from pipeline.config import snapshot
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import (
     PHRASE_BASED,
     System,
-    differing_in_models,
-    other_systems_in_use,
-    runs_of,
-    systems_in_use,
+    collect_runs,
+    select_distinct_systems,
+    select_other_systems,
+    select_systems,
 )
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
@@ -53,7 +53,7 @@ class Inputs:
     @cached_property
     def config(self) -> Config:
         """The settings of the run."""
-        return snapshot.read(self.package.configuration)
+        return snapshot.read_published_settings(self.package.configuration)
 
     @cached_property
     def settings(self) -> ReportSettings:
@@ -69,12 +69,12 @@ class Inputs:
     @cached_property
     def systems(self) -> dict[str, System]:
         """The runs and systems that the results compare."""
-        return systems_in_use(self.config)
+        return select_systems(self.config)
 
     @property
     def runs(self) -> list[str]:
         """The names of the runs of the models in use."""
-        return list(runs_of(self.config, self.config.use.models))
+        return list(collect_runs(self.config, self.config.use.models))
 
     @cached_property
     def sets(self) -> list[str]:
@@ -83,7 +83,7 @@ class Inputs:
 
     def other_systems(self, set_name: str = "test") -> dict[str, Path]:
         """Return other systems' translations of a set, as the settings name them: Moses', and rescored lists."""
-        names = other_systems_in_use(self.config, set_name)
+        names = select_other_systems(self.config, set_name)
         return {name: self.package.other_translations(set_name, name) for name in names}
 
     def side(self, which: str, set_: str = "test") -> Path:
@@ -145,7 +145,7 @@ class Inputs:
 
     def scores_of_runs(self, models: Sequence[str]) -> Runs:
         """Return the scores of some models' runs on the test set."""
-        return by_model(self.score(run) for run in runs_of(self.config, models))
+        return by_model(self.score(run) for run in collect_runs(self.config, models))
 
     def curves(self) -> dict[str, Row]:
         """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
@@ -190,7 +190,9 @@ class Inputs:
 
     def of_runs(self, name: str, models: Sequence[str]) -> Runs:
         """Return a JSON record of each run of some models."""
-        return by_model(read_json(self.package.of_run(run, name)) for run in runs_of(self.config, models))
+        return by_model(
+            read_json(self.package.of_run(run, name)) for run in collect_runs(self.config, models)
+        )
 
     def summaries(self) -> Runs:
         """Return the summaries of all runs."""
@@ -198,5 +200,5 @@ class Inputs:
 
     def perplexities(self) -> Runs:
         """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""
-        names = differing_in_models(self.systems.values())
+        names = select_distinct_systems(self.systems.values())
         return by_model(read_json(self.package.perplexity(name)) for name in names)

@@ -20,7 +20,7 @@ from tabulate import tabulate
 from nmt import __version__
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
-from pipeline.config.runs import LATER
+from pipeline.config.runs import SEED_SUFFIX
 from pipeline.results.html import render
 from pipeline.results.tables.sentences import GROUPS_BEGIN
 
@@ -127,7 +127,7 @@ def _error_rates(paths: Sequence[Path], titles: tuple[str, str], settings: dict[
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     lines = Markup("")
     for path in paths:
-        model = LATER.sub("", path.stem)
+        model = SEED_SUFFIX.sub("", path.stem)
         name = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
         lines += Markup("<p>{}</p>\n").format(_in_words({**read_json(path), "model": name}))
     if lines:

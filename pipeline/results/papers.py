@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from nmt.environment import REPOSITORY
 from nmt.errors import naming
 from nmt.settings.base import validated
-from pipeline.config.checkout import REPOSITORY
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
 

@@ -21,8 +21,8 @@ from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, weights_checksums
 from pipeline.config.folder import expected_model
-from pipeline.config.job_settings import text_facts
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.job_settings import get_text_facts
+from pipeline.config.runs import collect_runs, run_settings
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
 
@@ -43,7 +43,7 @@ def other_text(inputs: Inputs) -> Iterator[str]:
     metas = {part: read(Meta, package.text_checksums(part)) for part in ("train", "dev")}
     checksums = {part: package.text_checksums(part) for part in metas}
     for part, meta in metas.items():
-        if changed := differences(flatten(meta.settings), flatten(text_facts(config, part))):
+        if changed := differences(flatten(meta.settings), flatten(get_text_facts(config, part))):
             yield f"{checksums[part]}: text of other settings: {changed}"
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
@@ -71,7 +71,7 @@ def other_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
     data = bitext_checksums(*(read(Meta, package.text_checksums(part)) for part in ("train", "dev")))
-    for run in runs_of(config, config.use.models).values():
+    for run in collect_runs(config, config.use.models).values():
         summary, settings = package.of_run(run.name, SUMMARY), package.of_run(run.name, SETTINGS)
         trained, wanted = read(ModelRun, settings), run_settings(config, run)
         if changed := differences(_deciding(trained), _deciding(wanted)):

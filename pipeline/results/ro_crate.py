@@ -18,9 +18,9 @@ from nmt.evaluation.translations import read_provenance
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import format_version
 from nmt.store.model_folder import SETTINGS, SUMMARY
-from pipeline.config.catalogue import Archive, public
-from pipeline.config.experiment import archives_of
-from pipeline.config.runs import Run, labels_of, runs_of, systems_in_use
+from pipeline.config.catalogue import Archive, hide_secrets
+from pipeline.config.experiment import list_archives
+from pipeline.config.runs import Run, collect_runs, get_labels, select_systems
 from pipeline.config.schema import Config
 from pipeline.download.extraction import receipt
 from pipeline.results.artifacts import TABLES_MADE
@@ -74,10 +74,12 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     entries = [crate.add_file(file) for file in sorted(set(files))]
     text = [crate.add_archive(archive, archives) for archive in config.archives.values()]
     text.append(crate.file(package.configuration))
-    actions = [crate.add_training(run, package, text) for run in runs_of(config, config.use.models).values()]
+    actions = [
+        crate.add_training(run, package, text) for run in collect_runs(config, config.use.models).values()
+    ]
     actions += [
         crate.add_decoding(system, mode, set_, package)
-        for system in systems_in_use(config)
+        for system in select_systems(config)
         for set_ in inputs.sets
         for mode in MODES
     ]
@@ -97,7 +99,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         "./",
         "Dataset",
         name="Neural machine translation by jointly learning to align and translate: results of a run",
-        description=f"Tables and figures of {', '.join(labels_of(config).values())}; "
+        description=f"Tables and figures of {', '.join(get_labels(config).values())}; "
         f"{config.languages.source} to {config.languages.target}; tested on {', '.join(config.use.test)}.",
         datePublished=datetime.fromtimestamp(
             max(int(file.stat().st_mtime) for file in files), UTC
@@ -140,7 +142,7 @@ class _Crate:
 
     def add_license(self, config: Config) -> Facts:
         """Add the licence of the results: that of the text which they contain, else that of the project."""
-        names = archives_of(config, [*config.use.test, *config.use.dev])
+        names = list_archives(config, [*config.use.test, *config.use.dev])
         licenses = [config.archives[name].license for name in names]
         if not names:  # the project has generated the text
             return self.add(f"{LICENSES}MIT", "CreativeWork", name="MIT License")
@@ -153,7 +155,7 @@ class _Crate:
         """Add a download, with size and sums as noted when it came, else as the settings know them."""
         seen = receipt(folder / archive.path) or archive.model_dump(include={"bytes", "sha256", "md5"})
         # passwords and signatures of addresses are not published, and folders of this machine concern nobody
-        url, source = public(archive.url), public(seen.get("source", ""))
+        url, source = hide_secrets(archive.url), hide_secrets(seen.get("source", ""))
         return self.add(
             url,
             "DigitalDocument",

@@ -20,14 +20,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, read, shown
 from pipeline.config import snapshot
-from pipeline.config.checkout import REPOSITORY
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract
@@ -257,7 +257,7 @@ def _compare_text(
 
 def _make_text(config: Config, name: str, lines: int, folder: Path, archives: Path | None) -> Path | None:
     """Make raw text, tokens and known alignments of a corpus in a folder; None if its archive is not at hand."""
-    ours = load(find_layers(REPOSITORY))
+    ours = load_config(find_layers(REPOSITORY))
     corpus = ours.corpora.get(name) or config.corpora[name]
     languages = (config.languages.source, config.languages.target)
     folder.mkdir()
@@ -334,12 +334,12 @@ def other_than_ours(config: Config, results: Path) -> list[str]:
 
 def _others(config: Config, experiment: Path) -> list[list[str]]:
     """Return what differs from an experiment here, and from the same with Moses; of models only those that both use."""
-    theirs, found = flatten(snapshot.published(config)), []
+    theirs, found = flatten(snapshot.get_published_settings(config)), []
     for extra in (), ("moses.yaml",):
         # paths are spelled as in a run, whose working directory is the experiment's folder
         with suppress(UserError), chdir(experiment):
-            ours = load(find_layers(Path(), map(Path, extra)))
-            own = flatten(snapshot.published(ours))
+            ours = load_config(find_layers(Path(), map(Path, extra)))
+            own = flatten(snapshot.get_published_settings(ours))
             unshared = tuple(f"models.{model}." for model in {*config.use.models} ^ {*ours.use.models})
             keys = (key for key in sorted(own.keys() | theirs.keys()) if not key.startswith(unshared))
             differing = (key for key in keys if own.get(key) != theirs.get(key))

@@ -15,7 +15,7 @@ import yaml
 from filelock import FileLock
 from selenium import webdriver
 
-from pipeline.config.layers import merged, read_layer
+from pipeline.config.layers import merge_layers, read_layer
 from tests.browser import browser
 from tests.plans import shared_folder
 from tests.running import ROOT, make_demo, run, run_command
@@ -91,7 +91,7 @@ def small_experiment(folder: Path) -> None:
     overlay = make_demo(folder)
     small = folder / "small.yaml"
     small.write_text(SMALL, encoding="utf-8")
-    settings = merged(read_layer(file) for file in (folder / "config.yaml", overlay, small))
+    settings = merge_layers(read_layer(file) for file in (folder / "config.yaml", overlay, small))
     (folder / "config.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
 

@@ -21,7 +21,7 @@ from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.store import trained_model
 from nmt.store.release import write_card
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, training_times
 from tests.bitexts import write_bitext
@@ -74,7 +74,7 @@ def settings(values: Any) -> str:
 def trained(here: Path, config: Config) -> Path:
     """The folder of the experiment's model, complete."""
     write_bitext(here, PAIRS)
-    (run,) = runs_of(config, config.use.models).values()
+    (run,) = collect_runs(config, config.use.models).values()
     wanted = settings(run_settings(config, run))
     files = as_options(
         train=here / "bitext", dev=here / "bitext", source_vocabulary=here / "source.tsv",

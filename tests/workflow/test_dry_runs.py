@@ -7,8 +7,8 @@ import re
 import pytest
 import yaml
 
-from pipeline.config.experiment import corpora_in_use
-from pipeline.config.layers import find_layers, load
+from pipeline.config.experiment import list_corpora
+from pipeline.config.layers import find_layers, load_config
 from tests.plans import EXPERIMENTS, Plans
 from tests.running import ROOT
 
@@ -90,8 +90,8 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(plan
 
 def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in() -> None:
     """Second sources carry no sums of archives."""
-    config = load(find_layers(ROOT))
-    pairs = [config.corpora[corpus].pairs for corpus in corpora_in_use(config)]
+    config = load_config(find_layers(ROOT))
+    pairs = [config.corpora[corpus].pairs for corpus in list_corpora(config)]
     assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
@@ -165,7 +165,7 @@ def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> No
     ],
 )
 def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
-    mine, its = (load(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))
+    mine, its = (load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))
     text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
     assert mine.model_dump(include=text) == its.model_dump(include=text)
     roles = {"train", "dev", "test"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nmt.settings import families
-from pipeline.config.layers import find_layers, merged
+from pipeline.config.layers import find_layers, merge_layers
 from tests.running import ROOT
 
 PAGES = sorted((ROOT / "docs" / "fidelity").glob("*.md"))
@@ -21,7 +21,7 @@ FIRST = "bahdanau2015"
 
 def settings_of(paper: str) -> dict[str, Any]:
     """The root's settings with those of the paper's experiment over them, and every family's `architecture`."""
-    values = merged(find_layers(ROOT / "experiments" / (paper if paper != FIRST else "paper")))
+    values = merge_layers(find_layers(ROOT / "experiments" / (paper if paper != FIRST else "paper")))
     known = {key: None for family in families.FAMILIES.values() for key in family.architecture.model_fields}
     return {**values, "architecture": known | values["architecture"]}
 

@@ -11,7 +11,7 @@ import pytest
 
 from nmt.io import progress
 from nmt.io.progress import JobProgress
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.running import ROOT
@@ -26,7 +26,7 @@ def job(rule: str, log: str, output: str, **wildcards: str) -> Job:
 
 def listed() -> JobList:
     """Two texts to clean, then two models to train, translate and score."""
-    config = load(find_layers(ROOT / "experiments" / "demo"))
+    config = load_config(find_layers(ROOT / "experiments" / "demo"))
     found = [job("clean", f"logs/clean/{part}.log", f"data/{part}") for part in ("train", "dev")]
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"

@@ -12,7 +12,7 @@ if PREPARED:
             },
         )
     for part in ("train", "dev"):
-        SETTINGS.add(f"binarize/{part}", job_settings.text_facts(CONFIG, part))
+        SETTINGS.add(f"binarize/{part}", job_settings.get_text_facts(CONFIG, part))
 
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
-from pipeline.config.layers import find_layers, load, module_layers
+from pipeline.config.layers import find_layers, load_config, find_module_layers
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.runs import (
     PHRASE_BASED,
     WITH_PHRASE_MODEL,
-    differing_in_models,
-    other_systems_in_use,
+    select_distinct_systems,
+    select_other_systems,
     run_settings,
-    runs_of,
-    seeds_of,
-    systems_in_use,
-    systems_of,
+    collect_runs,
+    get_seeds,
+    select_systems,
+    collect_systems,
 )
-from pipeline.config.snapshot import page_settings, published
+from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.evaluation.translations import record_path
 from nmt.errors import UserError
@@ -54,7 +54,7 @@ try:
     if SUBMITTED:
         CONFIG = read(Config, RUN_SETTINGS)
     elif Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile":
-        CONFIG = load(
+        CONFIG = load_config(
             find_layers(
                 Path.cwd(),
                 internals.of(workflow, "config files"),
@@ -62,7 +62,7 @@ try:
             )
         )
     else:
-        CONFIG = load(module_layers(Path.cwd(), config))
+        CONFIG = load_config(find_module_layers(Path.cwd(), config))
 except UserError as error:
     refuse(error.args)
 # The papers whose tables and figures are made: what they have and report.
@@ -103,14 +103,14 @@ if SHARED_GPUS:
     internals.limit(workflow, "gpu", SHARED_GPUS)
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
-RUNS = runs_of(CONFIG, list(CONFIG.models))
+RUNS = collect_runs(CONFIG, list(CONFIG.models))
 
-RUNS_IN_USE = list(runs_of(CONFIG, CONFIG.use.models))
+RUNS_IN_USE = list(collect_runs(CONFIG, CONFIG.use.models))
 
 # What translates, by the name that stands for {model} in paths of translations and scores: these runs, and the systems in
 # use; of them those that the results compare.
-SYSTEMS = systems_of(CONFIG)
-SYSTEMS_IN_USE = list(systems_in_use(CONFIG))
+SYSTEMS = collect_systems(CONFIG)
+SYSTEMS_IN_USE = list(select_systems(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
@@ -118,8 +118,8 @@ FOLDER = ExperimentFolder(CONFIG)
 DATA = str(FOLDER.data)
 
 # Corpora that this run prepares itself, and the stages of its training text.
-PREPARED = experiment.prepared_corpora(CONFIG)
-FINAL_STAGE = experiment.final_stage(CONFIG)
+PREPARED = experiment.list_prepared_corpora(CONFIG)
+FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
 # Somebody's models that take the place of this run's own, and what this run keeps beside its results.
 MODELS = CONFIG.released.models or "models"

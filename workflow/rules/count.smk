@@ -30,9 +30,9 @@ if PREPARED:
                     "corpora": [
                         {
                             "name": corpus,
-                            "part": experiment.part_of(CONFIG, corpus),
+                            "part": experiment.get_role(CONFIG, corpus),
                             "shards": CONFIG.corpora[corpus].shards,
-                            "stages": experiment.stages_of(CONFIG, corpus),
+                            "stages": experiment.list_stages(CONFIG, corpus),
                         }
                         for corpus in PREPARED
                     ],
@@ -43,11 +43,11 @@ if PREPARED:
             counts=[
                 f"data/{stage}/{shard}.counts.json"
                 for corpus in PREPARED
-                for stage in experiment.stages_of(CONFIG, corpus)
+                for stage in experiment.list_stages(CONFIG, corpus)
                 for shard in shards([corpus])
             ],
             words=[
-                f"data/{experiment.stages_of(CONFIG, corpus)[-1]}/{shard}.{language}.words.zst"
+                f"data/{experiment.list_stages(CONFIG, corpus)[-1]}/{shard}.{language}.words.zst"
                 for corpus in PREPARED
                 for shard in shards([corpus])
                 for language in (SOURCE, TARGET)

@@ -13,7 +13,7 @@ def place_of(side):
 
 def shards(corpora):
     """Every shard of some corpora as CORPUS/NUMBER."""
-    return experiment.shards_of(CONFIG, corpora)
+    return experiment.list_shards(CONFIG, corpora)
 
 
 def tokens(corpora, language, stage="tokens"):
@@ -59,7 +59,7 @@ def vocabulary(language):
 def perplexities():
     """Perplexities on the test set by system, where a table shows them."""
     shown = SYSTEMS_IN_USE if any(table.kind == "perplexity" for table in TABLES) else []
-    names = differing_in_models(SYSTEMS[system] for system in shown)
+    names = select_distinct_systems(SYSTEMS[system] for system in shown)
     return {system: f"perplexity/{system}.json" for system in names}
 
 
@@ -111,7 +111,7 @@ def other_system_file(set_name, system):
 
 OTHER_SYSTEMS = {
     set_name: {
-        system: other_system_file(set_name, system) for system in other_systems_in_use(CONFIG, set_name)
+        system: other_system_file(set_name, system) for system in select_other_systems(CONFIG, set_name)
     }
     for set_name in SETS
 }
@@ -120,7 +120,7 @@ OTHER_SYSTEMS = {
 def raw_text(corpus, language):
     """One side of a corpus before tokenization, shard by shard; of training text it is deleted once there are tokens."""
     files = [f"data/raw/{shard}.{language}.zst" for shard in shards([corpus])]
-    return files if experiment.part_of(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
+    return files if experiment.get_role(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
 
 
 def base_files(wildcards):

@@ -49,7 +49,7 @@ OF_CORPORA = [
     *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
     *([(f"{DATA}/corpora.json", RESULTS.counts)] if LISTED.corpora else []),
 ]
-PUBLISHED = SETTINGS.add("results", published(CONFIG))
+PUBLISHED = SETTINGS.add("results", get_published_settings(CONFIG))
 ORIGINALS, COPIES = ([str(file) for file in files] for files in zip(*COPIED))
 MADE_WITH = records_of(COPIES[: len(TRANSLATED)])
 REPLICATION_PACKAGE = [*COPIES, *(str(copy) for _, copy in OF_CORPORA), str(RESULTS.configuration)]
@@ -257,7 +257,7 @@ if PLAYGROUND:
 rule report:
     """One page with the finding, figures, tables, settings and versions of the run, without Snakemake's report."""
     input:
-        settings=SETTINGS.add("page", page_settings(CONFIG)),
+        settings=SETTINGS.add("page", get_page_settings(CONFIG)),
         artifacts=SHOWN_IN_PAGE,
     output:
         page="results/report.html",
@@ -269,7 +269,7 @@ rule report:
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(WORKFLOW / "captions.yaml"),
-        several=any(len(seeds_of(CONFIG, model)) > 1 for model in CONFIG.use.models),
+        several=any(len(get_seeds(CONFIG, model)) > 1 for model in CONFIG.use.models),
     script:
         "../scripts/pages.py"
 

@@ -5,7 +5,7 @@
 KENLM = str(ROOT / ".kenlm")
 KENLM_BUILD = f"{KENLM}/build.json"
 
-IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
+IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
 
 
 # The network is where Snakemake runs, and one build serves every experiment of this checkout.

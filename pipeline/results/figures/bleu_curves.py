@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from nmt.plots.style import figure_style
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.labels import label
 from pipeline.results.figures.styles import line_of

@@ -16,7 +16,7 @@ from nmt.io.files import read_json
 from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import records
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs
 

@@ -7,7 +7,7 @@ import math
 from matplotlib.figure import Figure
 
 from nmt.plots.style import figure_style
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.config.text import SentenceLength
 from pipeline.results.figures.bleu_curves import FEWEST, Scores, draw_curve
 from pipeline.results.figures.styles import line_of

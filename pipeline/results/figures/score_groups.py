@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.evaluation.translations import words
 from nmt.plots.style import figure_style
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nmt.plots.style import COLORS, DASHES
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 
 
 def line_of(model: str, settings: ReportSettings) -> dict[str, Any]:

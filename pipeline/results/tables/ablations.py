@@ -10,7 +10,7 @@ import pandas as pd
 from nmt.errors import UserError
 from nmt.settings.base import flatten
 from nmt.store.model_folder import SETTINGS
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.inputs import Inputs
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation

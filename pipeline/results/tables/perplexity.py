@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.papers import PerplexityTable
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ScoreTable
 from pipeline.results.runs import Runs, sentences

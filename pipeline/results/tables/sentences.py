@@ -10,7 +10,7 @@ import pandas as pd
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record, words
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.tables.writer import Table

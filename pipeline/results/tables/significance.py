@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Row
 from pipeline.results.tables.notes import variance_note

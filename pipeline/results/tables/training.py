@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import LEARNING, Row, merged_summary, with_deviation

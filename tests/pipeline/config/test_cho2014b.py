@@ -6,8 +6,8 @@ import pytest
 
 from nmt.data.vocabulary import SPECIALS, size_without_specials
 from nmt.settings.families import FAMILIES, GrConvArchitecture
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
@@ -16,7 +16,7 @@ FOLDER = ROOT / "experiments" / "cho2014b"
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load(find_layers(FOLDER))
+    return load_config(find_layers(FOLDER))
 
 
 def grconv(config: Config) -> GrConvArchitecture:
@@ -37,7 +37,7 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
     assert config.decoding.beam == 10 and config.decoding.n_best == 10
     assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
     layers = find_layers(FOLDER, [FOLDER / "moses.yaml"])
-    assert load(layers).moses.lm_order == 4
+    assert load_config(layers).moses.lm_order == 4
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
 def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
     experiment: str, other: str, model: str
 ) -> None:
-    configs = [load(find_layers(ROOT / "experiments" / name)) for name in (experiment, other)]
-    mine, theirs = (run_settings(each, runs_of(each, [model])[model]) for each in configs)
+    configs = [load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other)]
+    mine, theirs = (run_settings(each, collect_runs(each, [model])[model]) for each in configs)
     assert mine == theirs
 
 

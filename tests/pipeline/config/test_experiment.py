@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.config import experiment
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from tests.experiments import paper
 from tests.running import ROOT
 
@@ -13,17 +13,17 @@ from tests.running import ROOT
 def test_what_the_selection_compares_with_is_in_use(tmp_path: Path) -> None:
     def used(enabled: bool) -> list[str]:
         selection = {"enabled": enabled, "in_domain": ["newstest2012", "newstest2011"]}
-        return experiment.corpora_in_use(paper(tmp_path, selection=selection))
+        return experiment.list_corpora(paper(tmp_path, selection=selection))
 
-    plain = experiment.corpora_in_use(paper(tmp_path))
+    plain = experiment.list_corpora(paper(tmp_path))
     assert used(True) == [*plain, "newstest2011"] and used(False) == plain
     assert len(plain) == len(set(plain)) >= 8
 
 
 def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
     config = paper(tmp_path, data_from="../other")
-    assert experiment.prepared_corpora(config) == experiment.archives_in_use(config) == []
-    assert experiment.corpora_in_use(config) == experiment.corpora_in_use(paper(tmp_path))
+    assert experiment.list_prepared_corpora(config) == experiment.list_fetched_archives(config) == []
+    assert experiment.list_corpora(config) == experiment.list_corpora(paper(tmp_path))
 
 
 def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
@@ -38,7 +38,9 @@ def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None
 
 def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
     def contrasted(*models: str) -> list[str]:
-        return experiment.contrasted_models(paper(tmp_path, artifacts={"figure2_models": list(models)}))
+        return experiment.select_contrasted_models(
+            paper(tmp_path, artifacts={"figure2_models": list(models)})
+        )
 
     assert contrasted("rnnencdec-50", "rnnencdec-30", "rnnsearch-50") == ["rnnsearch-50", "rnnencdec-50"]
     assert contrasted("rnnencdec-50", "rnnencdec-30") == ["rnnencdec-50", "rnnencdec-30"]
@@ -49,13 +51,15 @@ def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None
     assert experiment.playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.playground_models(paper(tmp_path, playground={"models": asked})) == asked
-    other = load(find_layers(ROOT / "experiments" / "cho2014b"))
-    assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.playground_models(other)
+    other = load_config(find_layers(ROOT / "experiments" / "cho2014b"))
+    assert experiment.select_contrasted_models(other)[1] == "grconv-30" and not experiment.playground_models(
+        other
+    )
 
 
 def test_what_a_corpus_is_for(tmp_path: Path) -> None:
     config = paper(tmp_path)
-    assert experiment.part_of(config, config.use.test[0]) == "test"
-    assert experiment.part_of(config, config.use.train[0]) == "train"
+    assert experiment.get_role(config, config.use.test[0]) == "test"
+    assert experiment.get_role(config, config.use.train[0]) == "train"
     extra = paper(tmp_path, selection={"in_domain": ["newstest2011"]}, use={"dev": ["newstest2012"]})
-    assert experiment.part_of(extra, "newstest2011") == "in-domain"
+    assert experiment.get_role(extra, "newstest2011") == "in-domain"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nmt.errors import UserError
 from pipeline.config.experiment import missing_files
-from pipeline.config.layers import find_layers, load
-from pipeline.config.yaml_text import parse, parsed_or_text
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.yaml_text import parse, parse_or_keep
 from tests.experiments import EXTENDS_PAPER
 from tests.running import ROOT, snakemake
 
@@ -106,7 +106,7 @@ def test_a_fault_is_a_line_with_file_and_key(
     monkeypatch.chdir(tmp_path)
     Path("over.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(UserError) as error:
-        load(find_layers(ROOT, [Path("over.yaml")]))
+        load_config(find_layers(ROOT, [Path("over.yaml")]))
     for line in error.value.args:
         assert line.isprintable() and len(line) < 1100
     assert any(line.startswith(f"over.yaml: {key}") for line in error.value.args), error.value.args
@@ -131,7 +131,7 @@ def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> No
 @pytest.mark.parametrize("value", ["[1", "1:30", "1" * 5000])
 def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
     with pytest.raises(UserError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
-        load(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
+        load_config(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
 
 
 def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
     named = []
     for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
         (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
-        named += missing_files(load(find_layers(tmp_path)))
+        named += missing_files(load_config(find_layers(tmp_path)))
     keys = ("artifacts.gold_alignments", "n_best_lists.m", "artifacts.moses_translations", "moses.lm_text")
     for key, name, line in zip(
         keys, ("nowhere.align", "nowhere.gz", "nowhere.txt", "nowhere.gz"), named, strict=True
@@ -193,4 +193,4 @@ def test_yaml_is_that_of_version_1_2(text: str, value: object) -> None:
 @pytest.mark.fuzz
 @given(st.text(st.sampled_from("01:.-+ex_ao~{}[]!&*?|>'\"\n\t ,#@%nulyes")))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    parsed_or_text(text)
+    parse_or_keep(text)

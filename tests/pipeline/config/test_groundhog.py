@@ -9,13 +9,13 @@ import torch
 
 from nmt.data.vocabulary import SPECIALS, size_without_specials
 from nmt.model import families
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
 FOLDER = ROOT / "experiments" / "groundhog"
-GROUNDHOG = load(find_layers(FOLDER))
-PAPER = load(find_layers(ROOT))
+GROUNDHOG = load_config(find_layers(FOLDER))
+PAPER = load_config(find_layers(ROOT))
 
 
 def value(config: Config, key: str) -> Any:

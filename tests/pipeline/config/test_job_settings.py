@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.config import job_settings
-from pipeline.config.snapshot import page_settings
+from pipeline.config.snapshot import get_page_settings
 from tests.experiments import paper
 
 
@@ -25,7 +25,7 @@ from tests.experiments import paper
 )
 def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: bool) -> None:
     before, after = (
-        job_settings.text_facts(config, "train") for config in (paper(tmp_path), paper(tmp_path, **pairs))
+        job_settings.get_text_facts(config, "train") for config in (paper(tmp_path), paper(tmp_path, **pairs))
     )
     assert (after != before) == decides
 
@@ -35,7 +35,7 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
     use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
     config = paper(tmp_path, use=use, artifacts=artifacts)
-    shown = page_settings(config)
+    shown = get_page_settings(config)
     assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
     assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
     assert "mirrors" not in shown

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
-from pipeline.config.layers import Layer, find_layers, load, merged
+from pipeline.config.layers import Layer, find_layers, load_config, merge_layers
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
 from tests.odd_values import JUNK
@@ -30,15 +30,15 @@ def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
 
 
 def paper_with(values: dict[str, Any]) -> Config:
-    return load([*find_layers(ROOT), layer(values, "over.yaml")])
+    return load_config([*find_layers(ROOT), layer(values, "over.yaml")])
 
 
 @given(MAPPINGS, MAPPINGS)
 def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[str, Any]) -> None:
     before = repr((first, second))
-    found = merged([layer(first), layer(second)])
+    found = merge_layers([layer(first), layer(second)])
     assert found.keys() == first.keys() | second.keys()
-    assert merged([layer(found), layer(second)]) == found
+    assert merge_layers([layer(found), layer(second)]) == found
     for key in found:
         if key not in second:
             assert found[key] == first[key]
@@ -48,7 +48,7 @@ def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[st
 
 
 def test_the_paper_is_what_the_paper_says() -> None:
-    config = load(find_layers(ROOT))
+    config = load_config(find_layers(ROOT))
     updates = {name: config.models[name].training.updates for name in config.use.models}
     assert updates == {
         "rnnencdec-30": 846_000,
@@ -86,7 +86,7 @@ def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None
 @pytest.mark.fuzz
 @given(st.data())
 def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
-    values = merged(find_layers(ROOT))
+    values = merge_layers(find_layers(ROOT))
     place: Any = values
     while isinstance(place, dict) and place:
         parent, key = place, data.draw(st.sampled_from(sorted(place)))
@@ -95,7 +95,7 @@ def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -
             break
     parent[key] = data.draw(JUNK)
     try:
-        load([layer(values)])
+        load_config([layer(values)])
     except UserError as error:
         assert all(line.isprintable() and len(line) < 1100 for line in error.args)
 
@@ -105,10 +105,10 @@ def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_p
     own.write_text(EXTENDS_PAPER + "seed: 2\n", encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("seed: 3\n", encoding="utf-8")
-    assert load(find_layers(ROOT)).seed == 1
-    assert load(find_layers(tmp_path)).seed == 2
-    assert load(find_layers(tmp_path, [overlay])).seed == 3
-    assert load(find_layers(tmp_path, [overlay], {"seed": 4})).seed == 4
+    assert load_config(find_layers(ROOT)).seed == 1
+    assert load_config(find_layers(tmp_path)).seed == 2
+    assert load_config(find_layers(tmp_path, [overlay])).seed == 3
+    assert load_config(find_layers(tmp_path, [overlay], {"seed": 4})).seed == 4
 
 
 def experiment(folder: Path, text: str) -> Path:
@@ -124,16 +124,16 @@ def test_what_an_experiment_extends_lies_between_the_root_and_itself(
     experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
     third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
     monkeypatch.chdir(third)
-    config = load(find_layers(third))
+    config = load_config(find_layers(third))
     assert (config.seed, config.training.batch_size, config.training.rho) == (3, 8, 0.95)
     assert config.mirrors == ["../first/mirror"]
     experiment(tmp_path / "first", "sead: 2\n")
     with pytest.raises(UserError, match=r"first/config\.yaml: sead: "):
-        load(find_layers(third))
+        load_config(find_layers(third))
 
 
 def test_values_of_the_command_line_are_read_as_yaml() -> None:
-    config = load(find_layers(ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
+    config = load_config(find_layers(ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
     assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
 
 
@@ -145,11 +145,11 @@ def test_folders_start_at_the_file_that_says_them(tmp_path: Path, monkeypatch: p
         encoding="utf-8",
     )
     monkeypatch.chdir(experiment)
-    config = load(find_layers(experiment))
+    config = load_config(find_layers(experiment))
     assert config.data_from == "../other"
     assert config.mirrors == ["../mirror", "/mirror", "https://a.org/b"]
     monkeypatch.chdir(tmp_path)
-    config = load(find_layers(experiment))
+    config = load_config(find_layers(experiment))
     assert config.data_from == "other"
     assert config.mirrors[0] == "mirror"
     assert os.path.isabs(config.mirrors[1])

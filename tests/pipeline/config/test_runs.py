@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import collect_runs
 from tests.experiments import paper
 
 PAIR = ["rnnsearch-50", "rnnsearch-50-star"]
 
 
 def names(folder: Path, overlay: str) -> dict[str, tuple[str, int, str | None]]:
-    runs = runs_of(paper(folder, overlay), PAIR)
+    runs = collect_runs(paper(folder, overlay), PAIR)
     assert all(name == run.name for name, run in runs.items())
     return {run.name: (run.model, run.seed, run.base) for run in runs.values()}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.experiment import archives_in_use, corpora_in_use
-from pipeline.config.layers import find_layers, load
+from pipeline.config.experiment import list_corpora, list_fetched_archives
+from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
-from pipeline.config.snapshot import published, read
+from pipeline.config.snapshot import get_published_settings, read_published_settings
 from tests.messages import refused
 from tests.running import ROOT
 
@@ -19,25 +19,25 @@ def kept(values: object, folder: Path) -> Config:
     """Values read again from a file."""
     file = folder / "config.json"
     file.write_text(json.dumps(values), encoding="utf-8")
-    return read(file)
+    return read_published_settings(file)
 
 
 def test_whatever_the_results_are_made_from_is_named() -> None:
-    config = load(find_layers(ROOT))
+    config = load_config(find_layers(ROOT))
     use = config.use.model_copy(update={"models": ["rnnencdec-50"]})
-    values = published(config.model_copy(update={"use": use}))
-    assert set(values["corpora"]) == set(corpora_in_use(config))
-    assert set(values["archives"]) == set(archives_in_use(config))
+    values = get_published_settings(config.model_copy(update={"use": use}))
+    assert set(values["corpora"]) == set(list_corpora(config))
+    assert set(values["archives"]) == set(list_fetched_archives(config))
     assert set(values["models"]) == {"rnnencdec-50"}
 
 
 def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
-    demo = load(find_layers(ROOT / "experiments" / "demo"))
-    values = published(demo)
+    demo = load_config(find_layers(ROOT / "experiments" / "demo"))
+    values = get_published_settings(demo)
     assert not {"mirrors", "resources"} & set(values)
     assert sorted(values["corpora"]) == ["demo-dev", "demo-test", "demo-train"] and not values["archives"]
     again = kept(values, tmp_path)
-    assert published(again) == values
+    assert get_published_settings(again) == values
     assert again.models == demo.models and again.artifacts == demo.artifacts
 
 
@@ -46,4 +46,4 @@ def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str) -
     path = tmp_path / "config.json"
     path.write_text(text, encoding="utf-8")
     with refused():
-        read(path)
+        read_published_settings(path)

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import run_settings, runs_of, systems_in_use
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import collect_runs, run_settings, select_systems
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
 PAPER, SMALL, DEMO = (
-    load(find_layers(ROOT / "experiments" / name)) for name in ("sutskever2014", "sutskever2014-demo", "demo")
+    load_config(find_layers(ROOT / "experiments" / name))
+    for name in ("sutskever2014", "sutskever2014-demo", "demo")
 )
 FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
 
@@ -51,7 +52,7 @@ def test_settings_are_the_papers() -> None:
 
 
 def test_five_runs_differ_in_nothing_but_their_seed() -> None:
-    runs = runs_of(PAPER, ["lstm-reversed"])
+    runs = collect_runs(PAPER, ["lstm-reversed"])
     assert len(runs) == len({run.seed for run in runs.values()}) == 5
     one, *others = (run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
     assert others == [one] * 4
@@ -66,7 +67,7 @@ def test_the_updates_are_more_than_the_epochs_take() -> None:
 
 @pytest.mark.parametrize("config", [PAPER, SMALL], ids=["paper", "demo"])
 def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
-    ensembles = [system for system in systems_in_use(config).values() if len(system.members) > 1]
+    ensembles = [system for system in select_systems(config).values() if len(system.members) > 1]
     found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
 
@@ -74,7 +75,8 @@ def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
 def test_the_demo_takes_rnnencdec_of_the_demo_of_the_first_paper() -> None:
     assert SMALL.data_from is not None
     theirs, mine = (
-        run_settings(config, runs_of(config, ["rnnencdec-50"])["rnnencdec-50"]) for config in (DEMO, SMALL)
+        run_settings(config, collect_runs(config, ["rnnencdec-50"])["rnnencdec-50"])
+        for config in (DEMO, SMALL)
     )
     assert mine == theirs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.config.job_settings import report_settings
-from pipeline.config.runs import systems_in_use, systems_of
-from pipeline.config.snapshot import page_settings, published
+from pipeline.config.runs import collect_systems, select_systems
+from pipeline.config.snapshot import get_page_settings, get_published_settings
 from tests.experiments import paper
 
 OVERLAY = """
@@ -28,7 +28,7 @@ artifacts: {figure2_models: [rnnsearch-50]}
 
 def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
-    used = systems_in_use(settings)
+    used = select_systems(settings)
     assert {name: system.members for name, system in used.items()} == {
         "rnnencdec-50": ("rnnencdec-50",),
         "rnnsearch-50": ("rnnsearch-50",),
@@ -41,16 +41,16 @@ def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp
     ]  # fmt: skip
     assert used["two"].average == "log_probability" and used["two"].decoding == settings.decoding
     assert used["narrow"].decoding == settings.decoding.model_copy(update={"beam": 1})
-    assert "rnnsearch-30" in systems_of(settings) and "idle" not in systems_of(settings)
+    assert "rnnsearch-30" in collect_systems(settings) and "idle" not in collect_systems(settings)
 
 
 def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
     assert report_settings(settings).labels["two"] == "Two"
-    assert list(published(settings)["systems"]) == ["two", "narrow"]
-    assert '"idle"' not in page_settings(settings)
+    assert list(get_published_settings(settings)["systems"]) == ["two", "narrow"]
+    assert '"idle"' not in get_page_settings(settings)
     assert report_settings(settings).labels["moses-mixed"] == "Mixed"
-    kept = published(settings)
+    kept = get_published_settings(settings)
     assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [
         "moses"
     ]
@@ -60,5 +60,8 @@ def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
     """What was made before there were any is not made again."""
     settings = paper(tmp_path, "")
     for name in ("systems", "rescored", "n_best_lists"):
-        assert name not in published(settings) and name not in published(settings)["use"]
-        assert name not in page_settings(settings)
+        assert (
+            name not in get_published_settings(settings)
+            and name not in get_published_settings(settings)["use"]
+        )
+        assert name not in get_page_settings(settings)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import runs_of
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import collect_runs
 from pipeline.monitor.forecast import expected_rate, operations, training_minutes, training_retries
 from tests.running import ROOT
 from tests.trainings import finish, prepare_text, state_of
@@ -21,8 +21,8 @@ def limit(updates: int, updates_per_hour: float) -> int:
 
 
 def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT))
-    run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
+    config = load_config(find_layers(ROOT))
+    run = collect_runs(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
     expected = expected_rate(config, "rnnsearch-50-star")
     assert training_minutes(config, run, tmp_path) == limit(667_000 - 288_000, expected)
     prepare_text(config, tmp_path)
@@ -44,7 +44,7 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     [("rnnsearch-50", 0.55e12), ("rnnencdec-50", 0.36e12)],
 )
 def test_operations_of_an_update_are_those_that_were_counted(model: str, counted: float) -> None:
-    config = load(find_layers(ROOT))
+    config = load_config(find_layers(ROOT))
     assert operations(config, model, 27) == pytest.approx(counted, rel=0.25)
 
 
@@ -54,17 +54,19 @@ def test_operations_of_an_update_are_those_that_were_counted(model: str, counted
 )
 def test_before_a_rate_is_known_it_is_what_an_h100_took(model: str, milliseconds: float) -> None:
     card, slower = (
-        load(find_layers(ROOT, pairs={"resources": {"gpu_teraflops": speed}})) for speed in (67, 8)
+        load_config(find_layers(ROOT, pairs={"resources": {"gpu_teraflops": speed}})) for speed in (67, 8)
     )
     assert 3.6e6 / expected_rate(card, model) == pytest.approx(milliseconds, rel=0.02)
     assert expected_rate(card, model) == pytest.approx(67 / 8 * expected_rate(slower, model))
     stated = {"resources": {"updates_per_hour": {"rnnsearch": 1000, "rnnencdec": 1000}}}
-    assert expected_rate(load(find_layers(ROOT, pairs=stated)), model) == 1000
+    assert expected_rate(load_config(find_layers(ROOT, pairs=stated)), model) == 1000
 
 
 def test_a_training_job_is_sent_again_for_each_time_slice_of_half_the_rate() -> None:
-    few, many = (load(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 0.1))
-    runs = [run for name, run in runs_of(few, list(few.models)).items() if name == "rnnsearch-50"]
+    few, many = (
+        load_config(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 0.1)
+    )
+    runs = [run for name, run in collect_runs(few, list(few.models)).items() if name == "rnnsearch-50"]
     hours = 288_000 / expected_rate(few, "rnnsearch-50")
     assert training_retries(few, runs) - few.resources.train_attempts == 1
     assert training_retries(many, runs) - many.resources.train_attempts == math.ceil(2 * hours / 0.1)

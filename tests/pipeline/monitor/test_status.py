@@ -11,8 +11,8 @@ import pytest
 
 from nmt.io.locks import hold_folder
 from nmt.store.model_folder import HISTORY, WEIGHTS
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import runs_of
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import training_times
 from pipeline.monitor.status import Training, table, training
@@ -28,18 +28,18 @@ def write(folder: Path, name: str, text: str = "") -> None:
 
 
 def look(config: Config, folder: Path, run: str = RUN) -> Training:
-    return training(config, folder, runs_of(config, list(config.models))[run])
+    return training(config, folder, collect_runs(config, list(config.models))[run])
 
 
 def prepared(experiment: Path, folder: Path) -> Config:
     """The settings of an experiment, whose text is prepared in a folder."""
-    config = load(find_layers(experiment))
+    config = load_config(find_layers(experiment))
     prepare_text(config, folder)
     return config
 
 
 def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
-    assert look(load(find_layers(ROOT)), tmp_path).state == "waiting"
+    assert look(load_config(find_layers(ROOT)), tmp_path).state == "waiting"
     config = prepared(ROOT, tmp_path)
     assert look(config, tmp_path).state == "waiting"
     state = state_of(config, tmp_path, RUN)
@@ -59,11 +59,11 @@ def test_what_is_done_and_what_was_done_with_other_settings(tmp_path: Path) -> N
     config = prepared(ROOT, tmp_path)
     finished = finish(config, tmp_path, RUN)
     assert look(config, tmp_path).state == "done"
-    longer = load(find_layers(ROOT, pairs={"models": {RUN: {"training": {"updates": 500_000}}}}))
+    longer = load_config(find_layers(ROOT, pairs={"models": {RUN: {"training": {"updates": 500_000}}}}))
     assert look(longer, tmp_path).state == "waiting"
     write(tmp_path, f"models/{RUN}/{WEIGHTS}")
     assert look(longer, tmp_path).state == "outdated"
-    other = load(find_layers(ROOT, pairs={"training": {"learning_rate": 0.5}}))
+    other = load_config(find_layers(ROOT, pairs={"training": {"learning_rate": 0.5}}))
     assert f"{finished.parent}: not used by these settings" in table(other, tmp_path)
     for damage in ("", '{"update": "x"}\n'):
         write(finished, HISTORY, damage)
@@ -83,7 +83,7 @@ def test_a_run_on_another_node(tmp_path: Path) -> None:
 
 
 def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
-    config = load(find_layers(ROOT))
+    config = load_config(find_layers(ROOT))
     write(tmp_path, "logs/translate/a.progress.json", '{"count": 50, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/translate/b.progress.json", '{"count": 200, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/score/c.progress.json", '{"error": "no such file"}')
@@ -96,7 +96,7 @@ def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
 def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_too_many(
     tmp_path: Path,
 ) -> None:
-    config = load(find_layers(ROOT / "experiments" / "sutskever2014"))
+    config = load_config(find_layers(ROOT / "experiments" / "sutskever2014"))
     config = config.model_copy(update={"data_from": None})
     prepare_text(config, tmp_path)
     run = "lstm-forward"

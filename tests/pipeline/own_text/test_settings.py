@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.settings.text import Languages
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings
@@ -31,7 +31,7 @@ def proposed(folder: Path, text: Statistics) -> Config:
     folder.mkdir(exist_ok=True)
     config = settings(folder, given, languages, files, text, Proposal.of(text), False)
     (folder / "config.yaml").write_text(config)
-    return load(find_layers(folder))
+    return load_config(find_layers(folder))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     with refused():
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
-    config = load(find_layers(folder))
+    config = load_config(find_layers(folder))
     assert disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
         file.stat().st_size for file in (folder / "text").glob("train.*")
     )
@@ -102,7 +102,7 @@ def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path
     _, _, advice = new_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
     general, cut, unknown = advice
     assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
-    assert load(find_layers(tmp_path / "own")).languages.source == "da"
+    assert load_config(find_layers(tmp_path / "own")).languages.source == "da"
 
 
 def test_the_share_of_unknown_words_is_that_of_each_set() -> None:
@@ -118,6 +118,6 @@ def test_the_share_of_unknown_words_is_that_of_each_set() -> None:
 def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
     given = {"train": text(tmp_path, lines())}
     _, _, advice = new_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, units=500)
-    config = load(find_layers(tmp_path / "own"))
+    config = load_config(find_layers(tmp_path / "own"))
     assert not advice and config.vocabulary.sizes == (500, 500)
     assert config.vocabulary.subwords and not config.tokenization.escape

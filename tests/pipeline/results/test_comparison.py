@@ -13,7 +13,7 @@ import pytest
 import sacrebleu
 
 from nmt.evaluation.bleu import sentence_counts
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results import comparison
 from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ReportedScores, ScoreTable

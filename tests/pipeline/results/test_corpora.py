@@ -10,7 +10,7 @@ import pytest
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
-from pipeline.config.layers import find_layers, load
+from pipeline.config.layers import find_layers, load_config
 from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
 from pipeline.results.figures.data import corpora_figure
@@ -81,7 +81,7 @@ def test_every_number_of_the_table(data: Path) -> None:
 
 def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_selection(data: Path) -> None:
     """The columns of docs/compared.md's table of Sec. 4.1, which was made of smaller archives."""
-    config = load(find_layers(PAPER))
+    config = load_config(find_layers(PAPER))
     paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
     (counts, _), names = summed(data), config.use.train
     table = corpora_table([{**counts, "name": name} for name in names], config.languages, paper)

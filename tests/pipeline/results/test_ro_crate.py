@@ -17,8 +17,8 @@ from nmt.io.files import sha256, write_json
 from nmt.store.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
-from pipeline.config.layers import find_layers, load
-from pipeline.config.runs import runs_of
+from pipeline.config.layers import find_layers, load_config
+from pipeline.config.runs import collect_runs
 from pipeline.results.artifacts import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import RECORD, record
@@ -38,11 +38,11 @@ def results(tmp_path: Path) -> Path:
 
 
 def written(folder: Path) -> Path:
-    config = load(find_layers(ROOT / "experiments" / "multi30k"))
+    config = load_config(find_layers(ROOT / "experiments" / "multi30k"))
     parts = ReplicationPackage(folder)
-    write_json(parts.configuration, snapshot.published(config))
+    write_json(parts.configuration, snapshot.get_published_settings(config))
     write_json(folder / TABLES_MADE, CODE)
-    for run in runs_of(config, config.use.models):
+    for run in collect_runs(config, config.use.models):
         for name in RECORDS:
             write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
@@ -58,8 +58,8 @@ def files_of(results: Path) -> list[Path]:
     return [path for path in results.rglob("*") if path.is_file() and path.name != RECORD]
 
 
-def archives_in_use(results: Path) -> list[Archive]:
-    return list(snapshot.read(ReplicationPackage(results).configuration).archives.values())
+def list_fetched_archives(results: Path) -> list[Archive]:
+    return list(snapshot.read_published_settings(ReplicationPackage(results).configuration).archives.values())
 
 
 def entities_of(results: Path, folder: Path) -> dict[str, dict[str, Any]]:
@@ -69,7 +69,7 @@ def entities_of(results: Path, folder: Path) -> dict[str, dict[str, Any]]:
     return {entity["@id"]: entity for entity in graph}
 
 
-def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
+def list_archives(results: Path, folder: Path) -> list[dict[str, Any]]:
     """The archives that the record names."""
     entities = entities_of(results, folder).items()
     return [one for name, one in entities if name.startswith("http") and one["@type"] == "DigitalDocument"]
@@ -78,13 +78,13 @@ def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
 def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     results: Path, tmp_path: Path
 ) -> None:
-    one, two, *_ = archives_in_use(results)
+    one, two, *_ = list_fetched_archives(results)
     note = {"bytes": 7, "md5": "m" * 32, "sha256": "a" * 64}
     write_json(tmp_path / f"{one.path}.json", note | {"source": "/home/me/mirror"})
     write_json(
         tmp_path / f"{two.path}.json", note | {"source": "https://me:secret@example.org/two?signature=1"}
     )
-    found = {entity["@id"]: entity for entity in archives_of(results, tmp_path)}
+    found = {entity["@id"]: entity for entity in list_archives(results, tmp_path)}
     first, second = found[one.url], found[two.url]
     assert first["sha256"] == second["sha256"] == "a" * 64
     assert (first["contentSize"], first["identifier"]) == ("7", "md5:" + "m" * 32)

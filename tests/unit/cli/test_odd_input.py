@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
 from nmt.io.text_files import zstd
-from pipeline.config.layers import find_layers, merged
+from pipeline.config.layers import find_layers, merge_layers
 from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
 
 OTHERS = {"preflight", "status", "verify"}
 """Those that start Snakemake or connections; tests of their own give them odd input."""
-PAPER = merged(find_layers(ROOT))
+PAPER = merge_layers(find_layers(ROOT))
 FILES = {
     "empty": b"",
     "text": "the old book\nle ’ vieux\u2028livre \x1b[31m\n".encode(),

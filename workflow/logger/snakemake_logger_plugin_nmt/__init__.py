@@ -27,7 +27,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from nmt.io import progress
 from nmt.io.files import read_json
 from nmt.io.progress import JobProgress, format_duration
-from pipeline.config.runs import runs_of
+from pipeline.config.runs import collect_runs
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
 from pipeline.monitor.status import Training, label_of, training
@@ -140,7 +140,7 @@ class RunProgress:
     def _read_list(self) -> None:
         listed = jobs.started[-1]
         self._config = listed.config
-        self._runs = runs_of(self._config, list(self._config.models))
+        self._runs = collect_runs(self._config, list(self._config.models))
         self._jobs = {job.log: job for job in listed.due}
         self.say(HEADING)
         self._watch.start()

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.figures.bleu_curves import figure2, unknown_words
 from pipeline.results.figures.labels import spread
 from tests.report_settings import report_settings

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from nmt.plots.style import COLORS
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.figures.learning_curves import Curves, learning_curves, read_curves
 from tests.report_settings import report_settings
 

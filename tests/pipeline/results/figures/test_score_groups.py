@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.evaluation.bleu import BleuCounts
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.figures.score_groups import mean_rank, score_groups
 from pipeline.results.sentence_groups import groups
 from tests.report_settings import report_settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nmt.errors import UserError
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Row
 from pipeline.results.tables.ablations import ablations
 from tests.report_settings import report_settings

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.evaluation.translations import Record
-from pipeline.config.artifacts import ReportSettings
+from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceTable, read_paper
 from pipeline.results.tables.sentences import SetTexts, sentence_table

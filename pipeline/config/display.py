@@ -15,7 +15,7 @@ from pipeline.config.text import SentenceLength
 FIRST_PAPER = "bahdanau2015"
 
 
-class Artifacts(Settings):
+class Display(Settings):
     """What the tables and figures show.
 
     A newer key with its default is not written, so that it changes no job's parameters and no finished run's record.
@@ -101,7 +101,7 @@ class Artifacts(Settings):
         return words
 
 
-class ReportSettings(Artifacts):
+class ReportSettings(Display):
     """What tables and figures are told: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
 
     labels: dict[Identifier, str]
