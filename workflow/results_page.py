@@ -19,11 +19,11 @@ from nmt.errors import UserError, printable
 from nmt.io.files import write_json, write_text
 from nmt.io.system import REPOSITORY, describe_environment
 from pipeline.results import package
-from pipeline.results.artifacts import TABLES_MADE
-from pipeline.results.build import build, of_package, texts
+from pipeline.results.build import build, list_package_outputs, list_text_files
 from pipeline.results.inputs import Inputs
+from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import PAPERS, SentenceTable
+from pipeline.results.papers import PAPERS_FOLDER, SentenceTable
 from pipeline.results.ro_crate import record
 from pipeline.results.verify import verify
 
@@ -67,8 +67,8 @@ def _kept(results: Path, archives: Path, folder: Path) -> Path:
         if not package.is_part(name) or name.startswith(_LARGE) or name.endswith(".made.json"):
             continue
         package.keep(source, folder / name)
-    inputs = Inputs(ReplicationPackage(folder), PAPERS)
-    build(inputs, folder, [file for text in texts(inputs) for file in text.files])
+    inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
+    build(inputs, folder, [file for text in list_text_files(inputs) for file in text.files])
     write_json(folder / TABLES_MADE, describe_environment())
     files = [path for path in folder.rglob("*") if path.is_file()]
     record(folder, files, archives)
@@ -84,7 +84,7 @@ def with_packages(page: str) -> str:
 
 def section(folder: Path) -> Iterator[str]:
     """Yield what a package says: what the run found, its numbers of the papers' tables, and its differences."""
-    inputs = Inputs(ReplicationPackage(folder), PAPERS)
+    inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
     yield f"## {folder.name}"
     yield (folder / "finding.txt").read_text(encoding="utf-8").strip()
     called = {
@@ -94,7 +94,7 @@ def section(folder: Path) -> Iterator[str]:
         if not isinstance(table, SentenceTable)
     }
     called["significance"] = "Differences in BLEU"
-    for name in of_package(inputs).tables:
+    for name in list_package_outputs(inputs).tables:
         if name in called:
             table, _, _ = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
             if table.count("\n") > LONGEST:

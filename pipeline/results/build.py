@@ -18,10 +18,10 @@ from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import format_json, write_text
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
-from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
 from pipeline.results.corpora import corpora_table
 from pipeline.results.finding import finding
 from pipeline.results.inputs import Inputs
+from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, FINDING, Outputs, list_outputs
 from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.papers import Table as PaperTable
 from pipeline.results.runs import Runs
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def of_package(inputs: Inputs) -> Artifacts:
+def list_package_outputs(inputs: Inputs) -> Outputs:
     """Return what follows from a package. One that is kept small has no attention, and so no alignment error rates."""
-    listed = artifacts(inputs.config, list(inputs.papers.values()))
+    listed = list_outputs(inputs.config, list(inputs.papers.values()))
     aligned = [run for run in listed.aligned if inputs.package.alignments(run).is_file()]
     return replace(listed, aligned=aligned)
 
@@ -47,7 +47,7 @@ def of_package(inputs: Inputs) -> Artifacts:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextFiles:
     """Files that are made together: a table in its three forms, or one file."""
 
     files: tuple[str, ...]
@@ -55,9 +55,9 @@ class Text:
     """Returns their contents."""
 
 
-def texts(inputs: Inputs) -> Iterator[Text]:
+def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
     """Yield every table or other text that follows from a package."""
-    listed = of_package(inputs)
+    listed = list_package_outputs(inputs)
 
     @cache
     def made(name: str) -> dict[str, str]:
@@ -68,7 +68,7 @@ def texts(inputs: Inputs) -> Iterator[Text]:
 
     yield _one(COMPARISON, lambda: format_json(inputs.comparison))
     for name in [*listed.tables, *([DATA] if listed.corpora else [])]:
-        yield Text(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
+        yield TextFiles(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
     yield _one(DOCUMENT, whole)
     for run, file in zip(listed.aligned, listed.error_rates, strict=True):
         yield _one(file, partial(_error_rate, run, inputs))
@@ -76,12 +76,12 @@ def texts(inputs: Inputs) -> Iterator[Text]:
     yield _one(FINDING, lambda: finding(inputs.scores_of_runs(models), inputs.settings) + "\n")
 
 
-def _one(file: str, make: Callable[[], str]) -> Text:
-    return Text((file,), lambda: {file: make()})
+def _one(file: str, make: Callable[[], str]) -> TextFiles:
+    return TextFiles((file,), lambda: {file: make()})
 
 
 def table(name: str, inputs: Inputs) -> Table:
-    """Return one of the tables of `Artifacts.tables`."""
+    """Return one of the tables of `Outputs.tables`."""
     settings = inputs.settings
     if name == DATA:
         return corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
@@ -137,12 +137,12 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> Non
         out: folder for the files.
         only: names of files; without it, all are made.
     """
-    for text in texts(inputs):
+    for text in list_text_files(inputs):
         if wanted := [file for file in text.files if only is None or file in only]:
             contents = text.make()
             for file in wanted:
                 write_text(out / file, contents[file])
-    listed = of_package(inputs)
+    listed = list_package_outputs(inputs)
     for name in [*listed.figures, *([DATA] if listed.corpora else [])]:
         files = [f"{name}.{form}" for form in ("pdf", "png")]
         if only is None or set(files) & set(only):

@@ -12,7 +12,7 @@ from nmt.io.files import read_json
 from nmt.settings.text import Languages
 from pipeline.preparation import SIDES, read_word_counts
 from pipeline.results.papers import ReportedData
-from pipeline.results.tables.writer import Table, frame
+from pipeline.results.tables.writer import Table, make_frame
 
 Counts = dict[str, Any]
 COLUMNS = ["part", "corpus", "stage", "unit", "pairs", "source_words", "target_words"]
@@ -122,7 +122,7 @@ def corpora_table(corpora: Sequence[Counts], languages: Languages, paper: Report
     headers |= {f"{side}_unknown": f"Unknown, {language}" for side, language in sides.items()}
     if any(row["reported"] for row in rows):
         headers["reported"] = f"Words, {languages.target}, reported"
-    shown = frame([{key: _shown(row[key]) for key in headers} for row in rows], list(headers))
+    shown = make_frame([{key: _shown(row[key]) for key in headers} for row in rows], list(headers))
     notes = [
         "Words stand between white space in raw and clean text, and are tokens from then on; the two are not "
         "comparable. A pair counts when both sides have words; raw counts every line. Unknown: share of the words that "
@@ -130,7 +130,7 @@ def corpora_table(corpora: Sequence[Counts], languages: Languages, paper: Report
         *(_note(corpus) for corpus in corpora if any({**corpus["removed"], **corpus["overlap"]}.values())),
     ]
     shown = shown.set_axis(list(headers.values()), axis=1)
-    return Table(frame(rows, COLUMNS), shown, ("Part", "Corpus", "Stage"), notes=notes)
+    return Table(make_frame(rows, COLUMNS), shown, ("Part", "Corpus", "Stage"), notes=notes)
 
 
 def _row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:

@@ -32,7 +32,7 @@ from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.comparison import Column, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.papers import Paper, ReportedData, read_paper, sets_of_papers
+from pipeline.results.papers import Paper, ReportedData, list_translated_sets, read_paper
 from pipeline.results.runs import Runs, by_model, sentence_counts
 from pipeline.results.seeds import Row
 
@@ -79,7 +79,7 @@ class Inputs:
     @cached_property
     def sets(self) -> list[str]:
         """The sets that are translated."""
-        return sets_of_papers(self.papers.values())
+        return list_translated_sets(self.papers.values())
 
     def other_systems(self, set_name: str = "test") -> dict[str, Path]:
         """Return other systems' translations of a set, as the settings name them: Moses', and rescored lists."""

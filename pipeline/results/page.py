@@ -22,7 +22,7 @@ from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.runs import SEED_SUFFIX
 from pipeline.results.html import render
-from pipeline.results.tables.sentences import GROUPS_BEGIN
+from pipeline.results.tables.sentences import SOURCE_ROW
 
 FIRST = ("figure2", "figure3")
 """Figures that open the page."""
@@ -111,7 +111,7 @@ def _rendered(markdown: str, name: str) -> str:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink"])
     text = parser.render(re.sub(r"\A# .*\n", "", markdown))
     text = re.sub(r"(</?h)2>", r"\g<1>4>", text)
-    text = re.sub(rf"(?<!<thead>\n)<tr>(?=\s*<td[^>]*>{GROUPS_BEGIN}</td>)", '<tr class="opens">', text)
+    text = re.sub(rf"(?<!<thead>\n)<tr>(?=\s*<td[^>]*>{SOURCE_ROW}</td>)", '<tr class="opens">', text)
     region = f'<div class="wide" role="region" tabindex="0" aria-label="{html.escape(name)}">\n'
     return text.replace("<table>", f"{region}<table>").replace("</table>\n", "</table>\n</div>\n")
 

@@ -15,7 +15,7 @@ from nmt.settings.base import validated
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
 
-PAPERS = REPOSITORY / "workflow" / "papers"
+PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 """Folder of the papers' files."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
@@ -180,7 +180,7 @@ def sets_of(table: Table) -> list[str]:
     return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
 
 
-def sets_of_papers(papers: Iterable[Paper]) -> list[str]:
+def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
     """Return the sets that a run translates: the test set, and those that its papers' tables show."""
     tables = [table for paper in papers for table in paper.tables.values()]
     return sorted({"test", *(set_name for table in tables for set_name in sets_of(table))})

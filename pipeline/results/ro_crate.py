@@ -23,10 +23,10 @@ from pipeline.config.experiment import list_archives
 from pipeline.config.runs import Run, collect_runs, get_labels, select_systems
 from pipeline.config.schema import Config
 from pipeline.download.extraction import receipt
-from pipeline.results.artifacts import TABLES_MADE
 from pipeline.results.inputs import Inputs
+from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage, is_part
-from pipeline.results.papers import PAPERS as PAPER_FILES
+from pipeline.results.papers import PAPERS_FOLDER
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -68,7 +68,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         files: what is recorded.
         archives: where the downloads lie, with notes of what `download` saw beside them.
     """
-    inputs = Inputs(ReplicationPackage(results), PAPER_FILES)
+    inputs = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
     config, package = inputs.config, inputs.package
     crate = _Crate(results)
     entries = [crate.add_file(file) for file in sorted(set(files))]

@@ -33,12 +33,12 @@ from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare
-from pipeline.results.artifacts import TABLES_MADE
-from pipeline.results.build import texts
+from pipeline.results.build import list_text_files
 from pipeline.results.evidence import UNPROVEN, inconsistent_runs
 from pipeline.results.inputs import Inputs
+from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import ReplicationPackage, is_part
-from pipeline.results.papers import PAPERS, read_paper
+from pipeline.results.papers import PAPERS_FOLDER, read_paper
 from pipeline.results.provenance import contradictions
 from pipeline.results.ro_crate import RECORD, REPORT
 
@@ -102,7 +102,7 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
         where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
     checked = ""
     if not in_package:
-        found.readable = Inputs(ReplicationPackage(results), PAPERS)
+        found.readable = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
         with found.failing("nothing can be made again"):
             checked = _follow(found.readable, files, scratch, archives, found)
         with found.failing("the trainings' records cannot be compared"):
@@ -126,7 +126,7 @@ def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | Non
         set_name for set_name in inputs.sets if _made_again(set_name, inputs, files, scratch, archives, found)
     ]
     for name in config.artifacts.papers:
-        found.problems += other_paper(package.paper(name), PAPERS / f"{name}.yaml")
+        found.problems += other_paper(package.paper(name), PAPERS_FOLDER / f"{name}.yaml")
     rest = sorted(name for name in files - {*tables, *NO_TABLES} if not is_part(name))
     asks = f"{package.configuration} asks for no such table, so it is not made again"
     found.problems += [
@@ -212,7 +212,7 @@ def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[st
 def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
     """Compare each table with what follows, and name its first form that differs, the CSV; return all their files."""
     names: list[str] = []
-    for text in texts(inputs):
+    for text in list_text_files(inputs):
         names += text.files
         with found.failing(f"{text.files[0]} cannot be made again"):
             for name, content in text.make().items():

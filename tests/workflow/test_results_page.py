@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import snapshot
-from pipeline.results.artifacts import TABLES_MADE
+from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.ro_crate import RECORD
 from pipeline.results.verify import other_than_ours
 from workflow.results_page import PACKAGES, PAGE, keep, with_packages

@@ -29,8 +29,8 @@ from nmt.errors import UserError
 from nmt.settings.base import read
 from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.artifacts import COMPARISON, TABLES_MADE, TREE, artifacts
-from pipeline.results.papers import read_paper, sets_of_papers
+from pipeline.results.outputs import COMPARISON, TABLES_MADE, TREE, list_outputs
+from pipeline.results.papers import read_paper, list_translated_sets
 from pipeline.config.schema import Config
 from workflow import internals, gpus, options
 from workflow.settings_files import SettingsFiles
@@ -74,7 +74,7 @@ except UserError as error:
 
 # Their tables, and the sets that these show scores of.
 TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
-SETS = sets_of_papers(PAPERS.values())
+SETS = list_translated_sets(PAPERS.values())
 
 if missing := experiment.missing_data(CONFIG, "dev" in SETS):
     first = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"

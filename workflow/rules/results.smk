@@ -1,7 +1,7 @@
 """The replication package, and what is made of it: tables, figures, pages. Then what is published of models."""
 
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
-LISTED = artifacts(CONFIG, list(PAPERS.values()))
+LISTED = list_outputs(CONFIG, list(PAPERS.values()))
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 
 # Models whose weights a page has.

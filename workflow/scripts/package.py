@@ -9,7 +9,7 @@ with job(snakemake):
     from nmt.io.files import read_json
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage, keep
-    from pipeline.results.papers import PAPERS
+    from pipeline.results.papers import PAPERS_FOLDER
     from pipeline.results.provenance import refuse_contradictions
 
     written = snakemake.input.written_settings
@@ -17,4 +17,4 @@ with job(snakemake):
         raise UserError(f"{written}: of other settings; remove it, and call again")
     for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
         keep(Path(source), Path(copy), attention=source in snakemake.params.attention)
-    refuse_contradictions(Inputs(ReplicationPackage(Path("results")), PAPERS))
+    refuse_contradictions(Inputs(ReplicationPackage(Path("results")), PAPERS_FOLDER))

@@ -15,7 +15,7 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import seeds_note
-from pipeline.results.tables.writer import Table, fixed, frame, signed
+from pipeline.results.tables.writer import Table, fixed, make_frame, signed
 from pipeline.results.welch import p_value, standard_error
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
@@ -69,7 +69,7 @@ def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Repor
         rules.append(len(rows))
         rows += _block(models[baseline], [models[other] for other in others], settings)
     delta = _ONE_SEED_NOTE if all(row["seeds"] == 1 for row in rows) else _NOISE_NOTE
-    plain = frame([{**row, **_plain_numbers(row)} for row in rows], COLUMNS)
+    plain = make_frame([{**row, **_plain_numbers(row)} for row in rows], COLUMNS)
     shown = pd.DataFrame([_cells(row) for row in rows], columns=_HEADERS)
     return Table(plain, shown, _WORDS, rules[1:], [_NOTE, delta, *seeds_note(rows)])
 

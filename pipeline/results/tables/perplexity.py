@@ -9,7 +9,7 @@ from pipeline.results.papers import PerplexityTable
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import Row, merged, with_deviation
 from pipeline.results.tables.notes import reported_note, seeds_note
-from pipeline.results.tables.writer import Table, fixed, frame
+from pipeline.results.tables.writer import Table, fixed, make_frame
 
 COLUMNS = ["model", "perplexity", "reported", "sentences", "words", "id", "perplexity_std", "seeds"]
 
@@ -26,8 +26,8 @@ def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: 
     ]
     notes += seeds_note([row for row in rows if row["seeds"]])
     notes += [reported_note(paper, table.called)] if table.reported else []
-    shown = frame(rows, list(headers.values())).fillna("").set_axis(list(headers), axis=1)
-    return Table(frame(rows, COLUMNS), shown, notes=notes)
+    shown = make_frame(rows, list(headers.values())).fillna("").set_axis(list(headers), axis=1)
+    return Table(make_frame(rows, COLUMNS), shown, notes=notes)
 
 
 def _row(system: str, runs: Sequence[Row], table: PerplexityTable, settings: ReportSettings) -> Row:

@@ -20,7 +20,7 @@ from pipeline.results.tables.notes import (
     unfinished_note,
     variance_note,
 )
-from pipeline.results.tables.writer import Table, fixed, frame, signed
+from pipeline.results.tables.writer import Table, fixed, make_frame, signed
 
 _TODAYS = ("sacrebleu", "chrf")
 
@@ -72,8 +72,8 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
         rows.sort(key=lambda row: table.row_of(row["id"]) or 0)
         rules = []
     headers, columns = _layout(table, rows)
-    layout = frame(rows, columns).fillna("").set_axis(headers, axis=1)
-    return Table(frame(rows, columns_of(table)), layout, rules=rules, notes=notes)
+    layout = make_frame(rows, columns).fillna("").set_axis(headers, axis=1)
+    return Table(make_frame(rows, columns_of(table)), layout, rules=rules, notes=notes)
 
 
 def columns_of(table: ScoreTable) -> list[str]:

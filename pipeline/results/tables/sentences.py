@@ -16,7 +16,7 @@ from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.tables.writer import Table
 
 COLUMNS = ["line", "words", "sentence", "text"]
-GROUPS_BEGIN = "Source"
+SOURCE_ROW = "Source"
 """The name of the first row of each sentence."""
 CALLED = {"dev": "development", "test": "test"}
 
@@ -68,7 +68,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
     for record in (record for records in chosen for record in records):
         rules.append(len(rows))
         texts = {
-            GROUPS_BEGIN: source(record.source),
+            SOURCE_ROW: source(record.source),
             "Reference": target(words(lines.references[record.line])),
         }
         texts |= {name: target(found[record.line]) for name, found in outputs.items() if record.line in found}

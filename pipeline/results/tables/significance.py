@@ -12,7 +12,7 @@ from pipeline.config.display import ReportSettings
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Row
 from pipeline.results.tables.notes import variance_note
-from pipeline.results.tables.writer import Table, fixed, frame, signed
+from pipeline.results.tables.writer import Table, fixed, make_frame, signed
 
 COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
 _HEADERS = {"all": "All", "no_unk": "No UNK°"}
@@ -24,7 +24,7 @@ def significance(comparison: Mapping[str, Any], settings: ReportSettings) -> Tab
     """Return a row per pair of systems. A difference is the model's BLEU minus that of the other system."""
     rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
     shown = _shown(comparison, settings)
-    return Table(frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
+    return Table(make_frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
 
 
 def _rows(column: str, found: Mapping[str, Any], settings: ReportSettings) -> list[Row]:

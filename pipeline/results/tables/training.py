@@ -11,7 +11,7 @@ from pipeline.results.papers import ReportedTraining, TrainingTable
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import LEARNING, Row, merged_summary, with_deviation
 from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
-from pipeline.results.tables.writer import Table, enough, fixed, frame
+from pipeline.results.tables.writer import Table, enough, fixed, make_frame
 
 _DECIMALS = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
 """The paper's decimals."""
@@ -54,7 +54,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     if table.reported:
         notes.append(reported_note(paper, table.called))
     shown = pd.DataFrame(cells, columns=headers)
-    return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
+    return Table(make_frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
 
 
 def _dev_note(summaries: Sequence[Row], settings: ReportSettings) -> list[str]:

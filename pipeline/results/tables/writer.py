@@ -24,13 +24,13 @@ WIDE = "Text"
 class Table:
     """A table in its two forms.
 
-    frame: the form for programs, with all columns. shown: the form for readers, with cells of text, laid out as in the
+    data: the form for programs, with all columns. display: the form for readers, with cells of text, laid out as in the
     paper. words: its columns with words, which are aligned to the left. rules: rows with a rule above them. notes:
     paragraphs below.
     """
 
-    frame: pd.DataFrame
-    shown: pd.DataFrame
+    data: pd.DataFrame
+    display: pd.DataFrame
     words: Collection[str] = ("Model",)
     rules: Sequence[int] = ()
     notes: Sequence[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ def enough(value: float, decimals: int) -> int:
     return max(decimals, 1 - math.floor(math.log10(abs(value)))) if value else decimals
 
 
-def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+def make_frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     """Return the machine's form: these columns of the rows."""
     # as objects: a column of whole numbers with a gap would otherwise turn into floats
     return pd.DataFrame(rows, columns=list(columns), dtype=object)
@@ -59,14 +59,14 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
 
 def forms(table: Table) -> dict[str, str]:
     """Return the table as CSV, Markdown and LaTeX, by the endings of their files."""
-    csv = str(table.frame.to_csv(index=False, lineterminator="\n"))
+    csv = str(table.data.to_csv(index=False, lineterminator="\n"))
     return {"csv": csv, "md": as_markdown(table), "tex": as_tex(table)}
 
 
 def as_markdown(table: Table) -> str:
     """Return a pipe table with aligned columns, notes below."""
     notes = [textwrap.fill(without_markup(note), 100, break_on_hyphens=False) for note in table.notes]
-    return "\n\n".join([pipe_table(table.shown, table.words), *notes]) + "\n"
+    return "\n\n".join([pipe_table(table.display, table.words), *notes]) + "\n"
 
 
 def pipe_table(shown: pd.DataFrame, words: Collection[str]) -> str:
@@ -95,6 +95,6 @@ def as_tex(table: Table) -> str:
     """Return a bare tabular with booktabs' rules."""
     columns = "".join(
         r">{\raggedright\arraybackslash}p{12cm}" if header == WIDE else "l" if header in table.words else "r"
-        for header in table.shown.columns
+        for header in table.display.columns
     )
-    return tabular(table.shown, columns, table.rules, table.notes)
+    return tabular(table.display, columns, table.rules, table.notes)

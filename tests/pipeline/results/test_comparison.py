@@ -194,16 +194,16 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(tmp_path: Path) 
     summaries = {model: [summary(model, 1, family="rnnsearch")] for model in ONE_RUN}
     measured = Measured({"test": scores(found)}, summaries, found)
     table = score_table(described, "They", measured, settings(*ONE_RUN))
-    rows = {row["id"]: row for row in table.frame.to_dict("records")}
+    rows = {row["id"]: row for row in table.data.to_dict("records")}
     bleu = found["all"]["systems"]["good"]["bleu"]
     assert rows["good"]["bleu_all"] == f"{bleu:.2f}"
     assert float(rows["good"]["low_all"]) < bleu < float(rows["good"]["high_all"])
     assert rows["good"]["difference_all"] == f"{float(f'{bleu:.2f}') - 10:+.2f}"
     assert rows["good"]["difference_no_unk"].startswith("-")
-    assert table.shown.iloc[0, 8].startswith("−")
+    assert table.display.iloc[0, 8].startswith("−")
     assert rows["moses"]["bleu_all"] == "100.00" and rows["moses"]["difference_all"] == "+66.70"
     assert rows["moses"]["sentences_no_unk"] == SENTENCES // 2
-    assert list(table.shown.columns) == [
+    assert list(table.display.columns) == [
         "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
         "13a", "chrF",
     ]  # fmt: skip
@@ -215,16 +215,16 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(tmp_path: Path) 
 def test_the_table_of_significance(tmp_path: Path) -> None:
     report = settings(*ONE_RUN).model_copy(update={"bootstrap_samples": 200})
     table = significance(both(ONE_RUN, 200), report)
-    rows = table.shown.to_numpy().tolist()
+    rows = table.display.to_numpy().tolist()
     assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert rows[0][3].endswith("(n.s.)")
     # no sample of 200 contradicts: p is at most 1 / 201
     assert rows[1][3] == "≤ 0.005"
     # the bad model's BLEU less the good one's, in all three forms
     assert rows[1][2].startswith("−")
-    by_pair = table.frame.set_index(["column", "model", "compared_with"])["difference"]
+    by_pair = table.data.set_index(["column", "model", "compared_with"])["difference"]
     assert float(by_pair["all", "Bad", "Good"]) < 0
-    assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
+    assert len(table.data) == 6 and set(table.data["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_forms(table, tmp_path / "significance")
     plain = pd.read_csv(tmp_path / "significance.csv")
     assert list(plain.columns) == COLUMNS

@@ -65,7 +65,7 @@ def test_every_number_of_the_table(data: Path) -> None:
     corpora = summed(data)
     paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
     table = corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
-    rows = {(row[1], row[2]): tuple(row[3:]) for row in table.frame.itertuples(index=False)}
+    rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
     assert rows["tiny", "raw"] == ("words", 4, 10, 9, None, None, None)
     assert rows["tiny", "clean"] == ("words", 3, 8, 6, None, None, None)
     assert rows["tiny", "tokens"] == ("tokens", 3, 10, 8, None, None, 100)
@@ -86,11 +86,11 @@ def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_sel
     (counts, _), names = summed(data), config.use.train
     table = corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
     assert config.artifacts.reported
-    assert list(table.shown.columns)[3:] == [
+    assert list(table.display.columns)[3:] == [
         *("Pairs", "Words, en", "Words, fr", "Unknown, en", "Unknown, fr"),
         "Words, fr, reported",
     ]
-    reported = {(row.corpus, row.stage): row.reported for row in table.frame.itertuples()}
+    reported = {(row.corpus, row.stage): row.reported for row in table.data.itertuples()}
     for stage, total in (("tokens", 850_000_000), ("selected", config.selection.target_words)):
         assert reported["total", stage] == total
         assert sum(reported[name, stage] for name in names) == pytest.approx(total, rel=0.001)

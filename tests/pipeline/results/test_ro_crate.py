@@ -19,7 +19,7 @@ from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
-from pipeline.results.artifacts import TABLES_MADE
+from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import RECORD, record
 from pipeline.results.verify import recorded, verify

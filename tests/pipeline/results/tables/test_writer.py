@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from pipeline.results.tables.writer import (
     Table,
-    frame,
+    make_frame,
     pipe_table,
     without_markup,
 )
@@ -26,7 +26,7 @@ def written(tmp_path: Path) -> Path:
     """A table with text that LaTeX or Markdown could take for commands, a missing number and a rule."""
     cells = [["a_b, 50% & {c}", "1,234,567 ± 3", "x | *y*"], ["ab", "", "−1 × 10⁵"]]
     table = Table(
-        frame(ROWS, ["model", "count", "share"]),
+        make_frame(ROWS, ["model", "count", "share"]),
         pd.DataFrame(cells, columns=["Model", "Count", "Text"]),
         ("Model", "Text"),
         rules=[1],

@@ -19,7 +19,7 @@ TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 
 
 @dataclass(frozen=True)
-class Artifacts:
+class Outputs:
     """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments.
 
     corpora: whether there are counts of the corpora, and with them a table and a figure.
@@ -58,7 +58,7 @@ def has_gold_alignments(config: Config) -> bool:
     return config.artifacts.gold_alignments is not None or grammar is not None
 
 
-def artifacts(config: Config, papers: Sequence[Paper]) -> Artifacts:
+def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return what a run with these settings makes, of the papers that the settings name."""
     tables = {name: table for paper in papers for name, table in paper.tables.items()}
     kinds = (ScoreTable, PerplexityTable, TrainingTable, SentenceTable)
@@ -66,7 +66,7 @@ def artifacts(config: Config, papers: Sequence[Paper]) -> Artifacts:
     lacking = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
     figures = dict.fromkeys(name for paper in papers for name in paper.figures if name not in lacking)
     aligning = [model for model in config.use.models if config.models[model].aligns]
-    return Artifacts(
+    return Outputs(
         [
             *first,
             "significance",
