@@ -34,7 +34,7 @@ from nmt.backend.device import make_deterministic
 from nmt.backend.products import Backend
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import Bitext, binarize
-from nmt.data.vocabulary import SPECIALS, Vocabulary
+from nmt.data.vocabulary import SPECIALS, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
 from nmt.model import families, readout
@@ -226,7 +226,7 @@ def resume(setup: Setup) -> Figures:
 
 def trained(setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[int]) -> dict[str, Tensor]:
     """Train, with a stop after each of these updates. Return all tensors of the state."""
-    words = Vocabulary([(f"w{rank}", 1) for rank in range(setup.small(26).vocabulary - len(SPECIALS))])
+    words = WordVocabulary([(f"w{rank}", 1) for rank in range(setup.small(26).vocabulary - len(SPECIALS))])
     for stop in [*stops, None]:
         made = Trainer(run, text, text, (words, words), state)
         made.resume(None)
@@ -266,7 +266,7 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
     """Write drawn pairs, and return them as ids. A target is its source backwards."""
     sizes = replace(setup.small(26), batch=40 if setup.tiny else 4000)
     words = sizes.vocabulary - 2
-    vocabulary = Vocabulary([(f"w{number}", words - number) for number in range(words)])
+    vocabulary = WordVocabulary([(f"w{number}", words - number) for number in range(words)])
     lengths = np.random.default_rng(1).integers(3, sizes.length, sizes.batch)
     rows = [
         [int(word) - 4 for word in row[:length]]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.data.bitext import Bitext, binarize
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import Vocabulary, WordVocabulary
 from nmt.io.text_files import write_lines
 
 Pair = tuple[list[int], list[int]]
@@ -41,7 +41,7 @@ def shifted_pairs() -> list[Pair]:
 
 def vocabulary(size: int) -> Vocabulary:
     """Words w2, w3, ... whose ids are their numbers."""
-    return Vocabulary([(f"w{i + 2}", size - i) for i in range(size)])
+    return WordVocabulary([(f"w{i + 2}", size - i) for i in range(size)])
 
 
 def write_bitext(folder: Path, pairs: list[Pair], size: int = 30) -> Bitext:

@@ -1,138 +1,187 @@
-"""Vocabularies: the most frequent words (paper, Sec. 4.1), or subword units of all words; and counts of words.
+"""Vocabularies: the most frequent words (paper, Sec. 4.1) or subwords, and their ids; and counts of words.
 
-Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order.
-
-Words are cut into units by byte pair encoding (Sennrich et al., 2016, Algorithm 1). A word starts as its characters,
-after a mark for its beginning. Then, repeatedly, the two neighbours whose union was learned first are merged, as long
-as there is a union that is a piece. So the ordered list of pieces defines the segmentation. A word with a character
-that is not a piece is not cut; it is the unknown word. Only in writing without spaces, where a "word" may be a whole
-clause, such characters alone are unknown.
+Id 0 is the end-of-sentence symbol, 1 the unknown word. The next ids are the words by rank, or the subwords in the order
+in which they were learned.
 """
 
 from __future__ import annotations
 
 import hashlib
 import heapq
-import math
 import re
-import tempfile
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
+from typing import ClassVar
 
+from nmt.data.subwords import BytePairEncoder, join_subwords, learn_subwords
 from nmt.errors import UserError
 from nmt.io.files import write_text
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 
 END = 0
 UNKNOWN = 1
 END_WORD = "</s>"
 UNKNOWN_WORD = "[UNK]"
 SPECIALS = (END_WORD, UNKNOWN_WORD)
+
+MAX_LEARNING_WORDS = 2_000_000
+"""Number of most frequent words from which subwords are learned. SentencePiece holds them in memory."""
 _COUNT = re.compile(r"[0-9]{1,18}")
 
-_HEADERS = ("rank\tword\tcount", "rank\tpiece\tcount")
-"""First line of a file of words, and of one of subword units."""
 
+class Vocabulary(ABC):
+    """The words or subwords of one side, called entries, with their counts and ids.
 
-class Vocabulary:
-    """Words by rank with their counts, and both directions of the mapping to ids.
-
-    With subword units, a word has one or several ids; an unknown word is still one [UNK], but see `BytePairEncoder`.
+    Attributes:
+        has_subwords: whether the entries are subwords.
+        header: the first line of the vocabulary's file.
+        counts: how often each entry occurs in the text, by rank, without special symbols.
     """
 
-    def __init__(self, ranked: Sequence[tuple[str, int]], subwords: bool = False) -> None:
-        self.counts = [count for _, count in ranked]
-        self._words = [*SPECIALS, *(word for word, _ in ranked)]
-        self._ids = {word: i for i, word in enumerate(self._words) if i >= len(SPECIALS)}
-        self._cut = BytePairEncoder(self._words[len(SPECIALS) :]) if subwords else None
+    has_subwords: ClassVar[bool]
+    header: ClassVar[str]
+
+    def __init__(self, ranked_counts: Sequence[tuple[str, int]]) -> None:
+        """Take the entries with their counts, in the order of their ids, without special symbols."""
+        self.counts = [count for _, count in ranked_counts]
+        self._own_entries = [entry for entry, _ in ranked_counts]
+        self._entries = [*SPECIALS, *self._own_entries]
+        self._ids = {entry: i for i, entry in enumerate(self._own_entries, start=len(SPECIALS))}
 
     def __len__(self) -> int:
-        """Return the number of ids: words and both special symbols."""
-        return len(self._words)
+        """Return the number of ids, with those of both special symbols."""
+        return len(self._entries)
 
-    @property
-    def subwords(self) -> bool:
-        """Whether the entries are subword units."""
-        return self._cut is not None
-
+    @abstractmethod
     def __contains__(self, word: object) -> bool:
-        """Return whether `word` has its own id, or units. The special symbols are not words of a text."""
-        if self._cut is None:
-            return word in self._ids
-        pieces = () if word in SPECIALS else self._cut(str(word))
-        return bool(pieces) and UNKNOWN_WORD not in pieces
+        """Return whether a word of a text has ids of its own, not that of [UNK]. Special symbols are no such words."""
 
-    def ids(self, tokens: Iterable[str]) -> list[int]:
-        """Return the ids of `tokens`, without an end symbol: at least one for each."""
-        get = self._ids.get
-        return [get(unit, UNKNOWN) for unit in self.segment(tokens)]
-
-    def word_start_indices(self, tokens: Iterable[str]) -> list[int]:
-        """Return the index at which the ids of each token begin among those of `tokens`, then the number of ids."""
-        lengths = (len(self.segment([token])) for token in tokens)
-        return [0, *accumulate(lengths)]
-
+    @abstractmethod
     def segment(self, tokens: Iterable[str]) -> list[str]:
-        """Return the entries with one id each: the tokens, or the units of the tokens that can be cut."""
-        tokens = list(tokens)
-        if self._cut is None:
-            return tokens
-        pieces_of_tokens = (() if token in SPECIALS else self._cut(token) for token in tokens)
-        return [
-            unit
-            for token, pieces in zip(tokens, pieces_of_tokens, strict=True)
-            for unit in pieces or (token,)
-        ]
+        """Return what has one id each: the tokens themselves, or their subwords."""
+
+    @abstractmethod
+    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+        """Return the words of `ids`, and the index in `ids` at which each word starts.
+
+        Example: the ids of ▁un, ited and ▁nations are the words united and nations, which start at 0 and 2.
+        """
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """Return the words of `ids`, with the names of special symbols; units are joined."""
+        """Return the words of `ids`, special symbols by their names."""
         return self.words_and_start_indices(ids)[0]
 
-    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """Return the words of `ids`, and the index in `ids` at which each word begins.
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """Return the ids of tokens, at least one for each, without the end symbol."""
+        get_id = self._ids.get
+        return [get_id(entry, UNKNOWN) for entry in self.segment(tokens)]
 
-        Example: the ids of ▁un, ited and ▁nations are the words united and nations, which begin at 0 and 2.
+    def word_start_indices(self, tokens: Iterable[str]) -> list[int]:
+        """Return the index of each token's first id among the ids of all tokens, then the number of ids.
+
+        Example: united nations with the subwords ▁un, ited and ▁nations gives [0, 2, 3].
         """
-        entries = [self._words[i] for i in ids]
-        return join_subwords(entries, SPECIALS) if self.subwords else (entries, [*range(len(entries))])
+        lengths = [len(self.segment([token])) for token in tokens]
+        return [0, *accumulate(lengths)]
 
     @cached_property
     def sha256(self) -> str:
         """SHA-256 of the vocabulary's file."""
-        return hashlib.sha256(self._text().encode()).hexdigest()
+        return hashlib.sha256(self._format().encode()).hexdigest()
 
-    def _text(self) -> str:
-        ranked = zip(self._words[len(SPECIALS) :], self.counts, strict=True)
-        rows = (f"{rank}\t{word}\t{count}" for rank, (word, count) in enumerate(ranked, start=1))
-        return "\n".join([_HEADERS[self.subwords], *rows]) + "\n"
+    def _format(self) -> str:
+        """Return the text of the vocabulary's file."""
+        lines = [self.header]
+        for rank, (entry, count) in enumerate(zip(self._own_entries, self.counts, strict=True), start=1):
+            lines.append(f"{rank}\t{entry}\t{count}")
+        return "\n".join(lines) + "\n"
 
     def write(self, path: str | Path) -> None:
-        """Write the TSV file: rank (from 1), word or unit, count. It does not contain the special symbols."""
-        write_text(path, self._text())
+        """Write the TSV file: rank (from 1), word or subword, count. It does not contain the special symbols."""
+        write_text(path, self._format())
 
-    @classmethod
-    def read(cls, path: str | Path) -> Vocabulary:
-        """Read the TSV file. A `UserError` names a malformed line."""
+    @staticmethod
+    def read(path: str | Path) -> Vocabulary:
+        """Read the TSV file of words or of subwords. A `UserError` names a malformed or repeated line."""
         lines = read_lines(path)
         header = next(lines, "")
-        if header not in _HEADERS:
-            headers = " or ".join(map(repr, _HEADERS))
+        kinds = {kind.header: kind for kind in (WordVocabulary, SubwordVocabulary)}
+        if header not in kinds:
+            headers = " or ".join(map(repr, kinds))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
-        ranked = [_row(path, rank, line) for rank, line in enumerate(lines, start=1)]
-        line_of_word = dict[str, int]()
-        for number, (word, _) in enumerate(ranked, start=2):
-            if line_of_word.setdefault(word, number) != number:
+
+        ranked_counts = []
+        line_numbers: dict[str, int] = {}  # of each entry
+        for rank, line in enumerate(lines, start=1):
+            entry, count = _parse_row(path, rank, line)
+            line_number = rank + 1
+            if entry in line_numbers:
                 raise UserError(
-                    f"{path}, line {number}: {word!r} is also in line {line_of_word[word]}; make the vocabulary again"
+                    f"{path}, line {line_number}: {entry!r} is also in line {line_numbers[entry]}; "
+                    "make the vocabulary again"
                 )
-        return cls(ranked, header == _HEADERS[True])
+            line_numbers[entry] = line_number
+            ranked_counts.append((entry, count))
+        return kinds[header](ranked_counts)
 
 
-def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
+class WordVocabulary(Vocabulary):
+    """The most frequent words of a text. Every token has one id."""
+
+    has_subwords = False
+    header = "rank\tword\tcount"
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def segment(self, tokens: Iterable[str]) -> list[str]:
+        """Return the tokens themselves."""
+        return list(tokens)
+
+    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+        """Return the word of each id, and the numbers from 0."""
+        words = [self._entries[i] for i in ids]
+        return words, list(range(len(words)))
+
+
+class SubwordVocabulary(Vocabulary):
+    """Subwords, of which a token has one or several; an unknown word is one [UNK], but see `BytePairEncoder`."""
+
+    has_subwords = True
+    header = "rank\tpiece\tcount"
+
+    def __init__(self, ranked_counts: Sequence[tuple[str, int]]) -> None:
+        """Take the subwords with their counts, in the order in which they were learned."""
+        super().__init__(ranked_counts)
+        self._encoder = BytePairEncoder(self._own_entries, UNKNOWN_WORD)
+
+    def __contains__(self, word: object) -> bool:
+        if word in SPECIALS:
+            return False
+        subwords = self._encoder.segment(str(word))
+        return bool(subwords) and UNKNOWN_WORD not in subwords
+
+    def segment(self, tokens: Iterable[str]) -> list[str]:
+        """Return the subwords of all tokens, one after the other. A token that cannot be segmented stays as it is."""
+        entries: list[str] = []
+        for token in tokens:
+            subwords = () if token in SPECIALS else self._encoder.segment(token)
+            entries += subwords or (token,)
+        return entries
+
+    def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+        """Return the words that the subwords make up, and the index in `ids` at which each word starts."""
+        subwords = [self._entries[i] for i in ids]
+        return join_subwords(subwords, whole_words=SPECIALS)
+
+
+def _parse_row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
+    """Return the word or subword of a line of a vocabulary's file, and its count."""
     fields = line.split("\t")
     if len(fields) != 3 or fields[0] != str(rank) or not fields[1] or not _COUNT.fullmatch(fields[2]):
         raise UserError(
@@ -142,175 +191,57 @@ def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     return fields[1], int(fields[2])
 
 
-def most_frequent_words(counts: Mapping[str, int], words: int) -> list[tuple[str, int]]:
-    """Return the `words` most frequent words. Equally frequent words are in code point order.
+def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple[str, int]]:
+    """Return the most frequent words with their counts. Equally frequent words are in code point order.
 
     The names of special symbols are not words of a text.
     """
-    own = (item for item in counts.items() if item[0] not in SPECIALS)
-    return heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0]))
+    words = [(word, count) for word, count in counts.items() if word not in SPECIALS]
+    return heapq.nsmallest(max_words, words, key=lambda item: (-item[1], item[0]))
 
 
 def size_without_specials(words: int, specials_count: bool) -> int:
-    """Return the number of words without special symbols. With `specials_count`, two of `words` are special symbols."""
-    own = words - len(SPECIALS) if specials_count else words
-    if own < 1:
+    """Return the number of words besides the special symbols.
+
+    With `specials_count`, two of `words` are special symbols. A UserError says if no word is left.
+    """
+    size = words - len(SPECIALS) if specials_count else words
+    if size < 1:
         raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
-    return own
+    return size
 
 
 def build_vocabulary(
     counts: Mapping[str, int], words: int, specials_count: bool, output: str | Path, subwords: bool = False
 ) -> Vocabulary:
-    """Write the vocabulary of a text with these counts of words: its most frequent words, or subword units.
+    """Write the vocabulary of a text, and return it.
 
-    With `specials_count`, UNK and the end symbol are two of `words`.
+    Args:
+        counts: the counts of all words of the text.
+        words: the number of words or subwords.
+        specials_count: whether UNK and the end symbol are two of `words`.
+        output: the file.
+        subwords: whether the vocabulary consists of subwords, learned from the words.
     """
-    own = size_without_specials(words, specials_count)
+    size = size_without_specials(words, specials_count)
     if counts.keys() <= {*SPECIALS}:
         raise UserError(f"{output}: no words in the text")
-    vocabulary = Vocabulary((learn_subwords if subwords else most_frequent_words)(counts, own), subwords)
+
+    vocabulary: Vocabulary
+    if subwords:
+        frequent_words = most_frequent_words(counts, MAX_LEARNING_WORDS)
+        vocabulary = SubwordVocabulary(learn_subwords(frequent_words, size))
+    else:
+        vocabulary = WordVocabulary(most_frequent_words(counts, size))
     vocabulary.write(output)
     return vocabulary
 
 
-def count_words(paths: Iterable[Path]) -> Counter[str]:
+def count_words(paths: Sequence[Path]) -> Counter[str]:
     """Return the counts of all words of token files."""
-    paths, counts = list(paths), Counter[str]()
+    counts = Counter[str]()
     with Progress.over_files(paths, "vocabulary") as progress:
         for path in paths:
             for line in read_lines(path, progress):
                 counts.update(line.split())
     return counts
-
-
-# --- subword units ---------------------------------------------------------------------------------------------------
-
-WORD_START = "▁"
-"""U+2581, which SentencePiece puts in front of a word's first piece."""
-MAX_WORD_CHARACTERS = 200
-"""Maximum number of characters that are cut at a time; time grows with its square."""
-UNSPACED_CHARACTER = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
-"""A character of a script without spaces between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters."""
-_REMEMBERED = 1 << 19
-
-
-class BytePairEncoder:
-    """Cuts words into pieces.
-
-    In writing without spaces, each stretch of characters that are no pieces is one [UNK] among the pieces of its word,
-    and words of any length are cut.
-    """
-
-    def __init__(self, pieces: Sequence[str]) -> None:
-        """Take `pieces` in learning order. Single characters are also pieces."""
-        self._order = {piece: place for place, piece in enumerate(pieces)}
-        self._cut = lru_cache(maxsize=_REMEMBERED)(self._cut_anew)
-
-    def __call__(self, word: str) -> tuple[str, ...]:
-        """Return the pieces of a word; none if it has a character that is not a piece, or too many characters."""
-        return self._cut(word)
-
-    def _cut_anew(self, word: str) -> tuple[str, ...]:
-        known = self._order.keys()
-        unknown_characters = {*word} - known
-        if WORD_START in word or WORD_START not in known or unknown_characters >= {*word}:
-            return ()
-        if (unknown_characters or len(word) > MAX_WORD_CHARACTERS) and not UNSPACED_CHARACTER.search(word):
-            return ()
-
-        # stretches of known characters, each with at most LONGEST; the first has the mark of the beginning
-        pieces, stretch = list[str](), [WORD_START]
-        for character in word:
-            is_known = character in known
-            if is_known:
-                stretch.append(character)
-            if not is_known or len(stretch) > MAX_WORD_CHARACTERS:
-                pieces += self._merge(stretch)
-                stretch = []
-            if not is_known and pieces[-1:] != [UNKNOWN_WORD]:
-                pieces.append(UNKNOWN_WORD)
-        return tuple(pieces + self._merge(stretch))
-
-    def _merge(self, characters: Sequence[str]) -> list[str]:
-        """Merge neighbours, in learning order, as long as their union is a piece."""
-        parts = list(characters)
-        while len(parts) > 1:
-            orders = [self._order.get(left + right, math.inf) for left, right in pairwise(parts)]
-            first = min(orders)
-            if first == math.inf:
-                break
-            place = orders.index(first)
-            parts[place : place + 2] = [parts[place] + parts[place + 1]]
-        return parts
-
-
-def join_subwords(pieces: Iterable[str], whole: Iterable[str]) -> tuple[list[str], list[int]]:
-    """Join pieces into words, and return the words and the index of each word's first piece.
-
-    A word begins with a marked piece, or is one of `whole`, which are never joined. A mark without letters is no word.
-    """
-    words, beginnings = list[str](), list[int]()
-    apart = True
-    whole = frozenset(whole)
-    for index, piece in enumerate(pieces):
-        if piece in whole or apart or piece.startswith(WORD_START):
-            words.append(piece.removeprefix(WORD_START))
-            beginnings.append(index)
-            apart = piece in whole
-        else:
-            words[-1] += piece
-    written = [place for place, word in enumerate(words) if word]
-    return [words[place] for place in written], [beginnings[place] for place in written]
-
-
-MAX_LEARNING_WORDS = 2_000_000
-"""Number of most frequent words for learning. SentencePiece holds them in memory."""
-
-
-def learn_subwords(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
-    """Learn a limited number of pieces from words with counts. Return the pieces with counts, in learning order.
-
-    Raises:
-        UserError: there are more distinct characters than pieces.
-    """
-    import sentencepiece  # heavy, and only learning needs it
-
-    frequent = [item for item in most_frequent_words(counts, MAX_LEARNING_WORDS) if WORD_START not in item[0]]
-    with tempfile.TemporaryDirectory() as folder:
-        table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"
-        with write_lines(table) as writer:
-            for word, count in frequent:
-                writer.write(f"{word}\t{count}")
-        try:
-            sentencepiece.SentencePieceTrainer.train(
-                input=str(table),
-                input_format="tsv",
-                model_prefix=str(model),
-                model_type="bpe",
-                vocab_size=pieces + 1,  # its own unknown piece
-                hard_vocab_limit=False,
-                normalization_rule_name="identity",
-                bos_id=-1,
-                eos_id=-1,
-                max_sentence_length=1 << 20,
-                num_threads=1,
-                minloglevel=2,
-            )
-        except RuntimeError as error:
-            reason = str(error).rpartition("] ")[2] or str(error)
-            raise UserError(f"vocabulary: {pieces} subword units could not be learned: {reason}") from None
-        learned = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
-    names = [learned.id_to_piece(number) for number in range(learned.get_piece_size())]
-    return _counted([name for number, name in enumerate(names) if not learned.is_unknown(number)], frequent)
-
-
-def _counted(pieces: Sequence[str], words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return the pieces with their counts in the words."""
-    cut, total = BytePairEncoder(pieces), Counter[str]()
-    for word, count in words:
-        for piece in cut(word):
-            total[piece] += count
-    return [(piece, total[piece]) for piece in pieces]

@@ -129,7 +129,7 @@ def in_words(
     end = model.run.architecture.source_end
     columns = model.source.word_start_indices(source)
     weights = None if attention is None else attention[: len(scores), : columns[-1] + end]
-    if not (model.source.subwords or model.target.subwords):
+    if not (model.source.has_subwords or model.target.has_subwords):
         return WordScores(scores, weights)
 
     rows, columns = np.array(beginnings, np.int64), columns[: None if end else -1]

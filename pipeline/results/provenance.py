@@ -54,7 +54,7 @@ def other_text(inputs: Inputs) -> Iterator[str]:
                 yield f"{checksums[part]}: made with another vocabulary than {file}"
         count = len(vocabulary) if config.vocabulary.specials_count else len(vocabulary) - len(SPECIALS)
         # a smaller one has every word of the text
-        lacks_words = not vocabulary.subwords and _unknown_words(package, side) > 0
+        lacks_words = not vocabulary.has_subwords and _unknown_words(package, side) > 0
         if count > size or (count < size and lacks_words):
             yield f"{file}: {count:,} words, the settings say {size:,}"
 

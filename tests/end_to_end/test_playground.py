@@ -14,7 +14,7 @@ from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
 from nmt.data.tokenization import RawText
-from nmt.data.vocabulary import END, Vocabulary
+from nmt.data.vocabulary import END, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import TextTranslator
@@ -60,7 +60,7 @@ def model_folder(folder: Path, family: FamilyName, seed: int) -> Path:
     folder.mkdir(parents=True)
     run = model_run(family=family).model_copy(update={"label": f"{family}, small"})
     for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
-        Vocabulary([(word, 9) for word in words]).write(folder / name)
+        WordVocabulary([(word, 9) for word in words]).write(folder / name)
     network = families.create(family, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
     generator = torch.Generator().manual_seed(seed)
     weights = {

@@ -104,7 +104,9 @@ def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)
-    if {run.family for run in runs} - {*IN_BROWSER} or any(Vocabulary.read(file).subwords for file in files):
+    if {run.family for run in runs} - {*IN_BROWSER} or any(
+        Vocabulary.read(file).has_subwords for file in files
+    ):
         return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
     sizes = [(folder / WEIGHTS).stat().st_size * bits / 32e6 for folder in folders]
     if sum(sizes) <= megabytes:

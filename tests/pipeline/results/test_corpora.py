@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import WordVocabulary
 from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
@@ -18,7 +18,10 @@ from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.tables.writer import as_markdown
 from tests.running import PAPER, ROOT
 
-VOCABULARIES = (Vocabulary([("the", 5), ("cat", 3), ("sat", 2)]), Vocabulary([("le", 5), ("chat", 3)]))
+VOCABULARIES = (
+    WordVocabulary([("the", 5), ("cat", 3), ("sat", 2)]),
+    WordVocabulary([("le", 5), ("chat", 3)]),
+)
 LANGUAGES = Languages(source="en", target="fr")
 # two shards of two lines; the fourth pair has lost its source in the cleaning, the second is not selected
 TOKENS = [

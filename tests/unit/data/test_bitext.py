@@ -12,12 +12,12 @@ from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext, binarize, fingerprint
 from nmt.data.meta import BITEXT_FILES
 from nmt.data.shards import shard_of
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import WordVocabulary
 from tests.bitexts import write_pairs
 from tests.messages import refused
 from tests.running import ROOT
 
-WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
+WORDS = WordVocabulary([(f"w{i}", 1) for i in range(500)])
 
 
 def numbered(pairs: int) -> list[tuple[str, str]]:
@@ -47,7 +47,7 @@ def test_pairs_come_back_in_order_without_empty_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [None, 1])
 def test_a_side_with_more_words_than_16_bits_hold_has_ids_of_32(tmp_path: Path, seed: int | None) -> None:
     """The last id of 16 bits is that of word 65,534, since the specials take two."""
-    many, few = (Vocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
+    many, few = (WordVocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
     text = [("w65534 w0", "w65533"), ("w65533 no", "w65534")]
     corpora = {"c": [write_pairs(tmp_path, "0", text)]}
     bitext = binarize(corpora, many, few, tmp_path / "b", seed)

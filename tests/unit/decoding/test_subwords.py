@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import SubwordVocabulary
 from nmt.decoding import beam_search, test_set
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import score, word_log_probabilities
@@ -40,7 +40,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     family: FamilyName = request.param
     made = train_small(tmp_path_factory.mktemp("units"), family, size=len(UNITS))
     for side in ("source", "target"):
-        Vocabulary(UNITS, subwords=True).write(made / f"{side}.tsv")
+        SubwordVocabulary(UNITS).write(made / f"{side}.tsv")
     return made
 
 

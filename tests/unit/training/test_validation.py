@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext
-from nmt.data.vocabulary import UNKNOWN, Vocabulary
+from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
 from nmt.decoding import beam_search, forced_decoding
 from nmt.evaluation.bleu import multi_bleu
 from nmt.training.checkpoint import summarize
@@ -114,7 +114,7 @@ def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> No
     assert 0 < bleu("wrong", wrong, 7) < 100
     assert bleu("wrong", wrong, 3) == bleu("wrong", wrong, 7), "batches change nothing"
 
-    units = Vocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)], subwords=True)
+    units = SubwordVocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)])
     hypotheses, references = ([" ".join(units.words(ids)) for _, ids in pairs] for pairs in (own, wrong))
     of_words = multi_bleu().corpus_score(hypotheses, [references]).score
     in_units = write_bitext(tmp_path / "wrong", wrong)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.vocabulary import Vocabulary
+from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.score_groups import mean_rank, score_groups
@@ -38,7 +38,7 @@ def test_groups_hold_every_sentence_once_in_the_order_of_their_keys(lengths: lis
 
 
 def test_words_rank_by_frequency_and_unknown_ones_behind_the_last() -> None:
-    known = Vocabulary([("the", 9), ("cat", 5), ("sat", 1)])
+    known = WordVocabulary([("the", 9), ("cat", 5), ("sat", 1)])
     assert mean_rank(known, ["the", "the", "sat"]) == pytest.approx(5 / 3)
     assert mean_rank(known, ["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
     assert mean_rank(known, []) == 0
