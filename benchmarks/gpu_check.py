@@ -37,16 +37,16 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import SPECIALS, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
-from nmt.model import families, readout
-from nmt.settings.families import FamilyName
+from nmt.model import model_types, readout
+from nmt.settings.model_types import ModelTypeName
 from nmt.settings.training import ModelRun
 from nmt.training.optimizers import make_dense
 from nmt.training.trainer import Interrupted, Trainer
 from nmt.training.update import Updater
 from nmt.training.validation import GREEDY
 
-FAMILIES: dict[FamilyName, int] = {"rnnsearch": 1, "rnnencdec": 1, "grconv": 2, "lstm": 1}
-"""The families, each with the factor for its hidden and maxout units."""
+MODEL_TYPES: dict[ModelTypeName, int] = {"rnnsearch": 1, "rnnencdec": 1, "grconv": 2, "lstm": 1}
+"""The model types, each with the factor for its hidden and maxout units."""
 LIMITS = {"fp32": 1e-5, "tf32": 1e-3, "bf16": 1e-2}
 """How far gradients may be from those of 64 bits, as a share of their norm, with the same choices of the maxout.
 
@@ -87,11 +87,11 @@ class Setup:
         """Return the precisions that the device has."""
         return [name for name in LIMITS if self.on_gpu or name != "tf32"]
 
-    def model(self, family: FamilyName, sizes: Sizes, backend: Backend, seed: int = 1) -> Any:
+    def model(self, model_type: ModelTypeName, sizes: Sizes, backend: Backend, seed: int = 1) -> Any:
         """Return a model with random weights, made on the device, without the slow orthogonal initial values."""
-        architecture, _ = self.settings(family, sizes, "fp32")
+        architecture, _ = self.settings(model_type, sizes, "fp32")
         with self.device:
-            model = families.build(family, architecture, sizes.vocabulary, sizes.vocabulary)
+            model = model_types.build(model_type, architecture, sizes.vocabulary, sizes.vocabulary)
         generator = torch.Generator(self.device).manual_seed(seed)
         for name, weight in model.named_parameters():
             scale = 0.1 if weight.dim() == 1 or name.endswith(".E") else 0.7 / weight.shape[0] ** 0.5
@@ -99,16 +99,16 @@ class Setup:
         model.use(backend)
         return model
 
-    def settings(self, family: FamilyName, sizes: Sizes, precision: str) -> Any:
-        """Return a family's architecture and training; no product depends on the processor."""
-        changes = {"device": self.device.type, "precision": precision, "products": "torch"}
-        return settings(family, sizes, FAMILIES[family], **changes)
+    def settings(self, model_type: ModelTypeName, sizes: Sizes, precision: str) -> Any:
+        """Return a model type's architecture and training; no product depends on the processor."""
+        changes = {"device": self.device.type, "precision": precision, "matmul_library": "torch"}
+        return settings(model_type, sizes, MODEL_TYPES[model_type], **changes)
 
     def updater(
-        self, model: Any, family: FamilyName, sizes: Sizes, precision: str, graphs: bool = True
+        self, model: Any, model_type: ModelTypeName, sizes: Sizes, precision: str, graphs: bool = True
     ) -> Updater:
         """Return what updates a model, with or without CUDA graphs."""
-        updater = Updater(model, self.settings(family, sizes, precision)[1])
+        updater = Updater(model, self.settings(model_type, sizes, precision)[1])
         if not graphs:
             updater.graphs = None
         return updater
@@ -127,7 +127,7 @@ def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
         [row[:length].astype(np.uint16) for row, length in zip(words, side, strict=True)]
         for words, side in zip(draw(sizes, seed), lengths, strict=True)
     ]
-    return pad_pairs(sides[0], sides[1], source_end=True, bucket=5)
+    return pad_pairs(sides[0], sides[1], source_eos=True, bucket=5)
 
 
 def gradients(setup: Setup) -> Figures:
@@ -136,9 +136,9 @@ def gradients(setup: Setup) -> Figures:
     The maxout of all takes the numbers that are larger in 64 bits.
     """
     found: Figures = {}
-    for family in FAMILIES:
+    for model_type in MODEL_TYPES:
         sizes = setup.sizes(21, 8)
-        model, batch = setup.model(family, sizes, setup.backend()), drawn(sizes, 3)
+        model, batch = setup.model(model_type, sizes, setup.backend()), drawn(sizes, 3)
         exact = copy.deepcopy(model).cpu().double()
         choices: list[Tensor] = []
         with maxout_choices(choices):
@@ -149,7 +149,7 @@ def gradients(setup: Setup) -> Figures:
                 with maxout_choices(choices):
                     found_gradient = gradient(model, batch.to(setup.device))
                 apart = float((found_gradient - wanted).norm() / wanted.norm())
-                found[f"{family} {precision} {kernels}"] = apart
+                found[f"{model_type} {precision} {kernels}"] = apart
                 assert apart < LIMITS[precision], found
     return found
 
@@ -182,26 +182,28 @@ def maxout_choices(choices: list[Tensor]) -> Iterator[None]:
 def graphs(setup: Setup) -> Figures:
     """Compare updates replayed as CUDA graphs with updates called one by one: equal bits."""
     compared = 0
-    for family in FAMILIES:
+    for model_type in MODEL_TYPES:
         for precision, kernels in (("tf32", "compiled"), ("fp32", "torch"), ("bf16", "torch")):
             if precision not in setup.precisions():
                 continue
             backend = setup.backend(precision, kernels)
             # PyTorch sorts more than 4,096 words for the gradient of the embeddings: 160 pairs have so many
-            pairs = 160 if family == "rnnsearch" else 80
-            ends = [updated(setup, family, backend, pairs, recorded) for recorded in (True, False)]
+            pairs = 160 if model_type == "rnnsearch" else 80
+            ends = [updated(setup, model_type, backend, pairs, recorded) for recorded in (True, False)]
             assert all(torch.equal(*pair) for pair in zip(*ends, strict=True)), (
-                f"{family}, {precision}, {kernels}"
+                f"{model_type}, {precision}, {kernels}"
             )
             compared += 1
     return {"compared": compared}
 
 
-def updated(setup: Setup, family: FamilyName, backend: Backend, pairs: int, recorded: bool) -> list[Tensor]:
+def updated(
+    setup: Setup, model_type: ModelTypeName, backend: Backend, pairs: int, recorded: bool
+) -> list[Tensor]:
     """Return the weights after seven updates of two lengths."""
     sizes = setup.sizes(51, pairs)
-    model = setup.model(family, sizes, backend)
-    updater = setup.updater(model, family, sizes, backend.precision, recorded)
+    model = setup.model(model_type, sizes, backend)
+    updater = setup.updater(model, model_type, sizes, backend.precision, recorded)
     for number in range(7):
         batch = drawn(setup.sizes(26 if number % 2 else 51, pairs), number)
         updater(setup.prepared(updater, batch), epoch=number // 5)
@@ -211,16 +213,16 @@ def updated(setup: Setup, family: FamilyName, backend: Backend, pairs: int, reco
 def resume(setup: Setup) -> Figures:
     """Compare a training that is stopped twice and resumed with one in a piece: equal bits."""
     updates, found = (12 if setup.tiny else 45), {}
-    for family in ("rnnsearch", "lstm"):
+    for model_type in ("rnnsearch", "lstm"):
         with tempfile.TemporaryDirectory() as name:
-            text, run = write_text(Path(name), setup), model_run(setup, family, updates)
+            text, run = write_text(Path(name), setup), model_run(setup, model_type, updates)
             whole, broken = (
                 trained(setup, run, text, Path(name) / str(len(stops)), stops)
                 for stops in ([], [updates // 3, updates // 3 + 3])
             )
             different = [name for name, value in whole.items() if not torch.equal(value, broken[name])]
-            assert not different, f"{family}: {different[:3]}"
-            found[family] = len(whole)
+            assert not different, f"{model_type}: {different[:3]}"
+            found[model_type] = len(whole)
     return {"tensors equal": found}
 
 
@@ -245,10 +247,10 @@ def trained(setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[
     return made.state_tensors()
 
 
-def model_run(setup: Setup, family: Any, updates: int) -> ModelRun:
+def model_run(setup: Setup, model_type: Any, updates: int) -> ModelRun:
     """Return a run at small sizes; other settings are those of `config.yaml`."""
-    architecture, training = setup.settings(family, setup.small(26), "tf32" if setup.on_gpu else "fp32")
-    changes: Figures = SUTSKEVERS if family == "lstm" else {}
+    architecture, training = setup.settings(model_type, setup.small(26), "tf32" if setup.on_gpu else "fp32")
+    changes: Figures = SUTSKEVERS if model_type == "lstm" else {}
     changes |= {
         "updates": updates,
         "validate_every": updates // 2,
@@ -257,7 +259,8 @@ def model_run(setup: Setup, family: Any, updates: int) -> ModelRun:
     }
     changes |= {"patience": None, "keep": "last", "kernels": "compiled" if setup.on_gpu else "torch"}
     return ModelRun.model_validate(
-        {"model": "check", "label": "check", "family": family, "max_words": 30, "seed": 1, "continue_from": None,
+        {"model": "check", "label": "check", "model_type": model_type, "max_words": 30, "seed": 1,
+         "continue_from": None,
          "architecture": architecture.model_dump(), "training": training.model_dump() | changes}
     )  # fmt: skip
 
@@ -284,10 +287,10 @@ def search(setup: Setup) -> Figures:
     """Compare a beam search with one in 64 bits, and time 3,003 sentences at beam 10."""
     found: Figures = {}
     decoding = GREEDY.model_copy(update={"beam": 5, "max_length_factor": 1})
-    searched: tuple[FamilyName, ...] = ("rnnsearch", "lstm")
-    for family in searched:
+    searched: tuple[ModelTypeName, ...] = ("rnnsearch", "lstm")
+    for model_type in searched:
         sizes = setup.sizes(16, 8)
-        model, batch = setup.model(family, sizes, setup.backend()).eval(), drawn(sizes, 5)
+        model, batch = setup.model(model_type, sizes, setup.backend()).eval(), drawn(sizes, 5)
         exact = copy.deepcopy(model).cpu().double()
         limits = batch.source_lengths.numpy() - 1
         with torch.no_grad():
@@ -298,8 +301,8 @@ def search(setup: Setup) -> Figures:
                 for one, there in ((model, batch.to(setup.device)), (exact, batch))
             ]
         same = sum(a[0].words == b[0].words for a, b in zip(*both, strict=True))
-        assert same >= 0.8 * len(both[0]), f"{family}: {same} of {len(both[0])} translations equal"
-        found[f"{family} equal"] = f"{same} of {len(both[0])}"
+        assert same >= 0.8 * len(both[0]), f"{model_type}: {same} of {len(both[0])} translations equal"
+        found[f"{model_type} equal"] = f"{same} of {len(both[0])}"
     model, sizes = setup.model("rnnsearch", setup.sizes(24), setup.backend()).eval(), setup.sizes(24, 128)
     batches = [drawn(sizes, number) for number in range(2 if setup.tiny else 24)]
     begin = time.monotonic()
@@ -314,9 +317,9 @@ def search(setup: Setup) -> Figures:
 
 
 def speed(setup: Setup) -> Figures:
-    """Measure milliseconds of an update, by family, length, precision and kernels, and the most memory in GB."""
+    """Measure milliseconds of an update, by model type, length, precision and kernels, and the most memory in GB."""
     found: Figures = {}
-    for family in FAMILIES:
+    for model_type in MODEL_TYPES:
         for length in (31, 51):
             for precision, kernels in (
                 ("tf32", "compiled"),
@@ -325,13 +328,13 @@ def speed(setup: Setup) -> Figures:
                 ("bf16", "compiled"),
             ):
                 if precision not in setup.precisions() or (
-                    family in ("grconv", "lstm") and precision != "tf32"
+                    model_type in ("grconv", "lstm") and precision != "tf32"
                 ):
                     continue
                 gc.collect()
                 sizes = setup.sizes(length)
-                model = setup.model(family, sizes, setup.backend(precision, kernels))
-                updater = setup.updater(model, family, sizes, precision)
+                model = setup.model(model_type, sizes, setup.backend(precision, kernels))
+                updater = setup.updater(model, model_type, sizes, precision)
                 batch = setup.prepared(updater, drawn(sizes, 1, shortest=length - 1))
                 begin = time.monotonic()
                 updater(batch)
@@ -340,7 +343,7 @@ def speed(setup: Setup) -> Figures:
                 if setup.on_gpu:
                     figures["GB"] = torch.cuda.max_memory_allocated() / 1e9
                     torch.cuda.reset_peak_memory_stats()
-                found[f"{family} {length} {precision} {kernels}"] = figures
+                found[f"{model_type} {length} {precision} {kernels}"] = figures
     return found
 
 

@@ -18,10 +18,10 @@ from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding import beam_search
 from nmt.decoding.shortlist import Shortlist
-from nmt.model import families
+from nmt.model import model_types
 from nmt.settings import training
 from nmt.settings.decoding import Decoding
-from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
+from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName
 from nmt.training.update import Updater
 
 CPU = torch.device("cpu")
@@ -36,18 +36,18 @@ def paper() -> dict[str, Any]:
 
 
 def settings(
-    family: FamilyName, sizes: Sizes, units: int = 1, **changes: Any
+    model_type: ModelTypeName, sizes: Sizes, units: int = 1, **changes: Any
 ) -> tuple[AnyArchitecture, training.Training]:
-    """Return the paper's settings of a family with the contest's sizes. `units` multiplies hidden and maxout units."""
+    """Return the paper's settings of a type in the contest's sizes. `units` multiplies hidden and maxout units."""
     shared = paper()["architecture"] | {
         "hidden_units": units * sizes.hidden,
         "embedding_size": sizes.embedding,
         "maxout_units": units * sizes.maxout,
         "alignment_units": units * sizes.hidden,
     }
-    kind = FAMILIES[family].architecture
+    kind = MODEL_TYPES[model_type].architecture
     architecture = kind.model_validate({key: shared[key] for key in kind.model_fields if key in shared})
-    values = paper()["training"] | (SUTSKEVERS if family == "lstm" else {})
+    values = paper()["training"] | (SUTSKEVERS if model_type == "lstm" else {})
     values |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
     return architecture, training.Training.model_validate(values)
 
@@ -56,11 +56,11 @@ class Contender:
     """A model with random weights: `rnnsearch` or `rnnencdec`."""
 
     def __init__(self, name: str, sizes: Sizes, precision: Precision = "fp32") -> None:
-        family = cast(FamilyName, name.partition("-")[0])
-        architecture, self.training = settings(family, sizes)
+        model_type = cast(ModelTypeName, name.partition("-")[0])
+        architecture, self.training = settings(model_type, sizes)
         make_deterministic(sizes.threads)
         keep_freed_memory()
-        self.model = families.create(family, architecture, (sizes.vocabulary,) * 2, seed=1)
+        self.model = model_types.create(model_type, architecture, (sizes.vocabulary,) * 2, seed=1)
         self.model.use(Backend(precision, choose_products(CPU)))
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
@@ -74,7 +74,7 @@ class Training(Contender):
 
     def batch(self, source: Words, target: Words) -> Batch:
         """Return a batch with end symbols."""
-        return pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_end=True)
+        return pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_eos=True)
 
     def update(self, batch: Batch) -> Tensor:
         """Change the weights. Return the NLL of the batch in nats."""
@@ -101,8 +101,8 @@ class Search(Contender):
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         """Translate the sentences. Return the number of words written for each."""
         ids = [np.array(words, dtype=np.uint16) for words in sentences]
-        batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True)
-        limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}
+        batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_eos=True)
+        limits = {"max_length_factor": 1, "if_no_eos": "best", "n_best": 1, "beam": beam}
         used = Decoding.model_validate(self.decoding | limits)
         encoded = self.model.encode(batch.source, batch.source_lengths)
         candidates = self.shortlist.candidates(batch.source) if self.shortlist else None

@@ -73,7 +73,7 @@ READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma
 
 
 @contextmanager
-def naming(
+def errors_as_user_error(
     where: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
 ) -> Iterator[None]:
     """Turn what a reader raises for a damaged file into a `UserError` that begins with `where`.

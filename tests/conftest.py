@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from tests.plans import Plans
 
 # Property tests try few inputs by default, `make fuzz` many more (--hypothesis-profile=long). Neither has a time limit
@@ -26,10 +26,10 @@ settings.register_profile(
 settings.load_profile("bounded")
 
 
-@pytest.fixture(params=FAMILIES)
-def family(request: pytest.FixtureRequest) -> FamilyName:
-    """Every family."""
-    value: FamilyName = request.param
+@pytest.fixture(params=MODEL_TYPES)
+def model_type(request: pytest.FixtureRequest) -> ModelTypeName:
+    """Every model type."""
+    value: ModelTypeName = request.param
     return value
 
 

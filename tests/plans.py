@@ -42,8 +42,8 @@ systems:
   wide: {label: Wide, members: [rnnencdec-50], decoding: {beam: 12}}
 artifacts: {figure2_models: [rnnsearch-50], figure3_model: rnnsearch-50}
 rescored:
-  mixed: {label: Mixed, lists: wide, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
-  best: {label: Best, lists: moses}
+  mixed: {label: Mixed, n_best_list: wide, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
+  best: {label: Best, n_best_list: moses}
 n_best_lists: {moses: moses.nbest.gz}
 sentence_vectors: {model: rnnencdec-50, panels: [[John admires Mary, Mary admires John, "It 's", "{braces}"]]}
 """

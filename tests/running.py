@@ -54,7 +54,7 @@ models:
   rnnsearch-50: {training: {updates: 10}}
   rnnsearch-50-star: {training: {updates: 20}}
 # such models end few sentences, in a wide beam neither
-decoding: {beam: 2, n_best: 1, widest_beam: 4}
+decoding: {beam: 2, n_best: 1, max_beam: 4}
 """
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import torch
 
-from nmt.model import families, reference
+from nmt.model import model_types, reference
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.families import (
-    FAMILIES,
+from nmt.settings.model_types import (
+    MODEL_TYPES,
     AnyArchitecture,
-    FamilyName,
     GatedArchitecture,
     GrConvArchitecture,
     LSTMArchitecture,
+    ModelTypeName,
 )
 
-SIZES = {"hidden_units": 5, "embedding_size": 4, "unused_ids": 0, "source_end": True}
+SIZES = {"hidden_units": 5, "embedding_size": 4, "unused_ids": 0, "source_eos": True}
 GATED_DECODER: dict[str, object] = {
     "maxout_units": 3,
     "step_order": "groundhog",
@@ -39,7 +39,7 @@ INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[Any]]] = {
     },
     LSTMArchitecture: {
         "source_order": ["reversed", "forward"],
-        "source_end": [False, True],
+        "source_eos": [False, True],
     },
 }
 """Settings that change a model's equations, with their values, by the class of its architecture."""
@@ -47,22 +47,24 @@ INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[Any]]] = {
 SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 7
 
 
-def small_architecture(family: FamilyName = "rnnsearch", **changes: object) -> AnyArchitecture:
+def small_architecture(model_type: ModelTypeName = "rnnsearch", **changes: object) -> AnyArchitecture:
     """The architecture of a model of a few units."""
-    kind = FAMILIES[family].architecture
+    kind = MODEL_TYPES[model_type].architecture
     return kind.model_validate(SIZES | OF_CLASS[kind] | changes)
 
 
-def interpretations(family: FamilyName) -> list[dict[str, Any]]:
-    """Every combination of the settings that change a family's equations."""
-    choices = INTERPRETATIONS.get(FAMILIES[family].architecture, {})
+def interpretations(model_type: ModelTypeName) -> list[dict[str, Any]]:
+    """Every combination of the settings that change a model type's equations."""
+    choices = INTERPRETATIONS.get(MODEL_TYPES[model_type].architecture, {})
     return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
 
 
-def small_model(family: FamilyName, dtype: torch.dtype = torch.float64, **changes: object) -> EncoderDecoder:
+def small_model(
+    model_type: ModelTypeName, dtype: torch.dtype = torch.float64, **changes: object
+) -> EncoderDecoder:
     """A model with random weights everywhere, biases and v_a too."""
-    architecture = small_architecture(family, **changes)
-    model = families.create(family, architecture, (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3)
+    architecture = small_architecture(model_type, **changes)
+    model = model_types.create(model_type, architecture, (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3)
     generator = torch.Generator().manual_seed(11)
     with torch.no_grad():
         for weight in model.parameters():

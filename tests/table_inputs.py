@@ -49,7 +49,7 @@ def summary(model: str, seed: int, **numbers: Any) -> dict[str, Any]:
     return {
         "model": model,
         "label": "an older label",
-        "family": model.split("-")[0],
+        "model_type": model.split("-")[0],
         "updates": 1234,
         "epochs": 6.4321,
         "hours": 0.0342,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.settings.decoding import Decoding
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.settings.training import ModelRun, Training
 from tests.small_models import small_architecture
 
@@ -39,19 +39,19 @@ def training(**changes: object) -> Training:
 
 
 def model_run(
-    continue_from: str | None = None, family: FamilyName = "rnnsearch", **changes: object
+    continue_from: str | None = None, model_type: ModelTypeName = "rnnsearch", **changes: object
 ) -> ModelRun:
     """A small model; keyword arguments change its training."""
-    known = FAMILIES[family].architecture.model_fields
+    known = MODEL_TYPES[model_type].architecture.model_fields
     starts = {key: 0.1 for key in ("init_std", "alignment_init_std") if key in known}
     return ModelRun(
         model="small",
         label="Small",
-        family=family,
+        model_type=model_type,
         max_words=12,
         seed=5,
         continue_from=continue_from,
-        architecture=small_architecture(family, **starts),
+        architecture=small_architecture(model_type, **starts),
         training=training(**changes),
     )
 
@@ -63,8 +63,8 @@ def decoding(**changes: object) -> Decoding:
         "normalize_by_length": False,
         "min_length": "none",
         "max_length_factor": 1,
-        "unfinished": "best",
-        "widest_beam": 500,
+        "if_no_eos": "best",
+        "max_beam": 500,
         "unknown": "allowed",
         "n_best": 1,
         "batch_size": 8,

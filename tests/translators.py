@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt.settings.decoding import Decoding, TextSettings
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from nmt.store.model_folder import package
 from nmt.training.checkpoint import export
@@ -22,11 +22,11 @@ def text_settings(search: Decoding | None = None) -> TextSettings:
     return TextSettings(languages=Languages(source="en", target="fr"), tokenization=MOSES, decoding=search)
 
 
-def trained_model(here: Path, family: FamilyName = "rnnsearch", seed: int = 5, size: int = 30) -> Path:
+def trained_model(here: Path, model_type: ModelTypeName = "rnnsearch", seed: int = 5, size: int = 30) -> Path:
     """The folder of a model after a few updates on words w2, w3, ..."""
     here.mkdir(parents=True, exist_ok=True)
     text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
-    run = model_run(updates=10, family=family).model_copy(update={"seed": seed, "label": family})
+    run = model_run(updates=10, model_type=model_type).model_copy(update={"seed": seed, "label": model_type})
     trainer = Trainer(run, text, text, (vocabulary(size), vocabulary(size)), here / "state")
     trainer.resume(None)
     trainer.run()

@@ -64,7 +64,7 @@ def keep(experiment: Path, folder: Path) -> None:
 def _kept(results: Path, archives: Path, folder: Path) -> Path:
     for source in sorted(path for path in results.rglob("*") if path.is_file()):
         name = source.relative_to(results).as_posix()
-        if not package.is_part(name) or name.startswith(_LARGE) or name.endswith(".made.json"):
+        if not package.is_part(name) or name.startswith(_LARGE) or name.endswith(".provenance.json"):
             continue
         package.keep(source, folder / name)
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
@@ -86,7 +86,7 @@ def section(folder: Path) -> Iterator[str]:
     """Yield what a package says: what the run found, its numbers of the papers' tables, and its differences."""
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
     yield f"## {folder.name}"
-    yield (folder / "finding.txt").read_text(encoding="utf-8").strip()
+    yield (folder / "headline.txt").read_text(encoding="utf-8").strip()
     called = {
         name: f"{paper.name}, {table.called}"
         for paper in inputs.papers.values()

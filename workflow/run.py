@@ -158,8 +158,8 @@ def _show(folder: Path) -> None:
         while any(len(row) > WIDTH and row.count("|") > 2 for row in rows):
             rows = [row[: row.rindex("|", 0, -1) + 1] for row in rows]  # the file has the last columns, too
         print("\nTable 1, BLEU on the test text", *rows, sep="\n")
-    if (results / "finding.txt").is_file():
-        text = (results / "finding.txt").read_text(encoding="utf-8")
+    if (results / "headline.txt").is_file():
+        text = (results / "headline.txt").read_text(encoding="utf-8")
         print("", *(line for part in text.splitlines() for line in textwrap.wrap(part, WIDTH)), sep="\n")
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")

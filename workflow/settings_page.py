@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from nmt.settings.families import FAMILIES  # noqa: E402
+from nmt.settings.model_types import MODEL_TYPES  # noqa: E402
 from pipeline.config.layers import DEFAULTS, read_layer  # noqa: E402
 from pipeline.config.schema import Config  # noqa: E402
 
@@ -46,7 +46,11 @@ def page() -> str:
     parts = [HEAD]
     for key, field in Config.model_fields.items():
         model, catalogue = _model(field)
-        models = [family.architecture for family in FAMILIES.values()] if key == "architecture" else [model]
+        models = (
+            [model_type.architecture for model_type in MODEL_TYPES.values()]
+            if key == "architecture"
+            else [model]
+        )
         values = {} if catalogue else defaults.get(key) or {}
         seen: set[type[BaseModel]] = {Config}
         below = [

@@ -87,7 +87,7 @@ def write_gallery(results: Sequence[Path], folder: Path) -> None:
     folder.mkdir(parents=True)
     lines = ["# Gallery", "", "Pages of finished experiments (`make demo`). They need no server.", ""]
     for place in [place for place in results if (place / "report.html").is_file()]:
-        name, finding, figure = place.parent.name, place / "finding.txt", place / "figure2.png"
+        name, finding, figure = place.parent.name, place / "headline.txt", place / "figure2.png"
         pages = [page for page in SHOWN if (place / page).is_file()]
         (folder / name).mkdir()
         for file in [*pages, *[figure.name] * figure.is_file()]:

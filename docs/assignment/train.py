@@ -28,11 +28,11 @@ from nmt.data.batches import (
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary, build_vocabulary, count_words
 from nmt.evaluation.bleu import multi_bleu
-from nmt.model.families.rnnsearch import RNNsearch
+from nmt.model.model_types.rnnsearch import RNNsearch
 from nmt.model.gru import weight
 from nmt.plots.sentence import plot_attention
 from nmt.plots.style import save_figure
-from nmt.settings.families import GatedArchitecture
+from nmt.settings.model_types import GatedArchitecture
 
 HERE = Path(__file__).parent
 SIDES = ("en", "fr")
@@ -50,7 +50,7 @@ def settings(hidden):
         alignment_units=hidden,
         step_order="section3",
         output_layer="direct",
-        source_end=True,
+        source_eos=True,
         unused_ids=0,
         init_std=0.1,
         alignment_init_std=0.03,
@@ -104,7 +104,7 @@ class Lesson(RNNsearch):
     @torch.no_grad()
     def translate(self, source):
         """Return the ids of the translation of a sentence's ids, by the student's search."""
-        batch = pad_pairs([source], [np.empty(0, dtype=np.int64)], source_end=True)
+        batch = pad_pairs([source], [np.empty(0, dtype=np.int64)], source_eos=True)
         return [int(word) for word in self.functions.translate(*self.start(batch), self)]
 
 

@@ -28,7 +28,7 @@ from torch.nn.functional import pad
 from nmt.errors import UserError
 
 Precision = Literal["fp32", "tf32", "bf16", "int8"]
-Products = Literal["torch", "onednn"]
+MatmulLibrary = Literal["torch", "onednn"]
 
 INSTRUCTIONS = {"bf16": {"avx512_bf16", "amx_bf16", "bf16"}, "int8": {"avx512_vnni", "avx_vnni"}}
 """A CPU's flags, as Linux names them, of which a precision takes one.
@@ -44,7 +44,7 @@ class Backend:
     """How a model computes. fuse: whether training updates use compiled steps (`nmt.backend.compiled`)."""
 
     precision: Precision = "fp32"
-    products: Products = "torch"
+    matmul_library: MatmulLibrary = "torch"
     fuse: bool = False
 
     def set_switches(self) -> None:
@@ -54,7 +54,7 @@ class Backend:
         of 32-bit products, it hands the products to oneDNN, which rounds only with AMX instructions. `choose_products`
         requires a CPU without them, and checks that products keep all digits.
         """
-        tf32, onednn = self.precision == "tf32", self.products == "onednn"
+        tf32, onednn = self.precision == "tf32", self.matmul_library == "onednn"
         torch.set_float32_matmul_precision("medium" if onednn else "high" if tf32 else "highest")
         backends: Any = torch.backends
         backends.cuda.matmul.fp32_precision = "tf32" if tf32 else "ieee"
@@ -70,7 +70,7 @@ class Backend:
     @property
     def by_sigmoid(self) -> bool:
         """Whether `tanh_` uses the sigmoid, since MKL's tanh is as slow as its products. Compiled steps do not."""
-        return self.products == "onednn" and not self.fuse
+        return self.matmul_library == "onednn" and not self.fuse
 
     def unfused(self) -> Backend:
         """Return the same backend without compiled steps."""
@@ -175,7 +175,7 @@ def tanh_(values: Tensor, by_sigmoid: bool) -> Tensor:
 # --- what a machine can do --------------------------------------------------------------------------------------------
 
 
-def choose_products(device: torch.device, wanted: Literal["auto", "torch"] = "auto") -> Products:
+def choose_products(device: torch.device, wanted: Literal["auto", "torch"] = "auto") -> MatmulLibrary:
     """Return `onednn` on a CPU where it is faster, unless `torch` is wanted."""
     with_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
     if device.type != "cpu" or wanted == "torch" or not with_mkl:
@@ -216,7 +216,7 @@ def _words_of_processor() -> set[str]:
 def _exact() -> bool:
     """Return whether oneDNN keeps all 24 bits of a factor, in a product as large as those of an update."""
     values = torch.full((80, 1024), 1 + 2.0**-20)
-    Backend(products="onednn").set_switches()
+    Backend(matmul_library="onednn").set_switches()
     try:
         return torch.equal(values @ torch.eye(1024), values)
     finally:

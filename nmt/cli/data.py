@@ -41,7 +41,7 @@ def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Pat
     from nmt.data.vocabulary import build_vocabulary, count_words
 
     built = build_vocabulary(
-        count_words(inputs), words, specials_count=False, output=output, subwords=subwords
+        count_words(inputs), words, specials_included=False, output=output, subwords=subwords
     )
     click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 

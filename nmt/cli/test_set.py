@@ -62,8 +62,8 @@ def decode(
 ) -> None:
     """Translate a tokenized test set by beam search. The output has one JSON line per sentence, with its alignment.
 
-    Beside NAME.jsonl, the command writes NAME.made.json: settings, checksums of the weights, code, packages, device and
-    seconds. If the command is killed, the same command resumes the work.
+    Beside NAME.jsonl, the command writes NAME.provenance.json: settings, checksums of the weights, code, packages,
+    device and seconds. If the command is killed, the same command resumes the work.
     """
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
@@ -97,7 +97,7 @@ def decode(
 
     # in the format that the output's name asks for
     name = f"translations{output.suffix}"
-    outputs = {name: output, "translations.made.json": record_path(output)}
+    outputs = {name: output, "translations.provenance.json": record_path(output)}
     provide(store, facts, outputs, translate)
     # a model may have had another name when its translations were made
     sentences = name_models(output, [folder.name for folder in model_paths])

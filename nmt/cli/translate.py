@@ -30,7 +30,7 @@ from nmt.cli.terminal import (
 from nmt.errors import UserError
 from nmt.settings.base import WIDEST
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
-from nmt.settings.families import ALIGNING
+from nmt.settings.model_types import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.formats import AlignmentForm
@@ -107,10 +107,8 @@ def translate(
         model = Model(model_paths, compute, shortlist)
         form = None if alignment == "none" else alignment
         if (form or plot) and not model.aligns:
-            option, family = "--alignment" if form else "--plot", " or ".join(ALIGNING)
-            raise UserError(
-                f"{option}: {model.labels[0]} has no attention; use a model of the family {family}"
-            )
+            option, model_type = "--alignment" if form else "--plot", " or ".join(ALIGNING)
+            raise UserError(f"{option}: {model.labels[0]} has no attention; use a model of type {model_type}")
         announce_tokens(model, options.tokenized)
         attention = bool(form or plot or (as_json and alignment is None))
         translator = model.translator(options, n_best or 1, attention)

@@ -108,7 +108,7 @@ def training_batches(
     pairs: PairsWithinLimit,
     batch_size: int,
     batches_per_sort: int,
-    source_end: bool,
+    source_eos: bool,
     first_update: int,
     bucket: int | None = None,
 ) -> Generator[Batch]:
@@ -123,7 +123,7 @@ def training_batches(
     while True:
         rows = sort_by_length(bitext, pairs.take(group * group_size, group_size))
         for start in range(skip * batch_size, group_size, batch_size):
-            yield make_batch(bitext, rows[start : start + batch_size], source_end, bucket)
+            yield make_batch(bitext, rows[start : start + batch_size], source_eos, bucket)
         group, skip = group + 1, 0
 
 
@@ -132,34 +132,34 @@ def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
     return rows[np.argsort(bitext.longer_lengths(rows), kind="stable")]
 
 
-def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> Iterator[Batch]:
+def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_eos: bool) -> Iterator[Batch]:
     """Yield batches of the pairs at `rows`, each pair once, with pairs of similar length together."""
     rows = sort_by_length(bitext, rows)
     for start in range(0, len(rows), batch_size):
-        yield make_batch(bitext, rows[start : start + batch_size], source_end)
+        yield make_batch(bitext, rows[start : start + batch_size], source_eos)
 
 
-def make_batch(bitext: Bitext, rows: Indices, source_end: bool, bucket: int | None = None) -> Batch:
+def make_batch(bitext: Bitext, rows: Indices, source_eos: bool, bucket: int | None = None) -> Batch:
     """Pad the pairs at `rows`; see `pad_pairs`."""
     sources, targets = [bitext.source(row) for row in rows], [bitext.target(row) for row in rows]
-    return pad_pairs(sources, targets, source_end, bucket)
+    return pad_pairs(sources, targets, source_eos, bucket)
 
 
 def pad_pairs(
     sources: Sequence[NDArray[Any]],
     targets: Sequence[NDArray[Any]],
-    source_end: bool,
+    source_eos: bool,
     bucket: int | None = None,
 ) -> Batch:
     """Make a batch from pairs of ids without end symbols.
 
-    The target always ends with the end symbol; the source does if the model reads it (`source_end`). A source without
+    The target always ends with the end symbol; the source does if the model reads it (`source_eos`). A source without
     words is read as a single end symbol in any case, since encoder and attention need at least one position.
 
     Both sides are as long as their longest sentence. With a `bucket`, they are equally long, a multiple of so many
     words and the end symbol, so that batches have few shapes.
     """
-    source_lengths = np.array([max(1, len(ids) + source_end) for ids in sources])
+    source_lengths = np.array([max(1, len(ids) + source_eos) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
     if bucket is not None:

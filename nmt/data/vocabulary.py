@@ -200,30 +200,30 @@ def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple
     return heapq.nsmallest(max_words, words, key=lambda item: (-item[1], item[0]))
 
 
-def size_without_specials(words: int, specials_count: bool) -> int:
+def size_without_specials(words: int, specials_included: bool) -> int:
     """Return the number of words besides the special symbols.
 
-    With `specials_count`, two of `words` are special symbols. A UserError says if no word is left.
+    With `specials_included`, two of `words` are special symbols. A UserError says if no word is left.
     """
-    size = words - len(SPECIALS) if specials_count else words
+    size = words - len(SPECIALS) if specials_included else words
     if size < 1:
         raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
     return size
 
 
 def build_vocabulary(
-    counts: Mapping[str, int], words: int, specials_count: bool, output: str | Path, subwords: bool = False
+    counts: Mapping[str, int], words: int, specials_included: bool, output: str | Path, subwords: bool = False
 ) -> Vocabulary:
     """Write the vocabulary of a text, and return it.
 
     Args:
         counts: the counts of all words of the text.
         words: the number of words or subwords.
-        specials_count: whether UNK and the end symbol are two of `words`.
+        specials_included: whether UNK and the end symbol are two of `words`.
         output: the file.
         subwords: whether the vocabulary consists of subwords, learned from the words.
     """
-    size = size_without_specials(words, specials_count)
+    size = size_without_specials(words, specials_included)
     if counts.keys() <= {*SPECIALS}:
         raise UserError(f"{output}: no words in the text")
 

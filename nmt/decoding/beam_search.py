@@ -105,8 +105,8 @@ def search(
 ) -> list[list[Hypothesis]]:
     """Return up to `n_best` hypotheses for each sentence, best first, only with words of `candidates` if given.
 
-    If no hypothesis of a sentence finishes, `unfinished: widen` searches again with doubled beam sizes. `retry` follows
-    the authors' code, and first allows the unknown word if it was forbidden. If no search finishes within
+    If no hypothesis of a sentence finishes, `if_no_eos: widen_beam` searches again with doubled beam sizes. `retry`
+    follows the authors' code, and first allows the unknown word if it was forbidden. If no search finishes within
     `widening_budget`, and with `best`, the best unfinished hypothesis is returned. The memory is that of the first
     search, or that of one sentence at the largest beam size if this is more. With `attention`, hypotheses have their
     attention; then all steps keep that of all hypotheses, T K S numbers for a sentence.
@@ -140,14 +140,14 @@ def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[i
     If nothing finishes, a search takes the maximum number of steps, and its work, hypotheses times steps, is
     proportional to its beam size. So the budget of a sentence is a sum of beam sizes.
     """
-    if decoding.unfinished == "best":
+    if decoding.if_no_eos == "best":
         return
     budget = decoding.widening_budget
     width, left = decoding.beam, math.inf if budget is None else budget * decoding.beam
-    if forbid_unknown and decoding.unfinished == "retry" and width <= left:
+    if forbid_unknown and decoding.if_no_eos == "retry" and width <= left:
         forbid_unknown, left = False, left - width
         yield width, forbid_unknown
-    while width < decoding.widest_beam and 2 * width <= left:
+    while width < decoding.max_beam and 2 * width <= left:
         width, left = 2 * width, left - 2 * width
         yield width, forbid_unknown
 

@@ -13,8 +13,8 @@ from nmt.data.vocabulary import END
 from nmt.decoding.forced_decoding import refuse_nan
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
-from nmt.model.families.grconv import GrConv
-from nmt.settings.families import TREE_MAKING
+from nmt.model.model_types.grconv import GrConv
+from nmt.settings.model_types import TREE_MAKING
 from nmt.store.trained_model import TrainedModel, Words
 
 
@@ -54,13 +54,13 @@ class Tree:
 def tree_of(model: TrainedModel, words: Words) -> Tree:
     """Return the tree that a gated recursive convolution makes of a sentence's words or subword units (Sec. 2.2).
 
-    The model reads unknown words as [UNK]. Raises a `UserError` for a model of another family.
+    The model reads unknown words as [UNK]. Raises a `UserError` for a model of another type.
     """
     if not isinstance(model.network, GrConv):
         raise UserError(
-            f"--model: {model.run.label} makes no trees; expected a model of the family {' or '.join(TREE_MAKING)}"
+            f"--model: {model.run.label} makes no trees; expected a model of type {' or '.join(TREE_MAKING)}"
         )
-    ends = model.run.architecture.source_end or not words
+    ends = model.run.architecture.source_eos or not words
     ids = [*model.source.ids(words), *([END] if ends else [])]
     levels = [level.double().cpu() for level in model.network.gates(torch.tensor(ids, device=model.device))]
     for level in levels:

@@ -1,7 +1,7 @@
 """Ensembles of models, which average their predictions of the next word.
 
 Every model encodes the source and keeps its own states in the search; all models get the same chosen words. Their
-vocabularies must be the same; families and sizes may differ. For E models, `average` is the mean of
+vocabularies must be the same; model types and sizes may differ. For E models, `average` is the mean of
 
     probability:        p(y_i) = 1/E sum_e p_e(y_i)
     log_probability:    log p(y_i) = 1/E sum_e log p_e(y_i), a geometric mean, whose sum over all words is at most 1

@@ -126,7 +126,7 @@ def in_words(
         scores: the log-probability of each id and the end symbol.
         attention: the attention of these to the ids of the source, with any padding; None if there is none.
     """
-    end = model.run.architecture.source_end
+    end = model.run.architecture.source_eos
     columns = model.source.word_start_indices(source)
     weights = None if attention is None else attention[: len(scores), : columns[-1] + end]
     if not (model.source.has_subwords or model.target.has_subwords):

@@ -85,7 +85,7 @@ class Translation:
 
         attention = self.attention
         if attention is None:
-            raise UserError("the model has no attention to draw; use one of the family rnnsearch")
+            raise UserError("the model has no attention to draw; use one of type rnnsearch")
         if not attention.size:
             raise UserError("the line has no words, or its translation has none: there is nothing to draw")
         figure = plot_attention(attention, self.source_tokens, self.tokens)

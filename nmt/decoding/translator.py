@@ -26,7 +26,7 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
-from nmt.settings.families import ALIGNING
+from nmt.settings.model_types import ALIGNING
 from nmt.settings.text import Tokenization
 from nmt.store.trained_model import TrainedModel, Words
 
@@ -173,15 +173,15 @@ class TextTranslator:
         if self._copying and not aligns:
             raise UserError(
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
-                f"of the family {' or '.join(ALIGNING)}, or keep or forbid the words"
+                f"of type {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
         self._source, self._target = text_processors(text, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and aligns
         decoding = text.search(compute, options, n_best)
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
-        if unknown == "forbid" and decoding.unfinished == "retry":
-            decoding = decoding.model_copy(update={"unfinished": "widen"})
+        if unknown == "forbid" and decoding.if_no_eos == "retry":
+            decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
         self._search = Translator(
             models,
             decoding,

@@ -70,9 +70,9 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
 
 
 def record_path(translations: Path) -> Path:
-    """Return the path of the record of translations: `NAME.made.json` beside NAME.jsonl, compressed or not."""
+    """Return the path of the record of translations: `NAME.provenance.json` beside NAME.jsonl, compressed or not."""
     return translations.with_name(
-        f"{name_without_compression(translations).removesuffix('.jsonl')}.made.json"
+        f"{name_without_compression(translations).removesuffix('.jsonl')}.provenance.json"
     )
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
@@ -216,12 +216,12 @@ def format_json(value: Any) -> str:
 def read_file(path: str | Path) -> bytes:
     """Return the bytes of a file, which is none that may never end."""
     require_regular_file(path)
-    with naming(path):
+    with errors_as_user_error(path):
         return Path(path).read_bytes()
 
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file."""
     content = read_file(path)
-    with naming(path):
+    with errors_as_user_error(path):
         return json.loads(content)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import atomic_path, require_regular_file
 
 Array = np.ndarray[Any, Any]
@@ -27,7 +27,9 @@ def write_array(path: str | Path, dtype: Any, shape: tuple[int, ...], pieces: It
 def map_array(path: str | Path, *dtypes: Any) -> Array:
     """Memory-map a .npy file of one of these types. A `UserError` names a file that is malformed or of another type."""
     require_regular_file(path)
-    with naming(path, "make it again", Exception):  # NumPy's reader evaluates the header as Python
+    with errors_as_user_error(
+        path, "make it again", Exception
+    ):  # NumPy's reader evaluates the header as Python
         array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
     if array.dtype not in dtypes:
         expected = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)

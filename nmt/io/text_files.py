@@ -26,7 +26,7 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any, cast
 
-from nmt.errors import UserError, naming, os_errors_as_user_error
+from nmt.errors import UserError, errors_as_user_error, os_errors_as_user_error
 from nmt.io.files import atomic_path, is_replaceable
 from nmt.io.progress import Progress
 
@@ -90,7 +90,7 @@ class LineStream:
             if self._pausing is not None and not select.select([self._pausing], [], [], POLL_SECONDS)[0]:
                 yield None
             position = f"{self.name}, after line {self.lines}" if self.lines else self.name
-            with naming(position, "make it again", ZstdError):
+            with errors_as_user_error(position, "make it again", ZstdError):
                 chunk = self._read()
                 self.bytes_done = self._position() if self._position else self.bytes_done
             *lines, rest = (rest + chunk).split(b"\n") if chunk else ([rest, b""] if rest else [b""])
@@ -358,7 +358,7 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
     """
-    with naming(name, "make it again", ZstdError):
+    with errors_as_user_error(name, "make it again", ZstdError):
         text = decompress(file)
         head = text.peek(1)  # or more: as many as come at once
         if head.startswith(b"PK\x03\x04"):

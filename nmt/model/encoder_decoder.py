@@ -1,4 +1,4 @@
-"""The parts that the models of all families share: encoder, decoder, embeddings and output layer.
+"""The parts that the models of all types share: encoder, decoder, embeddings and output layer.
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
 P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
@@ -19,12 +19,12 @@ from nmt.backend.products import Module
 from nmt.data.batches import Batch, word_mask
 from nmt.model.gru import weight
 from nmt.model.readout import Candidates, OutputLayer, summed_nll
-from nmt.settings.families import Architecture
+from nmt.settings.model_types import Architecture
 
 Initializer = Callable[[Tensor, Generator], object]
 """A function that fills a weight in place."""
 Inputs = tuple[Tensor, ...]
-"""Inputs of the output layer at each position: state, previous word and context, or others, depending on the family."""
+"""Inputs of the output layer at each position: state, previous word and context, or others, by model type."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Prediction(NamedTuple):
     """What a step of a search predicts.
 
     log_probs: log p(y_i), (R, V) or (R, W). attention: alpha_i of every hypothesis, (B, K, S), which is 0 on padding;
-    None for a family without attention.
+    None for a model type without attention.
     """
 
     log_probs: Tensor
@@ -59,7 +59,7 @@ class Prediction(NamedTuple):
 class DecoderState(Protocol):
     """The decoder's part of a search over B sentences: each step adds one word to every hypothesis.
 
-    It starts with one empty hypothesis per sentence, and keeps the states that its family needs from step to step.
+    It starts with one empty hypothesis per sentence, and keeps the states that its model type needs from step to step.
     """
 
     def predict(self, alive: Tensor | None = None) -> Prediction:
@@ -73,7 +73,7 @@ class DecoderState(Protocol):
 
 
 class Embedding(nn.Module):
-    """The embedding matrix E (V, M), with a bias after the look-up if the family has one, as in the authors' code.
+    """The embedding matrix E (V, M), with a bias after the look-up if the model type has one, as in the authors' code.
 
     On a processor, the gradient of E is sparse: it holds only the rows that were looked up, so words that a batch lacks
     cost nothing. On a GPU it is dense, since the host would wait to know the rows.
@@ -91,9 +91,9 @@ class Embedding(nn.Module):
 
 
 class EncoderDecoder(Module, ABC):
-    """A model of any family. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
+    """A model of any type. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
 
-    A family adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
+    A model type adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
     """
 
     readout: OutputLayer
@@ -108,7 +108,7 @@ class EncoderDecoder(Module, ABC):
         self.source_embedding = Embedding(source_vocabulary + unused, size, embedding_bias)
         self.target_embedding = Embedding(target_vocabulary + unused, size, embedding_bias)
 
-    # What a family says ----------------------------------------------------------------------------------------------
+    # What a model type says -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def start_value(self, name: str) -> Initializer:
@@ -123,7 +123,7 @@ class EncoderDecoder(Module, ABC):
         """Run the decoder over the target words (T, B), `steps` of them at a time.
 
         Yields the inputs of the output layer before each word, (t, B, ...) each, and the attention (t, B, S), or None
-        for a family without attention.
+        for a model type without attention.
         """
 
     @abstractmethod

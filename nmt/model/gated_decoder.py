@@ -29,7 +29,7 @@ from nmt.model.encoder_decoder import (
 )
 from nmt.model.gru import GatedUnit, gated_step, scan, weight
 from nmt.model.readout import Candidates, MaxoutReadout, WordProbabilities, maxout
-from nmt.settings.families import GatedDecoderArchitecture
+from nmt.settings.model_types import GatedDecoderArchitecture
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
 ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
@@ -142,7 +142,7 @@ class GatedEncoderDecoder(EncoderDecoder):
         """Return the initializer of App. B.1.
 
         Recurrent U, U_z, U_r are random orthogonal. v_a and all biases are 0. All other weights are drawn from
-        N(0, 0.01^2), with the deviation as a setting. Families with other kinds of weights override this method.
+        N(0, 0.01^2), with the deviation as a setting. ModelTypes with other kinds of weights override this method.
         """
         if RECURRENT.search(name):
             return orthogonal()

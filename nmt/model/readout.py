@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from nmt.backend.compiled import fusible
 from nmt.backend.products import Backend, Factor, Module
 from nmt.model.gru import weight
-from nmt.settings.families import GatedDecoderArchitecture
+from nmt.settings.model_types import GatedDecoderArchitecture
 
 
 class OutputLayer(Module, ABC):

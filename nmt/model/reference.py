@@ -17,7 +17,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nmt.settings.families import GatedDecoderArchitecture, LSTMArchitecture
+from nmt.settings.model_types import GatedDecoderArchitecture, LSTMArchitecture
 
 Sentence = list[int]
 """Ids of words, the end symbol last."""
@@ -198,9 +198,9 @@ class DeepLSTM(Reference):
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
         """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}), where v is the encoder's last state.
 
-        x ends with the end symbol only if the settings say so (`source_end`).
+        x ends with the end symbol only if the settings say so (`source_eos`).
         """
-        words, end = (x[:-1], x[-1:]) if self.settings.source_end else (x, [])
+        words, end = (x[:-1], x[-1:]) if self.settings.source_eos else (x, [])
         if self.settings.source_order == "reversed":
             words = words[::-1]
         start = torch.zeros_like(self.weights["encoder.0.U"][:, 0])

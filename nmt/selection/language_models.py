@@ -81,7 +81,7 @@ def words_of(paths: Sequence[Path], least: int) -> list[str]:
         raise UserError(
             f"{len(counts)} words, none of which occurs {least} times, in"
             f" {', '.join(map(str, paths))};"
-            " lower `selection.lm_vocabulary_least`"
+            " lower `selection.lm_vocabulary_min_count`"
         )
     return words
 

@@ -10,7 +10,7 @@ from nmt.io.system import count_cpus
 from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
-Unfinished = Literal["widen", "retry", "best"]
+IfNoEos = Literal["widen_beam", "retry", "best"]
 Unknown = Literal["allowed", "excluded"]
 Device = Literal["auto", "cpu", "cuda"]
 Average = Literal["probability", "log_probability"]
@@ -25,11 +25,11 @@ class Decoding(WithoutDefaults):
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     """Longest translation, as a multiple of the source's length (with the end symbol)."""
-    unfinished: Unfinished
-    """What happens if no translation in the beam ends. widen: search again with a beam that is doubled repeatedly.
+    if_no_eos: IfNoEos
+    """What happens if no translation in the beam ends. widen_beam: search again with a beam that is doubled repeatedly.
     retry: as the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
     translation (widen and retry do this in the end, too)."""
-    widest_beam: Width
+    max_beam: Width
     """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """What these further searches may cost for a sentence, in multiples of the work of its first search (hypotheses x

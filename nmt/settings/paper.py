@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from nmt.settings.families import FAMILIES
+from nmt.settings.model_types import MODEL_TYPES
 
 PAPER: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("paper.json").read_text(encoding="utf-8")
@@ -15,13 +15,13 @@ PAPER: dict[str, dict[str, Any]] = json.loads(
 
 
 def complete_run(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run with the paper's where there are none. A model without a name has its family's."""
-    family = values.get("family", "rnnsearch")
-    model = values.get("model", family)
-    defaults = PAPER["run"] | {"family": family, "model": model, "label": model}
-    if family in FAMILIES:
-        # other families do not have all keys of RNNsearch
-        own_keys = FAMILIES[family].architecture.model_fields
+    """Return the settings of a run with the paper's where there are none. A model without a name has its type's."""
+    model_type = values.get("model_type", "rnnsearch")
+    model = values.get("model", model_type)
+    defaults = PAPER["run"] | {"model_type": model_type, "model": model, "label": model}
+    if model_type in MODEL_TYPES:
+        # other model types do not have all keys of RNNsearch
+        own_keys = MODEL_TYPES[model_type].architecture.model_fields
         architecture = defaults["architecture"].items()
         defaults["architecture"] = {key: value for key, value in architecture if key in own_keys}
     return merge(defaults, values)

@@ -19,7 +19,7 @@ from nmt.settings.base import (
     WithoutDefaults,
     Words,
 )
-from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName, architecture_of
+from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName, architecture_of
 
 
 class Training(WithoutDefaults):
@@ -84,7 +84,7 @@ class Training(WithoutDefaults):
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. Batches then have few
     different shapes, each with its own CUDA graph: 10 if the longest side has 50 words."""
-    recorded_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
+    cuda_graph_max_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
     """Updates are recorded as CUDA graphs if the longest side of their batch has at most this many words. Recordings
     keep the memory of the largest batch, so a smaller number saves memory, but what is not recorded takes longer. 0:
     nothing is recorded. null: everything is. No result depends on it."""
@@ -92,7 +92,7 @@ class Training(WithoutDefaults):
     """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
     torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where this works (a C
     compiler, compute capability 7.0), else torch. The last digits of the results depend on it."""
-    products: Literal["auto", "torch"] = "auto"
+    matmul_library: Literal["auto", "torch"] = "auto"
     """What computes the matrix products in fp32 on a processor. auto: oneDNN on AMD processors with AVX-512, where MKL
     does not use its fastest kernels, and else MKL, which is PyTorch's choice. torch: always MKL. The last digits of the
     results depend on it, and a resumed run keeps its choice."""
@@ -109,14 +109,15 @@ ENDING = frozenset({"updates", "epochs", "patience", "keep", "train_sample"})
 """Keys of `Training` that decide when a training ends, which of its weights the model keeps, and what is measured then.
 """
 
-COMPUTING = frozenset({"length_bucket", "recorded_words", "kernels", "products", "device"})
+COMPUTING = frozenset({"length_bucket", "cuda_graph_max_words", "kernels", "matmul_library", "device"})
 """Keys of `Training` that decide how updates are computed, and so at most the last digits of the results."""
 
 
-ArchitectureOfFamily = Annotated[
-    AnyArchitecture, WrapValidator(lambda values, _, info: architecture_of(info.data.get("family"), values))
+ArchitectureOfModelType = Annotated[
+    AnyArchitecture,
+    WrapValidator(lambda values, _, info: architecture_of(info.data.get("model_type"), values)),
 ]
-"""The architecture of the model's family, which is the field before it."""
+"""The architecture of the model's type, which is the field before it."""
 
 
 class ModelEntry(Settings):
@@ -124,7 +125,7 @@ class ModelEntry(Settings):
 
     label: str
     """Name in tables and figures."""
-    family: FamilyName
+    model_type: ModelTypeName
     """rnnencdec, rnnsearch, grconv or lstm; each has its own keys of `architecture`."""
     max_words: Words
     """Longest side, in words, of the pairs that the model is trained on."""
@@ -132,7 +133,7 @@ class ModelEntry(Settings):
     """The model whose final state it continues from: weights, optimizer, position in the data, counts and hours."""
     seeds: Seeds | None = None
     """Seeds of its own instead of the shared ones."""
-    architecture: ArchitectureOfFamily
+    architecture: ArchitectureOfModelType
     """What differs from the shared `architecture`."""
     training: Training
     """What differs from the shared `training`."""
@@ -140,7 +141,7 @@ class ModelEntry(Settings):
     @property
     def aligns(self) -> bool:
         """Whether the model has attention."""
-        return FAMILIES[self.family].aligns
+        return MODEL_TYPES[self.model_type].aligns
 
 
 class ModelRun(WithoutDefaults):
@@ -149,14 +150,14 @@ class ModelRun(WithoutDefaults):
     model: Identifier
     """Id of the model. The runs of one model differ only in `seed`."""
     label: str
-    family: FamilyName
+    model_type: ModelTypeName
     max_words: Words
     seed: Seed
     """Seed of the initial weights, and of the order of the training pairs with `training.order: seed`."""
     sample_seed: Seed | None = None
     """Seed of the training pairs whose NLL Table 2 reports, the same for all runs of a model. None: `seed`."""
     continue_from: Identifier | None
-    architecture: ArchitectureOfFamily
+    architecture: ArchitectureOfModelType
     training: Training
 
     def fingerprint_fields(self) -> dict[str, Any]:
@@ -171,4 +172,4 @@ class ModelRun(WithoutDefaults):
     @property
     def aligns(self) -> bool:
         """See `ModelEntry.aligns`."""
-        return FAMILIES[self.family].aligns
+        return MODEL_TYPES[self.model_type].aligns

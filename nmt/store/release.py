@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import (
     atomic_path,
     commit_file,
@@ -28,7 +28,7 @@ from nmt.io.files import (
     write_json,
 )
 from nmt.io.text_files import ZstdError, decompress, open_zstd_writer
-from nmt.settings.families import FAMILIES
+from nmt.settings.model_types import MODEL_TYPES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
 from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
 
@@ -94,7 +94,7 @@ def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
     (place / CARD).write_bytes((folder / CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
 
     checksums = {"weights": sha256(place / WEIGHTS), "rounded_from": sha256(whole)}
-    with naming(folder / SUMMARY, "make it again", TypeError):
+    with errors_as_user_error(folder / SUMMARY, "make it again", TypeError):
         write_json(place / SUMMARY, read_json(folder / SUMMARY) | checksums)
     return {name: place / name for name in (CARD, SUMMARY, WEIGHTS)}
 
@@ -124,7 +124,7 @@ def unpack(archive: Path, output: Path) -> Path:
 def _extract(archive: Path, place: Path) -> Path:
     """Write the archive's files below `place`, and return the one folder that contains them."""
     with (
-        naming(archive, "get it again", tarfile.TarError, ZstdError),
+        errors_as_user_error(archive, "get it again", tarfile.TarError, ZstdError),
         archive.open("rb") as raw,
         tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
     ):
@@ -201,7 +201,7 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
     files = f"{folder}: summary.json, settings.json or the scores"
-    with naming(files, "expected those of this version", KeyError, TypeError, AttributeError):
+    with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
         data = card(summary, settings, text or Text(), scores).encode()
     with atomic_path(folder / CARD) as temporary:
         temporary.write_bytes(data)
@@ -209,7 +209,7 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
 
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
     """Return the card as Markdown."""
-    family = FAMILIES[summary["family"]]
+    model_type = MODEL_TYPES[summary["model_type"]]
     training, architecture, code = (
         settings["training"],
         settings["architecture"],
@@ -220,7 +220,7 @@ def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: 
         **({"language": list(text.languages)} if text.languages else {}),
         "library_name": "nmt",
         "pipeline_tag": "translation",
-        "tags": ["translation", "recurrent-neural-network", summary["family"]],
+        "tags": ["translation", "recurrent-neural-network", summary["model_type"]],
     }
     facts = {
         "Text": ", ".join(text.train),
@@ -241,7 +241,7 @@ def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: 
         front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1000),
         label=summary["label"],
         direction=direction,
-        family=family,
+        model_type=model_type,
         parameters=summary["parameters"],
         scores=_scores(text, scores),
         training="\n".join(f"| {name} | {value} |" for name, value in facts.items() if value),
@@ -267,8 +267,8 @@ _CARD = """---
 
 # {label}
 
-Translates{direction}, one sentence at a time. {family.description}; {parameters:,} parameters. \
-As described by {family.paper}; trained by a reproduction of the paper, not by its authors.
+Translates{direction}, one sentence at a time. {model_type.description}; {parameters:,} parameters. \
+As described by {model_type.paper}; trained by a reproduction of the paper, not by its authors.
 
 ## Scores
 

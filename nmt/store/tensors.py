@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import atomic_path, is_replaceable, require_regular_file
 
 _ABOUT, _SUM = "about", "sha256"
@@ -25,7 +25,10 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     """Write a safetensors file, whole or not at all. If this fails, a UserError says why."""
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
-    with atomic_path(path) as temporary, naming(path, "make room and run again", SafetensorError):
+    with (
+        atomic_path(path) as temporary,
+        errors_as_user_error(path, "make room and run again", SafetensorError),
+    ):
         entries = {_ABOUT: json.dumps(about, sort_keys=True)}
         if is_replaceable(temporary):
             temporary.touch()
@@ -39,7 +42,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged, altered or missing."""
     require_regular_file(path)
-    with naming(path, "make or fetch it again", SafetensorError, TypeError):
+    with errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError):
         tensors, about = load_file(path), load_metadata(path)
         expected = about.pop(_SUM, None)
         if expected and expected != _sum_of(tensors, about):
@@ -58,7 +61,7 @@ def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
     with (
-        naming(path, "make or fetch it again", SafetensorError, TypeError),
+        errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError),
         safe_open(path, framework="pt") as file,
     ):
         entries: dict[str, str] = file.metadata() or {}

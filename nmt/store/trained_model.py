@@ -15,9 +15,9 @@ from nmt.backend.device import choose_device, keep_freed_memory, make_determinis
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.families import build
+from nmt.model.model_types import build
 from nmt.settings.base import read
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
@@ -52,7 +52,7 @@ class TrainedModel:
         return pad_pairs(
             [np.array(self.source.ids(words), dtype=np.uint32) for words in sources],
             [np.array(self.target.ids(words), dtype=np.uint32) for words in targets or [[]] * len(sources)],
-            self.run.architecture.source_end,
+            self.run.architecture.source_eos,
         ).to(self.device)
 
 
@@ -61,18 +61,18 @@ def load_all(
     device: str,
     threads: int,
     precision: Precision | None = None,
-    products: Literal["auto", "torch"] = "torch",
+    matmul_library: Literal["auto", "torch"] = "torch",
     announced: bool = True,
 ) -> list[TrainedModel]:
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
-    For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `products`, see `load`.
-    Raises a UserError unless the models share their vocabularies and read the source alike.
+    For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `matmul_library`, see
+    `load`. Raises a UserError unless the models share their vocabularies and read the source alike.
     """
     make_deterministic(threads)
     keep_freed_memory()
     place = choose_device(device, announced)
-    models = [load(folder, place, precision, products) for folder in folders]
+    models = [load(folder, place, precision, matmul_library) for folder in folders]
     refuse_unlike(models)
     return models
 
@@ -80,11 +80,11 @@ def load_all(
 def refuse_unlike(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
     kinds = {
-        (model.source.sha256, model.target.sha256, model.run.architecture.source_end) for model in models
+        (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
     }
     if len(kinds) > 1:
         raise UserError(
-            f"{', '.join(model.run.label for model in models)} differ in vocabularies or architecture.source_end; "
+            f"{', '.join(model.run.label for model in models)} differ in vocabularies or architecture.source_eos; "
             f"an ensemble needs models that were trained on the same prepared text and read it alike"
         )
 
@@ -93,7 +93,7 @@ def load(
     folder: Path,
     device: torch.device,
     precision: Precision | None = None,
-    products: Literal["auto", "torch"] = "torch",
+    matmul_library: Literal["auto", "torch"] = "torch",
 ) -> TrainedModel:
     """Read a model's folder; a UserError names what is missing or does not fit together.
 
@@ -101,7 +101,7 @@ def load(
         folder: the folder.
         device: where the model computes.
         precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
-        products: the library for products on a CPU; see `nmt.backend.products.choose_products`.
+        matmul_library: the library for products on a CPU; see `nmt.backend.products.choose_products`.
     """
     if precision is not None:
         refuse_unable(precision, device)
@@ -113,7 +113,7 @@ def load(
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
     try:
         with torch.device("meta"):  # no memory yet, since unknown settings may have any size
-            network = build(run.family, run.architecture, len(source), len(target))
+            network = build(run.model_type, run.architecture, len(source), len(target))
         exact = {name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()}
         network.load_state_dict(exact, assign=True)
     except RuntimeError:  # other weights, or more than torch can count
@@ -123,7 +123,7 @@ def load(
     network.eval()
     if precision is None:
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
-    network.use(Backend(precision, choose_products(device, products)))
+    network.use(Backend(precision, choose_products(device, matmul_library)))
     return TrainedModel(run, network, source, target)
 
 
@@ -138,7 +138,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError unless the vocabularies beside the weights are those of the training."""
     path = folder / WEIGHTS
-    with naming(path, "make or fetch it again", TypeError):
+    with errors_as_user_error(path, "make or fetch it again", TypeError):
         made_with = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
         if made_with.get(side, vocabulary.sha256) != vocabulary.sha256:

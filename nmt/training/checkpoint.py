@@ -125,7 +125,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
     return {
         "model": run.model,
         "label": run.label,
-        "family": run.family,
+        "model_type": run.model_type,
         "seed": run.seed,
         "max_words": run.max_words,
         "continue_from": run.continue_from,
@@ -133,7 +133,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "epochs": trainer.epochs(),
         "hours": counters.seconds / 3600,
         "device": device_name(trainer.device),
-        "products": trainer.model.backend.products,
+        "matmul_library": trainer.model.backend.matmul_library,
         "stopped_by": stopped_by,
         "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.train_nll(),

@@ -34,7 +34,7 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
 from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
-from nmt.model import families
+from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import Flat, differences
 from nmt.settings.training import ModelRun
@@ -51,7 +51,7 @@ from nmt.training.validation import greedy_bleu, mean_nll
 COMPILED = "compiled"
 """Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
 LESS_MEMORY = (
-    "lower training.recorded_words, which changes no model, or use a GPU with more (docs/gpu.md#memory)"
+    "lower training.cuda_graph_max_words, which changes no model, or use a GPU with more (docs/gpu.md#memory)"
 )
 
 
@@ -114,8 +114,8 @@ def load_initial_weights(model: EncoderDecoder, folder: Path, data: Mapping[str,
         shape, expected = shapes.get(name), expected_shapes.get(name)
         if shape != expected:
             raise UserError(
-                f"{folder}: its weights do not fit the settings: {name} is {shape}, expected {expected}; the family "
-                "and the sizes of `architecture` must be the same"
+                f"{folder}: its weights do not fit the settings: {name} is {shape}, expected {expected}; the model "
+                "type and the sizes of `architecture` must be the same"
             )
     model.load_state_dict(weights)
 
@@ -162,12 +162,12 @@ class Trainer:
         source, self.target_vocabulary = vocabularies
         sizes = len(source), len(self.target_vocabulary)
         self.data = data_checksums(train.folder, dev.folder) | initial_weights(init_from)
-        self.model = families.create(run.family, run.architecture, sizes, run.seed).to(self.device)
+        self.model = model_types.create(run.model_type, run.architecture, sizes, run.seed).to(self.device)
         if init_from is not None:
             load_initial_weights(self.model, init_from, self.data)
-        products = choose_products(self.device, run.training.products)
+        matmul_library = choose_products(self.device, run.training.matmul_library)
         fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
-        self.model.use(Backend(run.training.precision, products, fuse))
+        self.model.use(Backend(run.training.precision, matmul_library, fuse))
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
@@ -241,8 +241,8 @@ class Trainer:
 
     def _restore(self, saved: Checkpoint) -> None:
         # a run that began with PyTorch's own products keeps them; those of oneDNN only where the processor suits
-        if saved.counters["products"] == "torch":
-            self.model.use(replace(self.model.backend, products="torch"))
+        if saved.counters["matmul_library"] == "torch":
+            self.model.use(replace(self.model.backend, matmul_library="torch"))
         weights = {
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
         }
@@ -301,7 +301,7 @@ class Trainer:
             self.pairs,
             self.settings.batch_size,
             self.settings.batches_per_sort,
-            architecture.source_end,
+            architecture.source_eos,
             self.counters.update,
             self.updater.bucket,
         )
@@ -314,7 +314,7 @@ class Trainer:
         counters.update += 1
         counters.window_updates += 1
         counters.window_sentences += len(batch)
-        source_ends = len(batch) if self.run_settings.architecture.source_end else 0
+        source_ends = len(batch) if self.run_settings.architecture.source_eos else 0
         counters.window_source_words += int(batch.source_lengths.sum()) - source_ends
         counters.window_target_words += int(batch.target_lengths.sum()) - len(batch)
         if self.device.type == "cpu":
@@ -473,7 +473,7 @@ class Trainer:
         return {
             "counters": counters,
             "facts": self.facts,
-            "products": self.model.backend.products,
+            "matmul_library": self.model.backend.matmul_library,
         }
 
     def save(self) -> None:

@@ -57,7 +57,7 @@ class Updater:
         self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
         self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
-        on_gpu, longest = self.device.type == "cuda", training.recorded_words
+        on_gpu, longest = self.device.type == "cuda", training.cuda_graph_max_words
         self.bucket = training.length_bucket if on_gpu else None
         self.graphs = GraphedUpdates(self._descend, self.device, longest) if on_gpu else None
 
@@ -79,7 +79,7 @@ class Updater:
         # what the first step will add to the weights
         averages = 0 if self.optimizer.state or self.training.optimizer == "sgd" else 2
         held = [torch.empty_like(weight) for weight in self.model.parameters() for _ in range(averages)]
-        bucket, limit = self.training.length_bucket, self.training.recorded_words
+        bucket, limit = self.training.length_bucket, self.training.cuda_graph_max_words
         recorded = longest if limit is None else limit // bucket * bucket
         lengths = [longest, *([recorded] if 0 < recorded < longest else [])]
         self.graphs.preallocate(self._gradient, [self._of_length(words) for words in lengths])
@@ -88,7 +88,7 @@ class Updater:
 
     def _of_length(self, words: int) -> Batch:
         ids = [np.full(words, END)] * self.training.batch_size
-        return pad_pairs(ids, ids, self.model.architecture.source_end, self.bucket).pin_memory()
+        return pad_pairs(ids, ids, self.model.architecture.source_eos, self.bucket).pin_memory()
 
     def _gradient(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL."""

@@ -18,8 +18,8 @@ GREEDY = Decoding(
     normalize_by_length=False,
     min_length="half",
     max_length_factor=3,
-    unfinished="best",
-    widest_beam=1,
+    if_no_eos="best",
+    max_beam=1,
     unknown="allowed",
     n_best=1,
     batch_size=1,
@@ -41,7 +41,7 @@ def mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: i
     """Return the mean NLL per sentence, in nats, over the pairs at `rows`."""
     device = next(model.parameters()).device
     total = torch.zeros((), dtype=torch.float64, device=device)
-    for batch in evaluation_batches(bitext, rows, batch_size, model.architecture.source_end):
+    for batch in evaluation_batches(bitext, rows, batch_size, model.architecture.source_eos):
         total += sentence_nll(model, batch.to(device)).sum()
     return float(total) / len(rows)
 
@@ -61,7 +61,7 @@ def greedy_bleu(
     ordered = sort_by_length(bitext, rows)
     for start in range(0, len(ordered), batch_size):
         group = ordered[start : start + batch_size]
-        batch = make_batch(bitext, group, model.architecture.source_end).to(device)
+        batch = make_batch(bitext, group, model.architecture.source_eos).to(device)
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_lengths)
         found = beam_search.search(model, encoded, lengths, GREEDY, forbid_unknown=False)

@@ -167,7 +167,7 @@ class RescoredEntry(Settings):
 
     label: str
     """Name in tables."""
-    lists: Identifier
+    n_best_list: Identifier
     """A name in `n_best_lists`, or a run or system in use (with its `decoding.n_best`)."""
     members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
     """Runs whose log-probability is mixed into the scores of the lists. null: the system is the oracle, which chooses

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
-from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
+from nmt.settings.model_types import ALIGNING, IN_BROWSER, MODEL_TYPES, TREE_MAKING
 from pipeline.config.runs import (
     PHRASE_BASED,
     SEED_SUFFIX,
@@ -18,12 +18,12 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 
-WITHOUT_ATTENTION = tuple(family for family in FAMILIES if family not in ALIGNING)
+WITHOUT_ATTENTION = tuple(model_type for model_type in MODEL_TYPES if model_type not in ALIGNING)
 
 
 def contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
-    checks = (_roles, _names, _families, _continuations, _grammar, _moses)
+    checks = (_roles, _names, _model_types, _continuations, _grammar, _moses)
     return list(_unknown_names(config)) or list(chain.from_iterable(check(config) for check in checks))
 
 
@@ -77,7 +77,12 @@ def _references(config: Config) -> Iterator[Reference]:
     for name in use.rescored:
         if name in config.rescored:
             entry, lists = config.rescored[name], [*config.n_best_lists, *runs, *use.systems]
-            yield ("rescored", name, "lists"), [entry.lists], "`n_best_lists` and what is in use", lists
+            yield (
+                ("rescored", name, "n_best_list"),
+                [entry.n_best_list],
+                "`n_best_lists` and what is in use",
+                lists,
+            )
             yield ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs
     if moses.enabled:
         yield ("moses", "lm_corpora"), moses.lm_corpora, *corpora
@@ -117,8 +122,8 @@ def _names(config: Config) -> Iterator[Problem]:
                 yield Problem((catalogue, name), "the name of another model or system, expected its own")
 
 
-def _families(config: Config) -> Iterator[Problem]:
-    """Check that the model of a figure or page is of a family that can do what is shown."""
+def _model_types(config: Config) -> Iterator[Problem]:
+    """Check that the model of a figure or page is of a model type that can do what is shown."""
     artifacts, vectors = config.artifacts, config.sentence_vectors
     shown_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
         (("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING),
@@ -127,9 +132,11 @@ def _families(config: Config) -> Iterator[Problem]:
     ]
     in_browser = config.playground.models or []
     shown_models += [(("playground", "models"), name, IN_BROWSER) for name in in_browser]
-    for path, name, families in shown_models:
-        if name is not None and (family := config.models[name].family) not in families:
-            text = f"found {shown(name)}, an {family}, expected a model of the family {' or '.join(families)}"
+    for path, name, model_types in shown_models:
+        if name is not None and (model_type := config.models[name].model_type) not in model_types:
+            text = (
+                f"found {shown(name)}, an {model_type}, expected a model of type {' or '.join(model_types)}"
+            )
             yield Problem(path, text)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from nmt.settings.base import Identifier, Names, Seed, Settings, Words
-from nmt.settings.decoding import Unfinished, Unknown
+from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.catalogue import FilePath
 from pipeline.config.text import SentenceLength
@@ -106,7 +106,7 @@ class ReportSettings(Display):
 
     labels: dict[Identifier, str]
     unknown: Unknown
-    unfinished: Unfinished = "widen"
+    if_no_eos: IfNoEos = "widen_beam"
     """This and `unknown` are those of `Decoding`. Table 1 says how its columns were decoded."""
     languages: Languages
     tokenization: Tokenization
@@ -123,7 +123,7 @@ class SentenceVectors(Settings):
     """A figure of sentence vectors (Sutskever et al., 2014, Fig. 2)."""
 
     model: Identifier
-    """One of the models in use, of a family without attention."""
+    """One of the models in use, of a model type without attention."""
     panels: Annotated[
         list[Annotated[list[str], Field(min_length=3, max_length=100)]], Field(min_length=1, max_length=6)
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from nmt.settings.families import IN_BROWSER
+from nmt.settings.model_types import IN_BROWSER
 from pipeline.config.catalogue import Corpus
 from pipeline.config.schema import Config
 
@@ -49,7 +49,7 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
     languages = (config.languages.source, config.languages.target)
     translated = [f"{config.use.test[0]}/0", *(list_shards(config, config.use.dev) if dev else [])]
     files = [f"data/tokens/{shard}.{language}.zst" for shard in translated for language in languages]
-    if config.released.models is None:
+    if config.pretrained.models is None:
         files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
         files += [f"data/vocabulary/{language}.tsv" for language in languages]
     return [file for file in files if not Path(config.data_from, file).exists()]
@@ -66,11 +66,11 @@ def missing_files(config: Config) -> list[str]:
 
 def _named_files(config: Config) -> Iterator[tuple[str, str | None]]:
     """Yield keys and files: one's own text that is prepared here, and what other systems and tools wrote."""
-    prepared = config.use.test if config.released.models else list_prepared_corpora(config)
+    prepared = config.use.test if config.pretrained.models else list_prepared_corpora(config)
     for corpus in (*prepared, *lm_corpora(config)):
         for name, side in config.corpora[corpus].sides.items():
             yield f"corpora.{corpus}.{name}.file", side.file
-    artifacts, lists = config.artifacts, [config.rescored[name].lists for name in config.use.rescored]
+    artifacts, lists = config.artifacts, [config.rescored[name].n_best_list for name in config.use.rescored]
     yield "artifacts.gold_alignments", artifacts.gold_alignments
     yield from ((f"n_best_lists.{name}", file) for name, file in config.n_best_lists.items() if name in lists)
     if config.moses.enabled:
@@ -86,7 +86,7 @@ def folders_outside(config: Config, folder: Path) -> list[Path]:
     files = [Path(file).parent for _, file in _named_files(config) if file]
     named = [
         config.data_from,
-        config.released.models,
+        config.pretrained.models,
         *(mirror for mirror in config.mirrors if "://" not in mirror),
     ]
     links = [entry.resolve() for entry in folder.iterdir() if entry.is_symlink() and entry.is_dir()]
@@ -188,5 +188,5 @@ def playground_models(config: Config) -> list[str]:
     """Return the models of the page that translates in the browser, or none if a browser cannot compute them all."""
     asked = config.playground.models
     models = select_contrasted_models(config) if asked is None else asked
-    possible = all(config.models[model].family in IN_BROWSER for model in models)
+    possible = all(config.models[model].model_type in IN_BROWSER for model in models)
     return models if possible and not config.vocabulary.subwords else []

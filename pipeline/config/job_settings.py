@@ -62,7 +62,7 @@ def report_settings(config: Config) -> ReportSettings:
         **config.artifacts.model_dump(),
         labels=labels,
         unknown=config.decoding.unknown,
-        unfinished=config.decoding.unfinished,
+        if_no_eos=config.decoding.if_no_eos,
         languages=config.languages,
         tokenization=config.tokenization,
         subwords=config.vocabulary.subwords,

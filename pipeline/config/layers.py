@@ -19,7 +19,7 @@ from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.settings.base import KeyPath, Problem, problems, shortened, shown
-from nmt.settings.families import FAMILIES, GatedArchitecture
+from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
 from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parse_or_keep
@@ -37,7 +37,7 @@ EXTENDS = "extends"
 PATHS = (
     "mirrors",
     "data_from",
-    "released.models",
+    "pretrained.models",
     "artifacts.gold_alignments",
     "artifacts.moses_translations",
     "artifacts.moses_dev_translations",
@@ -205,7 +205,7 @@ def load_config(layers: Sequence[Layer]) -> Config:
 
 
 def _with_shared_blocks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the blocks of each model and system from the shared ones, as far as a model's family has such keys."""
+    """Complete the blocks of each model and system from the shared ones, as far as a model's type has such keys."""
     completed = dict(values)
     for catalogue, blocks in SHARED.items():
         entries = values.get(catalogue)
@@ -223,15 +223,15 @@ def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> 
     for block in blocks:
         shared, own = values.get(block), entry.get(block, {})
         if isinstance(shared, Mapping) and isinstance(own, Mapping):
-            keys = _keys_of_family(entry.get("family")) if block == "architecture" else shared
+            keys = _keys_of_model_type(entry.get("model_type")) if block == "architecture" else shared
             own = {**{key: value for key, value in shared.items() if key in keys}, **own}
         completed[block] = own
     return completed
 
 
-def _keys_of_family(family: Any) -> Container[str]:
-    """Return keys of a family's `architecture`; those of the shared one where there is no such family."""
-    entry = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
+def _keys_of_model_type(model_type: Any) -> Container[str]:
+    """Return keys of a model type's `architecture`; those of the shared one where there is no such model type."""
+    entry = MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None  # type: ignore[call-overload]
     return (entry.architecture if entry else GatedArchitecture).model_fields
 
 

@@ -18,7 +18,7 @@ from nmt.settings.base import (
     WithoutDefaults,
 )
 from nmt.settings.decoding import Decoding
-from nmt.settings.families import FamilyName, GatedArchitecture
+from nmt.settings.model_types import GatedArchitecture, ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.catalogue import (
@@ -35,7 +35,7 @@ from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.text import Cleaning, Selection, VocabularySettings
 
 
-class Released(Settings):
+class Pretrained(Settings):
     """Released models of others, which replace those that this run would train."""
 
     models: FilePath | None
@@ -66,12 +66,13 @@ class ClusterResources(Settings):
     train_hours: Hours
     """Longest time limit of a training job in hours, for example that of a partition. Another job continues a training
     that meets the limit. At most twice as many jobs are sent as the estimate needs."""
-    updates_per_hour: dict[FamilyName, Rate]
-    """Updates per hour by family, for example {rnnsearch: 60000}. The time limit of a training job follows from this
-    rate, until the run has shown its own."""
+    updates_per_hour: dict[ModelTypeName, Rate]
+    """Updates per hour by model type, for example {rnnsearch: 60000}. The time limit of a training job follows from
+    this rate, until the run has shown its own."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """For a family without such a rate, the rate is the one measured on an H100, scaled by the speed of the GPU: 10^12
-    operations per second with numbers of 32 bits (data sheets: T4 8, RTX 2080 Ti 13, A100 19.5, L4 30, H100 and H200
+    """For a model type without such a rate, the rate is the one measured on an H100, scaled by the speed of the GPU:
+    10^12 operations per second with numbers of 32 bits (data
+    sheets: T4 8, RTX 2080 Ti 13, A100 19.5, L4 30, H100 and H200
     67)."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     """On a cluster: how often a training job is submitted again after it was lost (cancelled, node lost, error),
@@ -98,7 +99,7 @@ class Config(WithoutDefaults):
     data_from: FilePath | None
     """Folder of another experiment, whose prepared text is used and not changed. Its models are used, too, if they have
     the same name and the same settings. null: the run downloads and prepares its own text."""
-    released: Released
+    pretrained: Pretrained
     """Published models, from which the tables and figures are made. They are not changed."""
     languages: Languages
     """Codes of the languages, as Moses' tokenizer knows them (Sec. 4)."""

@@ -34,7 +34,7 @@ def get_published_settings(config: Config) -> dict[str, Any]:
     corpora = [*list_corpora(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [*config.use.models, moses.phrase_model if moses else None])
-    lists = [config.rescored[name].lists for name in config.use.rescored]
+    lists = [config.rescored[name].n_best_list for name in config.use.rescored]
     used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
     for catalogue, names in used:
         if catalogue in values:

@@ -34,7 +34,7 @@ class Selection(Settings):
     know only the words of the in-domain text, as in Moore and Lewis (2010), whom Axelrod et al. follow, and in XenC;
     other words then count the same in both models. The paper names no limit, so `all` is used; how the authors' text
     was selected is not known."""
-    lm_vocabulary_least: PositiveInt = 2
+    lm_vocabulary_min_count: PositiveInt = 2
     """Only for in_domain: how often a word must occur in the in-domain text. Moore and Lewis have 2, XenC has 1."""
     sample_pairs: PositiveInt | None = None
     """Number of pairs in the random sample for the out-of-domain models. null: as many as the in-domain text has."""
@@ -57,7 +57,7 @@ class VocabularySettings(WithoutDefaults):
     subwords: bool = False
     """Cut words into subword units (byte pair encoding, docs/own-text.md#subword-units). `words` is then the number of
     units."""
-    specials_count: bool
+    specials_included: bool
     """Whether UNK and the end symbol take two of these places. In the authors' code they do; the paper does not say."""
 
     @property

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from nmt.data.shards import ShardFiles
-from nmt.errors import UserError, naming, printable
+from nmt.errors import UserError, errors_as_user_error, printable
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import LineStream, Segment, ZstdError, decompress, open_text
@@ -151,7 +151,7 @@ def _elsewhere(member: str, names: Iterable[str]) -> str | None:
 @contextmanager
 def _opened(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
     with (
-        naming(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
+        errors_as_user_error(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
         archive.open("rb") as raw,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.training.history import last_update, reached
 from pipeline.config.experiment import list_archives
 from pipeline.config.folder import ExperimentFolder
@@ -20,7 +20,7 @@ OVERHEAD_MINUTES = 30
 """Minutes for the start, for reading, and because jobs stop five minutes early."""
 
 CARD, CARD_TERAFLOPS = "H100", 67
-REACHED: dict[FamilyName, float] = {"rnnsearch": 48, "rnnencdec": 55, "grconv": 40, "lstm": 63}
+REACHED: dict[ModelTypeName, float] = {"rnnsearch": 48, "rnnencdec": 55, "grconv": 40, "lstm": 63}
 """10^12 operations per second of an update on an H100, measured with PyTorch 2.11 in TF32 with fused steps: 13.5 and
 8.4 ms with 80 pairs of 31 positions, gated recursive convolution 29.6 ms, deep LSTM 21.4 ms
 (its batches of 128 pairs should take less for a pair)."""
@@ -75,18 +75,18 @@ def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     for other in filter(None, [run.name, run.base, *seeds]):
         if rate := reached(files.history(other)).updates_per_second:
             return TrainingTime(run.name, left, 3600 * rate, MEASURED)
-    source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED
+    source = STATED if entry.model_type in config.resources.updates_per_hour else ASSUMED
     return TrainingTime(run.name, left, expected_rate(config, run.model), source)
 
 
 def expected_rate(config: Config, model: str) -> float:
-    """Return the updates per hour that the settings state for the family, else what an H100 reached.
+    """Return the updates per hour that the settings state for the model type, else what an H100 reached.
 
     That is scaled by the operations of an update, and by what the data sheets say of the two cards.
     """
     entry, resources = config.models[model], config.resources
-    stated = resources.updates_per_hour.get(entry.family)
-    speed = 1e12 * REACHED[entry.family] * resources.gpu_teraflops / CARD_TERAFLOPS
+    stated = resources.updates_per_hour.get(entry.model_type)
+    speed = 1e12 * REACHED[entry.model_type] * resources.gpu_teraflops / CARD_TERAFLOPS
     # mean positions of a batch of real text: 31 where sentences have up to 50 words, 23 up to 30
     return stated or 3600 * speed / operations(config, model, 11 + 0.4 * min(entry.max_words, 60))
 
@@ -99,7 +99,7 @@ def operations(config: Config, model: str, positions: float) -> float:
     """
     entry = config.models[model]
     words = config.vocabulary.sizes
-    weights = FAMILIES[entry.family].weights(entry.architecture, words)
+    weights = MODEL_TYPES[entry.model_type].weights(entry.architecture, words)
     in_products = weights - sum(words) * entry.architecture.embedding_size
     return 6.0 * entry.training.batch_size * positions * in_products
 
@@ -152,7 +152,7 @@ def disk_bytes(
     all_runs = collect_runs(config, list(config.models))
     models = [config.models[all_runs[run].model] for run in runs]
     weights = [
-        FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
+        MODEL_TYPES[model.model_type].weights(model.architecture, config.vocabulary.sizes) for model in models
     ]
     return {
         "archives": sum(config.archives[archive].bytes or 0 for archive in archives),

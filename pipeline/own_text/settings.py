@@ -40,8 +40,8 @@ STAR = 2
 class Sizes:
     """Settings for text of up to so many training pairs: those of an experiment, with differences.
 
-    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour by family, on one
-    core with sentences of `length` tokens; none if they need a GPU.
+    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour by model type, on
+    one core with sentences of `length` tokens; none if they need a GPU.
     """
 
     pairs: float
@@ -119,7 +119,9 @@ class Proposal:
             limits=(round(SHORTER * longest), longest),
             vocabulary=(source, target),
             updates=int(min(most, max(fewest, wanted))),
-            rates={family: int(float(f"{rate * slower:.1e}")) for family, rate in sizes.rates.items()},
+            rates={
+                model_type: int(float(f"{rate * slower:.1e}")) for model_type, rate in sizes.rates.items()
+            },
             units=units,
         )
 
@@ -245,14 +247,14 @@ def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
     """Return the models, equal updates for the first four, and what follows from their names and limits."""
     (short, long), updates = proposal.limits, proposal.updates
     models = {
-        f"{family}-{limit}": {
+        f"{model_type}-{limit}": {
             "label": f"{label}-{limit}",
-            "family": family,
+            "model_type": model_type,
             "max_words": limit,
             "training": {"updates": updates},
         }
         for limit in (short, long)
-        for family, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch"))
+        for model_type, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch"))
     }
     plain, search = f"rnnencdec-{long}", f"rnnsearch-{long}"
     models[f"{search}-star"] = {

@@ -23,7 +23,7 @@ UNPROVEN = (
 
 def inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each summary that its history contradicts, and for each two runs with the same weights."""
-    if inputs.config.released.models:  # they may have come without their histories
+    if inputs.config.pretrained.models:  # they may have come without their histories
         return
     summaries: dict[Path, dict[str, Any]] = {}
     for run in inputs.runs:

@@ -1,4 +1,4 @@
-"""The main finding of a run in words: how the models score on the longest sentences (results/finding.txt)."""
+"""The main finding of a run in words: how the models score on the longest sentences (results/headline.txt)."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 
-COMPARISON, FINDING, DOCUMENT = "comparison.json", "finding.txt", "tables.tex"
-TABLES_MADE = "tables.made.json"
+COMPARISON, FINDING, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
+TABLES_MADE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
 """The table and the figure of the corpora."""
@@ -75,5 +75,5 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
         ],
         [*figures, *([VECTORS] if config.sentence_vectors else [])],
         list(collect_runs(config, aligning)) if has_gold_alignments(config) else [],
-        corpora=config.released.models is None,
+        corpora=config.pretrained.models is None,
     )

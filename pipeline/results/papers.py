@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.environment import REPOSITORY
-from nmt.errors import naming
+from nmt.errors import errors_as_user_error
 from nmt.settings.base import validated
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
@@ -188,6 +188,6 @@ def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
 
 def read_paper(path: Path) -> Paper:
     """Return what the file of a paper says; a `UserError` where there is none or it says something else."""
-    with naming(path, "correct it"):
+    with errors_as_user_error(path, "correct it"):
         values = parse(path.read_text(encoding="utf-8"))
     return validated(Paper, values, str(path))

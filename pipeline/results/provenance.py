@@ -32,7 +32,7 @@ def contradictions(inputs: Inputs) -> Iterator[str]:
     yield from other_decoding(inputs)
     yield from other_weights(inputs)
     yield from other_sentences(inputs)
-    if not inputs.config.released.models:  # those were trained with settings of their own
+    if not inputs.config.pretrained.models:  # those were trained with settings of their own
         yield from other_text(inputs)
         yield from other_trainings(inputs)
 
@@ -52,7 +52,7 @@ def other_text(inputs: Inputs) -> Iterator[str]:
         for part, meta in metas.items():
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
                 yield f"{checksums[part]}: made with another vocabulary than {file}"
-        count = len(vocabulary) if config.vocabulary.specials_count else len(vocabulary) - len(SPECIALS)
+        count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
         # a smaller one has every word of the text
         lacks_words = not vocabulary.has_subwords and _unknown_words(package, side) > 0
         if count > size or (count < size and lacks_words):

@@ -20,7 +20,7 @@ from tests.browser import browser
 from tests.plans import shared_folder
 from tests.running import ROOT, make_demo, run, run_command
 
-QUICK = {"test_demo.py", "test_families.py"}
+QUICK = {"test_demo.py", "test_model_types.py"}
 """What `make test` has of these tests; `make test-slow` has the others."""
 
 SMALL = """
@@ -29,7 +29,7 @@ use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-star], systems: [both], 
 systems:
   both: {label: Both, members: [rnnencdec-50, rnnsearch-50], average: log_probability, decoding: {beam: 3, n_best: 3}}
 rescored:
-  mixed: {label: Mixed, lists: both, members: [rnnsearch-50]}
+  mixed: {label: Mixed, n_best_list: both, members: [rnnsearch-50]}
 corpora:
   demo-train: {grammar: {split: train, pairs: 2000}}
   demo-test: {grammar: {split: test, pairs: 60}}

@@ -65,7 +65,7 @@ def test_a_person_is_told_the_finding_and_little_more(finished: Path) -> None:
     output = (finished / OUTPUT).read_text(encoding="utf-8")
     assert output.count("RNNsearch-50*: begins, 300 updates") == 1
     said = " ".join(output.split())  # whatever the width of its lines
-    assert " ".join((finished / "results" / "finding.txt").read_text(encoding="utf-8").split()) in said
+    assert " ".join((finished / "results" / "headline.txt").read_text(encoding="utf-8").split()) in said
     assert str(finished / "results" / "report.html") in said
     progress = output.partition("| Model")[0]
     assert progress.count("\n") < 60 and "jobid" not in progress
@@ -137,7 +137,7 @@ def test_tables_carry_the_means_of_both_seeds(finished: Path) -> None:
 
 
 def test_an_ensemble_trains_nothing(finished: Path) -> None:
-    made = read(finished / "results" / "translations" / "test" / "both.all.made.json")
+    made = read(finished / "results" / "translations" / "test" / "both.all.provenance.json")
     assert [model["name"] for model in made["models"]] == ["rnnencdec-50", "rnnsearch-50"]
     assert (made["average"], made["settings"]["beam"]) == ("log_probability", 3)
     assert (

@@ -31,7 +31,7 @@ artifacts:
 """
 RENAMED = """
 use: {models: [mine, rnnsearch-30]}
-models: {mine: {label: Mine, family: rnnencdec, max_words: 30, training: {updates: 10, decay_from_epoch: 1}}}
+models: {mine: {label: Mine, model_type: rnnencdec, max_words: 30, training: {updates: 10, decay_from_epoch: 1}}}
 artifacts: {figure2_models: [mine, rnnsearch-30], table3_models: [mine, rnnsearch-30]}
 """
 ONE_MODEL = """

@@ -19,7 +19,7 @@ from tests.running import ROOT, build_wheel
 PAGE = ROOT / "docs" / "library.md"
 SMALLER = {
     **dict.fromkeys(["hidden_units", "embedding_size", "maxout_units", "alignment_units"], 8),
-    **{"updates": 20, "validate_every": 10, "checkpoint_every": 10, "train_sample": 10, "widest_beam": 12},
+    **{"updates": 20, "validate_every": 10, "checkpoint_every": 10, "train_sample": 10, "max_beam": 12},
 }
 """In place of the page's numbers, so that training takes seconds."""
 

@@ -19,9 +19,9 @@ from nmt.decoding import beam_search
 from nmt.decoding.translation import Translation
 from nmt.decoding.translator import TextTranslator
 from nmt.io.files import write_json
-from nmt.model import families
+from nmt.model import model_types
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Tokenization
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
@@ -55,13 +55,13 @@ TESTS = [
 """The second is too short for a clause, the last has a word without an id."""
 
 
-def model_folder(folder: Path, family: FamilyName, seed: int) -> Path:
+def model_folder(folder: Path, model_type: ModelTypeName, seed: int) -> Path:
     """A model with random weights that 16 bits hold."""
     folder.mkdir(parents=True)
-    run = model_run(family=family).model_copy(update={"label": f"{family}, small"})
+    run = model_run(model_type=model_type).model_copy(update={"label": f"{model_type}, small"})
     for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
         WordVocabulary([(word, 9) for word in words]).write(folder / name)
-    network = families.create(family, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
+    network = model_types.create(model_type, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
     generator = torch.Generator().manual_seed(seed)
     weights = {
         name: weight.normal_(0, 0.9, generator=generator).half().float()
@@ -74,7 +74,7 @@ def model_folder(folder: Path, family: FamilyName, seed: int) -> Path:
 
 @pytest.fixture(scope="module")
 def text() -> TextSettings:
-    search = decoding(beam=4, max_length_factor=2, min_length="half", unfinished="retry", widest_beam=8)
+    search = decoding(beam=4, max_length_factor=2, min_length="half", if_no_eos="retry", max_beam=8)
     return text_settings(search)
 
 
@@ -192,17 +192,19 @@ NETWORK = """
     });"""
 
 
-@pytest.mark.parametrize("family", ["rnnsearch", "rnnencdec"])
-def test_every_interpretation_of_the_paper_is_computed(playground: Playground, family: FamilyName) -> None:
+@pytest.mark.parametrize("model_type", ["rnnsearch", "rnnencdec"])
+def test_every_interpretation_of_the_paper_is_computed(
+    playground: Playground, model_type: ModelTypeName
+) -> None:
     draw = random.Random(2)
-    for number, changes in enumerate(interpretations(family)):
-        model = small_model(family, **changes, source_end=number % 2 == 0, unused_ids=number % 3)
+    for number, changes in enumerate(interpretations(model_type)):
+        model = small_model(model_type, **changes, source_eos=number % 2 == 0, unused_ids=number % 3)
         state = {name: weight.half() for name, weight in model.state_dict().items()}
         model.load_state_dict(state)
         described = {
             "tensors": [[name, list(weight.shape), None] for name, weight in state.items()],
             "architecture": model.architecture.model_dump(),
-            "aligns": family == "rnnsearch",
+            "aligns": model_type == "rnnsearch",
             "targetWords": model.target_vocabulary,
         }
         numbers = np.concatenate([weight.numpy().ravel() for weight in state.values()])
@@ -213,8 +215,8 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
             normalize_by_length=draw.random() < 0.5,
             min_length=draw.choice(["half", "none"]),
             max_length_factor=2,
-            unfinished="widen",
-            widest_beam=12,
+            if_no_eos="widen_beam",
+            max_beam=12,
             widening_budget=draw.choice([None, 2, 5]),
         )
         forbid = draw.random() < 0.5

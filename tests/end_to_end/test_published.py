@@ -115,7 +115,7 @@ def test_changed_digits_are_named_with_their_lines(results: Path) -> None:
     rate.write_text(json.dumps(values | {"alignment_error_rate": 0.01}, indent=2) + "\n", encoding="utf-8")
     change_cell(results / "table1.csv", "rnnsearch-50", "bleu_all", "99.99")
     change_cell(results / "table2.csv", "rnnsearch-50", "dev_nll", "1.0000")
-    finding = results / "finding.txt"
+    finding = results / "headline.txt"
     finding.write_text(finding.read_text(encoding="utf-8").replace(" BLEU", "9 BLEU"), encoding="utf-8")
     table3 = results / "table3.md"
     table3.write_text(table3.read_text(encoding="utf-8") + "One line more.\n", encoding="utf-8")
@@ -185,7 +185,7 @@ def test_other_settings_than_models_were_trained_and_decoded_with_are_named(resu
     weights.write_bytes(b"others")
     forge(results)
     found = problems(results)
-    named = f"{results}/translations/test/{{}}.all.made.json"
+    named = f"{results}/translations/test/{{}}.all.provenance.json"
     others = f"{named.format('rnnsearch-50')}: made with other weights than the summaries of its models name"
     assert others in found
     assert any(line.startswith(f"{weights}: altered: ") for line in found)
@@ -226,7 +226,7 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     path = results / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))
     values |= {"data_from": str(tmp_path), "mirrors": [str(tmp_path)]}
-    values["released"] = {"models": str(tmp_path)}
+    values["pretrained"] = {"models": str(tmp_path)}
     values["artifacts"] |= {"gold_alignments": str(secret), "moses_translations": str(secret)}
     values["models"]["rnnsearch-50"]["label"] = f"$(touch {trace})'; touch {trace}; {{input}} {{{{x}}}}"
     archive = {"url": "http://127.0.0.1:9/x", "path": "../../secret.txt"}
@@ -240,7 +240,7 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     # the label is another, and nothing else is
     assert any(line.startswith(f"{results}/table1.csv") for line in found.problems)
     tables = {line.partition(",")[0] for line in found.problems if line.startswith(str(results))}
-    assert tables <= {str(results / name) for name in (*TABLES, "tables.tex", "finding.txt")}
+    assert tables <= {str(results / name) for name in (*TABLES, "tables.tex", "headline.txt")}
 
 
 def test_settings_from_somebody_else_ask_for_no_work_without_end(results: Path) -> None:
@@ -278,7 +278,7 @@ def test_what_a_version_publishes_translates_as_the_run_did(copy: Path, tmp_path
     mine = tmp_path / "mine"
     mine.mkdir()
     settings = yaml.safe_load((copy / "config.yaml").read_text(encoding="utf-8"))
-    settings["released"] = {"models": "../models"}
+    settings["pretrained"] = {"models": "../models"}
     settings["use"] |= {"models": RUNS, "systems": [], "rescored": []}
     settings["models"]["rnnsearch-50"]["seeds"] = [1]
     settings["artifacts"]["ablations"] = {}

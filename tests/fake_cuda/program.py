@@ -1,4 +1,4 @@
-"""Run an update of every family on fake CUDA tensors; print what was found as JSON."""
+"""Run an update of every model type on fake CUDA tensors; print what was found as JSON."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from nmt.data.batches import Batch, pad_pairs
-from nmt.model import families
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.model import model_types
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.training import update
 from tests.small_models import small_architecture
 from tests.training_settings import training
@@ -71,11 +71,11 @@ def batch_of(mode: FakeTensorMode, length: int) -> Batch:
         return Batch(*(mode.from_tensor(part).to(CUDA) for part in batch.tensors()))
 
 
-def one_update(family: FamilyName) -> str:
+def one_update(model_type: ModelTypeName) -> str:
     """Make a second update, which must touch nothing of the host."""
     mode = FakeTensorMode(allow_non_fake_inputs=False)
     with mode, torch.device(CUDA):
-        model = families.build(family, small_architecture(family), 9, 7)
+        model = model_types.build(model_type, small_architecture(model_type), 9, 7)
     first, second = batch_of(mode, 2), batch_of(mode, 3)
     with mode, torch.autograd.set_multithreading_enabled(False):
         updater = update.Updater(model, training(kernels="torch"))
@@ -88,15 +88,15 @@ def one_update(family: FamilyName) -> str:
 
 
 def main() -> None:
-    """Every family on its own."""
+    """Every model type on its own."""
     update.GraphedUpdates = lambda *_: None  # type: ignore[assignment, misc]
     torch.lstm = cudnn_lstm
     found = {}
-    for family in FAMILIES:
+    for model_type in MODEL_TYPES:
         try:
-            found[family] = one_update(family)
+            found[model_type] = one_update(model_type)
         except Exception as error:
-            found[family] = f"{type(error).__name__}: {error}"
+            found[model_type] = f"{type(error).__name__}: {error}"
     print(json.dumps(found))
 
 

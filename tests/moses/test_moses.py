@@ -19,7 +19,7 @@ moses: {enabled: true, tuning_rounds: 3, n_best: 20, alignment_block: 2000, lm_o
 SCORED = """
 moses: {phrase_model: rnnenc-phrases}
 models:
-  rnnenc-phrases: {label: Phrases, family: rnnencdec, max_words: 7, training: {updates: 20}}
+  rnnenc-phrases: {label: Phrases, model_type: rnnencdec, max_words: 7, training: {updates: 20}}
 """
 PAIRS, SENTENCES = 3000, 30
 

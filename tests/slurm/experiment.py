@@ -183,7 +183,8 @@ def results(folder: Path) -> dict[str, object]:
     for row in rows:
         del row["hours"], row["hours_std"], row["device"]
     makings = {
-        str(file.relative_to(folder)): making(file) for file in folder.glob("translations/*/*.made.json")
+        str(file.relative_to(folder)): making(file)
+        for file in folder.glob("translations/*/*.provenance.json")
     }
     return {**found, **makings, "results/table2.csv": rows}
 

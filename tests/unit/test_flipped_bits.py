@@ -106,7 +106,7 @@ def test_what_a_version_without_sums_wrote_is_read(made: Path, tmp_path: Path) -
             about = json.loads(file.metadata()["about"])
         del about["sha256"]
         save_file(load_file(folder / name), folder / name, about)
-    record = folder / "out.made.json"
+    record = folder / "out.provenance.json"
     record.write_text(json.dumps({**json.loads(record.read_text()), "lines": None}), encoding="utf-8")
     for read in (read_model, read_shortlist, read_decoded):
         read(folder)

@@ -18,7 +18,7 @@ from nmt.cli import in_one_line
 from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError, naming
+from nmt.errors import UserError, errors_as_user_error
 from nmt.evaluation.alignment_error_rate import read_gold
 from nmt.evaluation.principal_components import COLUMNS, read_panels
 from nmt.evaluation.translations import read_records
@@ -194,7 +194,7 @@ def test_a_message_is_short_whatever_it_names() -> None:
 
 
 def test_a_fault_of_the_program_is_not_told_as_one_of_the_file() -> None:
-    with pytest.raises(KeyError), naming("text.json"):
+    with pytest.raises(KeyError), errors_as_user_error("text.json"):
         raise KeyError("label")
-    with pytest.raises(UserError, match="other"), naming("text.json"):
+    with pytest.raises(UserError, match="other"), errors_as_user_error("text.json"):
         open("other.json", "rb")  # noqa: SIM115

@@ -11,12 +11,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from tests.running import ROOT
 from tests.translators import trained_model
 
 NOTEBOOK = ROOT / "docs" / "attention.ipynb"
-MODELS: dict[str, FamilyName] = {"rnnsearch-50": "rnnsearch", "rnnencdec-50": "rnnencdec"}
+MODELS: dict[str, ModelTypeName] = {"rnnsearch-50": "rnnsearch", "rnnencdec-50": "rnnencdec"}
 DRAWS = re.compile(r"^(picture\(|plt\.show)", re.MULTILINE)
 
 
@@ -27,8 +27,8 @@ def cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 def test_the_lecture_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = tmp_path / "experiments" / "demo" / "models"
     models.mkdir(parents=True)
-    for name, family in MODELS.items():
-        shutil.move(trained_model(tmp_path / family, family), models / name)
+    for name, model_type in MODELS.items():
+        shutil.move(trained_model(tmp_path / model_type, model_type), models / name)
     (tmp_path / "docs").mkdir()
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

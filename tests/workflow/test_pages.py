@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nmt.settings import families
+from nmt.settings import model_types
 from pipeline.config.layers import find_layers, merge_layers
 from tests.running import ROOT
 
@@ -20,9 +20,13 @@ FIRST = "bahdanau2015"
 
 
 def settings_of(paper: str) -> dict[str, Any]:
-    """The root's settings with those of the paper's experiment over them, and every family's `architecture`."""
+    """The root's settings with those of the paper's experiment over them, and every model type's `architecture`."""
     values = merge_layers(find_layers(ROOT / "experiments" / (paper if paper != FIRST else "paper")))
-    known = {key: None for family in families.FAMILIES.values() for key in family.architecture.model_fields}
+    known = {
+        key: None
+        for model_type in model_types.MODEL_TYPES.values()
+        for key in model_type.architecture.model_fields
+    }
     return {**values, "architecture": known | values["architecture"]}
 
 

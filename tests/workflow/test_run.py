@@ -23,7 +23,7 @@ def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
     (tmp_path / "results").mkdir()
     row = f"| Modèle{' ' * 40}| All{' ' * 20}| 13a{' ' * 20}|"
     (tmp_path / "results" / "table1.md").write_text(f"{row}\n\nNotes.\n", encoding="utf-8")
-    (tmp_path / "results" / "finding.txt").write_text(f"{'word ' * 30}\n", encoding="utf-8")
+    (tmp_path / "results" / "headline.txt").write_text(f"{'word ' * 30}\n", encoding="utf-8")
     (tmp_path / "results" / "report.html").touch()
     (tmp_path / "scores" / "test").mkdir(parents=True)
     for name, bleu in (("rnnencdec-5", 4.0), ("rnnsearch-5", 20.0), ("rnnsearch-5-star", 12.0)):

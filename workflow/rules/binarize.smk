@@ -7,7 +7,7 @@ if PREPARED:
             f"vocabulary/{language}",
             {
                 "words": size,
-                "specials_count": CONFIG.vocabulary.specials_count,
+                "specials_included": CONFIG.vocabulary.specials_included,
                 "subwords": CONFIG.vocabulary.subwords,
             },
         )

@@ -122,7 +122,7 @@ PREPARED = experiment.list_prepared_corpora(CONFIG)
 FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
 # Somebody's models that take the place of this run's own, and what this run keeps beside its results.
-MODELS = CONFIG.released.models or "models"
+MODELS = CONFIG.pretrained.models or "models"
 RESULTS = ReplicationPackage(Path("results"))
 
 # What decides each kind of job, as small files that rules have as inputs.

@@ -51,7 +51,7 @@ def vocabulary(language):
     side = "source" if language == SOURCE else "target"
     return (
         f"{MODELS}/{RUNS_IN_USE[0]}/{side}.tsv"
-        if CONFIG.released.models
+        if CONFIG.pretrained.models
         else str(FOLDER.vocabulary(language))
     )
 

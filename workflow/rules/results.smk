@@ -7,7 +7,7 @@ DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
 # Runs whose models this experiment has itself: all, unless they are somebody else's.
-OWN_MODELS = [] if CONFIG.released.models else RUNS_IN_USE
+OWN_MODELS = [] if CONFIG.pretrained.models else RUNS_IN_USE
 
 SCORED = [
     str(FOLDER.scores(set_name, system))

@@ -63,7 +63,7 @@ if PREPARED and CONFIG.selection.enabled:
                 {
                     "order": CONFIG.selection.order,
                     "discount_fallback": CONFIG.selection.discount_fallback,
-                    "least": CONFIG.selection.lm_vocabulary_least,
+                    "least": CONFIG.selection.lm_vocabulary_min_count,
                     "also_words": None,
                 },
             ),

@@ -28,7 +28,7 @@ rule translate:
         reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
     output:
         translations="translations/{set}/{model}.{mode}.jsonl",
-        record="translations/{set}/{model}.{mode}.made.json",
+        record="translations/{set}/{model}.{mode}.provenance.json",
     log:
         "logs/translate/{set}/{model}.{mode}.log",
     threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)

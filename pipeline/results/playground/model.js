@@ -123,7 +123,7 @@ class Network {
 
   /** What the decoder reads of a source: shares of the annotations in all that uses a context, keys U_a h_j, and s_0. */
   encode(words) {
-    const ids = this.architecture.source_end ? [...words, END_ID] : words;
+    const ids = this.architecture.source_eos ? [...words, END_ID] : words;
     const embedded = ids.map((id) => this.embed("source", id));
     const read = (unit, inputs) => {
       let state = new Float64Array(unit.hidden);
@@ -270,7 +270,7 @@ function* translateIds(network, ids, decoding, beam, forbidUnknown) {
   let width = beam;
   let left = beam * (decoding.widening_budget ?? Infinity);
   let found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
-  while (!found.finished && decoding.unfinished !== "best" && width < decoding.widest_beam && 2 * width <= left) {
+  while (!found.finished && decoding.if_no_eos !== "best" && width < decoding.max_beam && 2 * width <= left) {
     width *= 2;
     left -= width;
     found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);

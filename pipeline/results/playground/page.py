@@ -24,7 +24,7 @@ from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
 from nmt.settings.base import read
 from nmt.settings.decoding import TextSettings
-from nmt.settings.families import IN_BROWSER
+from nmt.settings.model_types import IN_BROWSER
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, WEIGHTS
@@ -104,7 +104,7 @@ def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)
-    if {run.family for run in runs} - {*IN_BROWSER} or any(
+    if {run.model_type for run in runs} - {*IN_BROWSER} or any(
         Vocabulary.read(file).has_subwords for file in files
     ):
         return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
@@ -127,7 +127,7 @@ def _description(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any
     run, state = model.run, model.network.state_dict()
     return {
         "label": run.label,
-        "family": run.family,
+        "model_type": run.model_type,
         "aligns": run.aligns,
         "max_words": run.max_words,
         "architecture": run.architecture.model_dump(),

@@ -67,7 +67,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     notes += _comparison_note(table, rows, measured, settings)
     if table.reported:
         notes.append(reported_note(paper, table.called))
-    rules = _rules([runs[0]["family"] for runs in trained.values()], len(others))
+    rules = _rules([runs[0]["model_type"] for runs in trained.values()], len(others))
     if table.rows:
         rows.sort(key=lambda row: table.row_of(row["id"]) or 0)
         rules = []
@@ -105,11 +105,11 @@ def _systems(table: ScoreTable, measured: Measured) -> Runs:
     return {name: runs for name, runs in scores.items() if table.row_of(name) is not None}
 
 
-def _rules(families: Sequence[str], others: int) -> list[int]:
-    """Return rows with a rule above them: where the models' families begin again, and before the other systems."""
-    places = range(1, len(families))
-    rules = [place for place in places if families[place - 1] != families[place] == families[0]]
-    return [*rules, len(families)] if families and others else rules
+def _rules(model_types: Sequence[str], others: int) -> list[int]:
+    """Return rows with a rule above them: where the models' types begin again, and before the other systems."""
+    places = range(1, len(model_types))
+    rules = [place for place in places if model_types[place - 1] != model_types[place] == model_types[0]]
+    return [*rules, len(model_types)] if model_types and others else rules
 
 
 def _layout(table: ScoreTable, rows: Sequence[Row]) -> tuple[list[str], list[str]]:
@@ -248,7 +248,7 @@ def _score_note(table: ScoreTable, rows: Sequence[Row], settings: ReportSettings
         sentences = "; ".join(f"{column.header}: {_count(rows, name)} sentences" for name, column in columns)
         parts.append(f"{sentences}, [UNK] {written}.")
     if columns := by_mode["no_unk"]:
-        once_more = " unless no translation ended without it" if settings.unfinished == "retry" else ""
+        once_more = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
         *others, last = (_count(rows, name) for name, _ in columns)
         counts = f"{', '.join(others)} and {last}" if others else last
         parts.append(

@@ -32,10 +32,10 @@ COLUMNS = [
 
 
 def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: ReportSettings) -> Table:
-    """Return learning statistics; rows in the order of `summaries`, but a family stays together."""
+    """Return learning statistics; rows in the order of `summaries`, but a model type stays together."""
     models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
-    families = list(dict.fromkeys(summary["family"] for summary in models))
-    ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
+    model_types = list(dict.fromkeys(summary["model_type"] for summary in models))
+    ordered = sorted(models, key=lambda summary: model_types.index(summary["model_type"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
     cells = []
     for row in rows:

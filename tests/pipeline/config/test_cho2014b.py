@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nmt.data.vocabulary import SPECIALS, size_without_specials
-from nmt.settings.families import FAMILIES, GrConvArchitecture
+from nmt.settings.model_types import MODEL_TYPES, GrConvArchitecture
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
@@ -58,5 +58,5 @@ def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
 
 def test_the_model_has_as_many_weights_as_with_the_authors_code(config: Config) -> None:
     sizes = grconv(config)
-    ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_count)
-    assert FAMILIES["grconv"].weights(sizes, (ids, ids)) / 1e6 == pytest.approx(117.4, abs=0.1)
+    ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_included)
+    assert MODEL_TYPES["grconv"].weights(sizes, (ids, ids)) / 1e6 == pytest.approx(117.4, abs=0.1)

@@ -25,7 +25,7 @@ FAULTS = [
     # what stands at a key
     ("training: {updats: 5}", "training.updats"),
     ("training: {batch_size: many}", "training.batch_size"),
-    ("models: {new: {label: New, family: rnnsearch}}", "models.new.max_words"),
+    ("models: {new: {label: New, model_type: rnnsearch}}", "models.new.max_words"),
     ("models: 3", "models"),
     ("cleaning: {max_ratio: .nan}", "cleaning.max_ratio"),
     ("data_from: ../{other}", "data_from"),
@@ -44,7 +44,7 @@ FAULTS = [
     ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
     ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
     (
-        "models: {unused: {label: U, family: rnnsearch, max_words: 9, continue_from: lstm}}",
+        "models: {unused: {label: U, model_type: rnnsearch, max_words: 9, continue_from: lstm}}",
         "models.unused.continue_from",
     ),
     (
@@ -64,7 +64,7 @@ FAULTS = [
         "models.rnnsearch-50-star.training.updates",
     ),
     ("models: {rnnsearch-50-star: {seeds: [3]}}", "models.rnnsearch-50-star.seeds"),
-    ("models: {a.seed-2: {label: A, family: rnnsearch, max_words: 5}}", "models.a.seed-2"),
+    ("models: {a.seed-2: {label: A, model_type: rnnsearch, max_words: 5}}", "models.a.seed-2"),
     ("selection: {in_domain: []}", "selection.in_domain"),
     ("selection: {in_domain: [newstest2014]}", "selection.in_domain"),
     ("selection: {corpus_words: {newstest2009: 5}}", "selection.corpus_words"),
@@ -84,8 +84,8 @@ FAULTS = [
         SYSTEM.replace("two", "rnnsearch-30").replace("ENTRY", "members: [rnnsearch-50]"),
         "systems.rnnsearch-30",
     ),
-    (RESCORED.replace("ENTRY", "lists: best, members: [rnnsearch-50]"), "rescored.own.lists"),
-    (RESCORED.replace("ENTRY", "lists: two, members: [two]"), "rescored.own.members"),
+    (RESCORED.replace("ENTRY", "n_best_list: best, members: [rnnsearch-50]"), "rescored.own.n_best_list"),
+    (RESCORED.replace("ENTRY", "n_best_list: two, members: [two]"), "rescored.own.members"),
     ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
     ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
     ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
@@ -162,7 +162,7 @@ def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch:
 GIVEN = """
 artifacts: {moses_translations: nowhere.txt, gold_alignments: nowhere.align}
 n_best_lists: {m: nowhere.gz}
-rescored: {r: {label: R, lists: m, members: [rnnsearch-50]}}
+rescored: {r: {label: R, n_best_list: m, members: [rnnsearch-50]}}
 use: {rescored: [r]}
 """
 

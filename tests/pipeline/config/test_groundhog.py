@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nmt.data.vocabulary import SPECIALS, size_without_specials
-from nmt.model import families
+from nmt.model import model_types
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from tests.running import ROOT
@@ -39,19 +39,19 @@ def value(config: Config, key: str) -> Any:
 def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: int) -> None:
     entry = GROUNDHOG.models[model]
     text = GROUNDHOG.vocabulary
-    ids = len(SPECIALS) + size_without_specials(text.words, text.specials_count)
+    ids = len(SPECIALS) + size_without_specials(text.words, text.specials_included)
     with torch.device("meta"):
-        made = families.build(entry.family, entry.architecture, ids, ids)
+        made = model_types.build(entry.model_type, entry.architecture, ids, ids)
     assert sum(weight.numel() for weight in made.parameters()) == parameters
 
 
 # What groundhog.md and the paper's appendix say of the authors' runs, whether the paper's own run does the same or not.
 AUTHORS = {
     "vocabulary/words": 30_000,
-    "vocabulary/specials_count": True,
+    "vocabulary/specials_included": True,
     "architecture/step_order": "groundhog",
     "architecture/output_layer": "factored",
-    "architecture/source_end": True,
+    "architecture/source_eos": True,
     "architecture/unused_ids": 1,
     "training/optimizer": "adadelta",
     "training/rho": 0.95,
@@ -68,14 +68,14 @@ AUTHORS = {
     "tokenization/escape": True,
     "tokenization/split_hyphens": False,
     "selection/lm_vocabulary": "in_domain",
-    "selection/lm_vocabulary_least": 1,
+    "selection/lm_vocabulary_min_count": 1,
     "cleaning/max_words": None,
     "cleaning/max_ratio": None,
     "decoding/beam": 10,
     "decoding/normalize_by_length": False,
     "decoding/min_length": "half",
     "decoding/max_length_factor": 3,
-    "decoding/unfinished": "retry",
+    "decoding/if_no_eos": "retry",
     "decoding/unknown": "allowed",
 }
 

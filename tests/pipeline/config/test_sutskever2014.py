@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
     "architecture.hidden_units": 1000,
     "architecture.embedding_size": 1000,
     "architecture.init_range": 0.08,
-    "architecture.source_end": False,
+    "architecture.source_eos": False,
     "training.optimizer": "sgd",
     "training.learning_rate": 0.7,
     "training.decay_from_epoch": 5,

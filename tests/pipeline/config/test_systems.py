@@ -13,10 +13,10 @@ OVERLAY = """
 use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow], rescored: [moses-mixed, own, best]}
 n_best_lists: {moses: lists/moses.gz, other: lists/other.gz}
 rescored:
-  moses-mixed: {label: Mixed, lists: moses, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
-  own: {label: Own, lists: two, members: [rnnencdec-50]}
-  best: {label: Best, lists: moses}
-  spare: {label: Spare, lists: other}
+  moses-mixed: {label: Mixed, n_best_list: moses, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
+  own: {label: Own, n_best_list: two, members: [rnnencdec-50]}
+  best: {label: Best, n_best_list: moses}
+  spare: {label: Spare, n_best_list: other}
 models: {rnnsearch-50: {seeds: [4, 2]}}
 systems:
   two: {label: Two, members: [rnnsearch-50, rnnsearch-50.seed-2], average: log_probability}

@@ -191,7 +191,7 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(tmp_path: Path) 
         "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
     }
     described = ScoreTable(kind="scores", called="Table 1", columns=columns, reported=reported)
-    summaries = {model: [summary(model, 1, family="rnnsearch")] for model in ONE_RUN}
+    summaries = {model: [summary(model, 1, model_type="rnnsearch")] for model in ONE_RUN}
     measured = Measured({"test": scores(found)}, summaries, found)
     table = score_table(described, "They", measured, settings(*ONE_RUN))
     rows = {row["id"]: row for row in table.data.to_dict("records")}

@@ -34,7 +34,7 @@ def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
             path = package.of_run(run, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    config = SimpleNamespace(released=SimpleNamespace(models=None))
+    config = SimpleNamespace(pretrained=SimpleNamespace(models=None))
     return SimpleNamespace(package=package, runs=["a", "b"], config=config)
 
 

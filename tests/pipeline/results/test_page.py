@@ -36,7 +36,7 @@ def page(tmp_path: Path) -> str:
         "# Title\n\n## Part\n\n| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n\n"
         "![px](http://elsewhere/p.png) [a](http://elsewhere) <http://elsewhere/b> <img src='http://elsewhere'>\n"
     )
-    (tmp_path / "finding.txt").write_text("A keeps 89.4 BLEU; B <b> 8.4.\n")
+    (tmp_path / "headline.txt").write_text("A keeps 89.4 BLEU; B <b> 8.4.\n")
     described = PngInfo()
     described.add_text("Description", 'BLEU against "length" & more')
     Image.new("L", (2, 2)).save(tmp_path / "figure2.png")
@@ -44,7 +44,7 @@ def page(tmp_path: Path) -> str:
     rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": {}}
     for name in ("m.json", "m.seed-2.json", "n.json"):
         (tmp_path / name).write_text(json.dumps(rate))
-    names = ["finding.txt", "table1.md", "figure2.png", "learning_curves.png"]
+    names = ["headline.txt", "table1.md", "figure2.png", "learning_curves.png"]
     settings = {
         "seed": 1,
         "cleaning": {"max_words": None, "name": "<script>"},

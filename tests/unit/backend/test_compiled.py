@@ -16,7 +16,7 @@ from torch._dynamo.utils import counters
 from nmt.backend import compiled
 from nmt.backend.compiled import CACHE_VARIABLE, UNFINISHED, will_fuse
 from nmt.backend.products import Backend
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater
 from tests.messages import refused
 from tests.running import ROOT
@@ -29,11 +29,11 @@ CPU = torch.device("cpu")
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
-def test_a_compiled_update_follows_the_equations(family: FamilyName) -> None:
+def test_a_compiled_update_follows_the_equations(model_type: ModelTypeName) -> None:
     """Cost and gradients of batches with padding and of several lengths, then the optimizer's step."""
     torch._dynamo.reset()
     counters.clear()
-    model = small_model(family)
+    model = small_model(model_type)
     model.use(Backend(fuse=will_fuse("compiled", CPU)))
     updater = Updater(model, training(clip_norm=0.5, kernels="compiled"))
     compilations = []

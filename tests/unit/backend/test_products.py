@@ -14,9 +14,9 @@ from nmt.backend import products
 from nmt.backend.products import (
     Backend,
     Int8Factor,
+    MatmulLibrary,
     Module,
     Precision,
-    Products,
     bf16_product,
     choose_products,
     pad_to_eights,
@@ -143,7 +143,7 @@ def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
     "shape", [(1, 1000, 3000), (80, 620, 3000), (600, 500, 4000), (500, 600, 2000), (3, 7, 5)]
 )
 def test_products_keep_all_digits_of_their_factors(shape: tuple[int, int, int]) -> None:
-    Backend(products=choose_products(CPU)).set_switches()
+    Backend(matmul_library=choose_products(CPU)).set_switches()
     rows, inner, columns = shape
     random = torch.Generator().manual_seed(1)
     left, right = (torch.rand(*size, generator=random) for size in ((rows, inner), (inner, columns)))
@@ -168,9 +168,9 @@ def test_tanh_is_pytorchs_or_as_exact_as_32_bits_near_1() -> None:
     assert torch.equal(tanh_(doubles.clone(), by_sigmoid=True), doubles.tanh())
 
 
-@pytest.mark.parametrize("products", ["onednn", "torch"])
+@pytest.mark.parametrize("matmul_library", ["onednn", "torch"])
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
-def test_pytorchs_own_switches_fit_each_other(products: Products, precision: Precision) -> None:
+def test_pytorchs_own_switches_fit_each_other(matmul_library: MatmulLibrary, precision: Precision) -> None:
     """Where they do not, its compiler and other users of the process cannot ask for the precision."""
-    Backend(precision, products).set_switches()
+    Backend(precision, matmul_library).set_switches()
     assert torch.get_float32_matmul_precision() in ("highest", "high", "medium")

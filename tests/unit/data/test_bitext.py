@@ -54,7 +54,7 @@ def test_a_side_with_more_words_than_16_bits_hold_has_ids_of_32(tmp_path: Path, 
     expected = [([65_536, 2], [65_535]), ([65_535, 1], [1])]
     assert sorted(content(Bitext.open(tmp_path / "b"))) == sorted(expected)
     assert (bitext.source(0).dtype, bitext.target(0).dtype) == (np.uint32, np.uint16)
-    batch = make_batch(bitext, np.arange(2), source_end=False)
+    batch = make_batch(bitext, np.arange(2), source_eos=False)
     assert sorted(batch.source.t().tolist()) == [[65_535, 1], [65_536, 2]]
 
 

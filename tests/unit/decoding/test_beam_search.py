@@ -19,7 +19,7 @@ from nmt.decoding.beam_search import Hypothesis, largest, largest_of_many
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from tests.messages import refused
 from tests.scripted_model import ScriptedModel, sources
 from tests.small_models import TARGET_VOCABULARY, small_model
@@ -32,7 +32,7 @@ def padded(model: Any, sources: list[list[int]]) -> tuple[torch.Tensor, torch.Te
     """The sources and their lengths, for a model or an ensemble."""
     ids = [np.array(source, dtype=np.uint16) for source in sources]
     first = getattr(model, "models", [model])[0]
-    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), first.architecture.source_end)
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), first.architecture.source_eos)
     return batch.source, batch.source_lengths
 
 
@@ -52,9 +52,9 @@ def log_probability(model: EncoderDecoder, source: list[int], words: list[int]) 
 
 
 @cache
-def enumerated(family: FamilyName, source: tuple[int, ...]) -> list[Hypothesis]:
+def enumerated(model_type: ModelTypeName, source: tuple[int, ...]) -> list[Hypothesis]:
     """Every sequence of at most as many words as the source."""
-    model, words = small_model(family), [word for word in range(TARGET_VOCABULARY) if word != END]
+    model, words = small_model(model_type), [word for word in range(TARGET_VOCABULARY) if word != END]
     return [
         Hypothesis([*sequence], log_probability(model, [*source], [*sequence]), True)
         for length in range(len(source) + 1)
@@ -85,9 +85,9 @@ def search(
 @pytest.mark.parametrize("min_length", ["half", "none"])
 @pytest.mark.parametrize("forbid", [False, True])
 def test_a_wide_beam_finds_the_best_of_all_sequences(
-    family: FamilyName, normalize: bool, min_length: str, forbid: bool
+    model_type: ModelTypeName, normalize: bool, min_length: str, forbid: bool
 ) -> None:
-    model = small_model(family)
+    model = small_model(model_type)
     everything = TARGET_VOCABULARY ** (max(map(len, SOURCES)) + 1)
     found = search(
         model, SOURCES, forbid, beam=everything, normalize_by_length=normalize, min_length=min_length
@@ -96,7 +96,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
         least = (len(source) + 1) // 2 if min_length == "half" else 0
         allowed = [
             other
-            for other in enumerated(family, tuple(source))
+            for other in enumerated(model_type, tuple(source))
             if len(other.words) >= least and not (forbid and UNKNOWN in other.words)
         ]
         expected = max(
@@ -108,8 +108,8 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
 
 
 @torch.no_grad()
-def test_width_one_is_greedy(family: FamilyName) -> None:
-    model = small_model(family)
+def test_width_one_is_greedy(model_type: ModelTypeName) -> None:
+    model = small_model(model_type)
     for source, hypothesis in zip(
         SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
     ):
@@ -142,11 +142,13 @@ MANY = [line[: 1 + number % 9] for number, line in enumerate(MANY)]
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_in_float64_batch_order_and_padding_change_nothing(family: FamilyName, normalize: bool) -> None:
-    model = small_model(family)
+def test_in_float64_batch_order_and_padding_change_nothing(
+    model_type: ModelTypeName, normalize: bool
+) -> None:
+    model = small_model(model_type)
     with torch.no_grad():
         model.readout.b_o[END] = 3.0  # translations end
-    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize, "unfinished": "retry"}
+    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize, "if_no_eos": "retry"}
     options["n_best"] = 4
     lists = n_best_of(model, MANY, False, **options)
     assert max(map(len, lists)) == 4
@@ -156,9 +158,9 @@ def test_in_float64_batch_order_and_padding_change_nothing(family: FamilyName, n
             assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
-def test_ties_go_to_the_lower_id(family: FamilyName) -> None:
+def test_ties_go_to_the_lower_id(model_type: ModelTypeName) -> None:
     """Where all words are equally likely, for ever, everything is a tie."""
-    model = small_model(family)
+    model = small_model(model_type)
     with torch.no_grad():
         model.readout.W_o.zero_()
         model.readout.b_o.zero_()
@@ -216,10 +218,10 @@ def test_where_nothing_ends_the_best_of_the_beam_is_taken() -> None:
     assert len(found) > 2 and set(found) == {2}
 
 
-def test_the_host_may_look_late(family: FamilyName, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_may_look_late(model_type: ModelTypeName, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU: finished sentences stay in the batch for a while, dead hypotheses are computed."""
-    model = small_model(family)
-    options = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
+    model = small_model(model_type)
+    options = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
     now = search(model, MANY, False, **options)
     monkeypatch.setattr(beam_search, "looks_at_each_step", lambda device: False)
     late = search(model, MANY, False, **options)
@@ -231,10 +233,12 @@ def test_the_host_may_look_late(family: FamilyName, monkeypatch: pytest.MonkeyPa
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("normalize", [False, True])
 @torch.no_grad()
-def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: FamilyName, normalize: bool) -> None:
+def test_on_a_gpu_no_step_between_looks_waits_for_the_host(
+    model_type: ModelTypeName, normalize: bool
+) -> None:
     """All that a search does to a step; torch refuses what would make the host wait."""
     device = torch.device("cuda")
-    model = small_model(family, torch.float32).to(device)
+    model = small_model(model_type, torch.float32).to(device)
     ids = [np.array(source, dtype=np.uint16) for source in SOURCES]
     batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True).to(device)
     settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
@@ -255,12 +259,12 @@ def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: FamilyName, n
         torch.cuda.set_sync_debug_mode("default")
 
 
-def test_an_id_that_no_word_has_is_never_written(family: FamilyName) -> None:
+def test_an_id_that_no_word_has_is_never_written(model_type: ModelTypeName) -> None:
     """Even by a model that would rather write it than anything else; what is left keeps its probability."""
-    model = small_model(family, unused_ids=2)
+    model = small_model(model_type, unused_ids=2)
     with torch.no_grad():
         model.readout.b_o[TARGET_VOCABULARY:] += 50.0
-        model.readout.b_o[END] += 2.0  # so that every family ends within the limit
+        model.readout.b_o[END] += 2.0  # so that every model type ends within the limit
     for source, found in zip(
         SOURCES, search(model, SOURCES, False, beam=50, max_length_factor=3, min_length="half"), strict=True
     ):
@@ -270,8 +274,8 @@ def test_an_id_that_no_word_has_is_never_written(family: FamilyName) -> None:
         assert found.log_probability == pytest.approx(expected, rel=1e-9)
 
 
-def test_ids_that_no_word_has_leave_every_word_its_chance(family: FamilyName) -> None:
-    model = small_model(family, unused_ids=2)
+def test_ids_that_no_word_has_leave_every_word_its_chance(model_type: ModelTypeName) -> None:
+    model = small_model(model_type, unused_ids=2)
     with torch.no_grad():
         model.readout.b_o[TARGET_VOCABULARY - 1] += 20.0
     for found in search(model, SOURCES, False, max_length_factor=3, min_length="half"):
@@ -299,10 +303,10 @@ def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
         model.readout.b_o[END] -= 4.5
     options = {"beam": 1, "max_length_factor": 1}
     stuck = [not found.finished for found in search(model, SOURCES, False, **options)]
-    again = search(model, SOURCES, False, unfinished="retry", **options)
+    again = search(model, SOURCES, False, if_no_eos="retry", **options)
     assert any(stuck)
     assert all(found.finished for found in again)
-    twice = search(model, SOURCES, False, unfinished="retry", widest_beam=2, **options)
+    twice = search(model, SOURCES, False, if_no_eos="retry", max_beam=2, **options)
     assert [found.finished for found in twice] == [
         found.finished for found in search(model, SOURCES, False, beam=2, max_length_factor=1)
     ]
@@ -321,35 +325,35 @@ def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_auth
         return best.words, best.finished
 
     assert found() == ([2, 2], False)
-    assert found(unfinished="retry", widest_beam=1) == ([UNKNOWN], True)
-    assert found(unfinished="retry", widest_beam=2) == ([UNKNOWN], True)
-    assert found(unfinished="widen", widest_beam=1) == ([2, 2], False)
-    assert found(unfinished="widen", widest_beam=2) == ([2], True)
+    assert found(if_no_eos="retry", max_beam=1) == ([UNKNOWN], True)
+    assert found(if_no_eos="retry", max_beam=2) == ([UNKNOWN], True)
+    assert found(if_no_eos="widen_beam", max_beam=1) == ([2, 2], False)
+    assert found(if_no_eos="widen_beam", max_beam=2) == ([2], True)
 
 
 def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
     def searches(
-        forbid: bool, unfinished: str, widest: int = 10, budget: float | None = None
+        forbid: bool, if_no_eos: str, widest: int = 10, budget: float | None = None
     ) -> list[tuple[int, bool]]:
-        settings = decoding(beam=3, widest_beam=widest, unfinished=unfinished, widening_budget=budget)
+        settings = decoding(beam=3, max_beam=widest, if_no_eos=if_no_eos, widening_budget=budget)
         return [*beam_search.searches_again(settings, forbid)]
 
     assert searches(False, "best") == []
-    assert searches(False, "retry") == searches(False, "widen") == [(6, False), (12, False)]
+    assert searches(False, "retry") == searches(False, "widen_beam") == [(6, False), (12, False)]
     assert searches(True, "retry") == [(3, False), (6, False), (12, False)]
-    assert searches(True, "widen") == [(6, True), (12, True)]
+    assert searches(True, "widen_beam") == [(6, True), (12, True)]
     assert searches(True, "retry", widest=3) == [(3, False)]
     # beams of 6 and 12 cost two and four times the first search, and the unknown word's as much as the first
-    assert searches(True, "widen", budget=6) == [(6, True), (12, True)]
-    assert searches(True, "widen", budget=5.9) == searches(True, "widen", budget=2) == [(6, True)]
+    assert searches(True, "widen_beam", budget=6) == [(6, True), (12, True)]
+    assert searches(True, "widen_beam", budget=5.9) == searches(True, "widen_beam", budget=2) == [(6, True)]
     assert searches(True, "retry", budget=6) == [(3, False), (6, False)]
-    assert searches(True, "retry", budget=0.9) == searches(False, "widen", budget=1.9) == []
+    assert searches(True, "retry", budget=0.9) == searches(False, "widen_beam", budget=1.9) == []
 
 
-def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: FamilyName) -> None:
+def test_a_source_without_words_is_read_as_the_end_symbol_alone(model_type: ModelTypeName) -> None:
     """Also by a model that reads no end symbols, in whatever batch; the others do not notice."""
-    model = small_model(family, source_end=False)
-    options: dict[str, Any] = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
+    model = small_model(model_type, source_eos=False)
+    options: dict[str, Any] = {"beam": 4, "max_length_factor": 3, "if_no_eos": "retry"}
     alone, other = (search(model, [source], False, **options)[0] for source in ([], [6]))
     assert alone.log_probability < 0
     mixed = search(model, [[], [6], [2, 2, 7]], False, **options)
@@ -368,9 +372,9 @@ def test_numbers_that_are_none_are_refused(normalize: bool) -> None:
         search(model, SOURCES, False, normalize_by_length=normalize)
 
 
-def test_without_division_the_early_end_of_the_search_changes_nothing(family: FamilyName) -> None:
+def test_without_division_the_early_end_of_the_search_changes_nothing(model_type: ModelTypeName) -> None:
     """n_best beyond the beam keeps every search going to its end."""
-    model = small_model(family)
+    model = small_model(model_type)
     options = {"beam": 5, "max_length_factor": 3}
     early = search(model, SOURCES, False, **options)
     late = search(model, SOURCES, False, n_best=50, **options)

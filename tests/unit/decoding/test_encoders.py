@@ -10,8 +10,8 @@ import torch
 
 from nmt.decoding.encoders import sentence_vectors, tree_of
 from nmt.evaluation.principal_components import read_panels
-from nmt.model.families.grconv import GrConv
-from nmt.settings.families import ALIGNING, FAMILIES, FamilyName
+from nmt.model.model_types.grconv import GrConv
+from nmt.settings.model_types import ALIGNING, MODEL_TYPES, ModelTypeName
 from nmt.store import trained_model
 from tests import translators
 from tests.messages import refused
@@ -22,11 +22,13 @@ from tests.small_models import by_loops, small_model
 WORDS = [[2, 3, 4], [5], [2, 3, 4, 5, 6, 7], [4, 3, 2]]
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in ALIGNING])
+@pytest.mark.parametrize(
+    "model_type", [model_type for model_type in MODEL_TYPES if model_type not in ALIGNING]
+)
 @torch.no_grad()
-def test_a_vector_is_all_that_the_decoder_is_told(family: FamilyName) -> None:
+def test_a_vector_is_all_that_the_decoder_is_told(model_type: ModelTypeName) -> None:
     """Sentences alone and in a batch have the same vector; another order of words has another."""
-    model = small_model(family)
+    model = small_model(model_type)
     alone = []
     for words in WORDS:
         source = torch.tensor(words).unsqueeze(1)

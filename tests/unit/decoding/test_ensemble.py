@@ -13,14 +13,14 @@ from nmt.data.vocabulary import END
 from nmt.decoding.ensemble import Ensemble
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Average
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from tests.small_models import TARGET_VOCABULARY, small_model
 from tests.unit.decoding.test_beam_search import MANY, SOURCES, encode, n_best_of
 
 
-def another(family: FamilyName) -> EncoderDecoder:
+def another(model_type: ModelTypeName) -> EncoderDecoder:
     """A model with other weights."""
-    model = small_model(family)
+    model = small_model(model_type)
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in model.parameters():
@@ -29,9 +29,9 @@ def another(family: FamilyName) -> EncoderDecoder:
 
 
 @pytest.mark.parametrize("average", ["probability", "log_probability"])
-def test_of_a_model_with_itself_is_the_model(family: FamilyName, average: Average) -> None:
-    model = small_model(family)
-    options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "unfinished": "retry"}
+def test_of_a_model_with_itself_is_the_model(model_type: ModelTypeName, average: Average) -> None:
+    model = small_model(model_type)
+    options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "if_no_eos": "retry"}
     alone, together = (
         n_best_of(model, MANY, False, **options),
         n_best_of(Ensemble([model] * 3, average), MANY, False, **options),
@@ -74,7 +74,7 @@ def mean_of_logs(found: list[np.ndarray]) -> float:
 def test_two_models_are_the_mean_of_what_they_say(
     step_order: str, average: Average, expected: Callable[[list[np.ndarray]], float]
 ) -> None:
-    """Families may be mixed; the best of all sequences is found."""
+    """ModelTypes may be mixed; the best of all sequences is found."""
     models = [small_model("rnnsearch", step_order=step_order), another("rnnencdec")]
     for source, (found, *_) in zip(
         SOURCES,

@@ -33,7 +33,9 @@ LISTS = {
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[TrainedModel]:
     """A model that aligns and one with a fixed vector, with the same vocabularies."""
     here = tmp_path_factory.mktemp("models")
-    folders = [translators.trained_model(here / family, family) for family in ("rnnsearch", "rnnencdec")]
+    folders = [
+        translators.trained_model(here / model_type, model_type) for model_type in ("rnnsearch", "rnnencdec")
+    ]
     return [trained_model.load(folder, torch.device("cpu")) for folder in folders]
 
 

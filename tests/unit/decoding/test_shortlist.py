@@ -21,7 +21,7 @@ from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.store.trained_model import load, read_vocabularies
 from tests.bitexts import Pair, write_bitext
 from tests.messages import refused
@@ -48,9 +48,9 @@ def allowed(source: list[int]) -> list[int]:
 
 
 def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_batch(
-    family: FamilyName,
+    model_type: ModelTypeName,
 ) -> None:
-    model = small_model(family)
+    model = small_model(model_type)
     together = search(model, SOURCES, SHORTLIST)
     plain = [hypotheses[0].words for hypotheses in search(model, SOURCES, None)]
     assert [hypotheses[0].words for hypotheses in together] != plain

@@ -20,7 +20,7 @@ from nmt.decoding.test_set import align_file, translate_file
 from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from pipeline.results.playground.page import refused
@@ -37,8 +37,8 @@ TARGETS = [["ab", "aab"], ["cab", "c"], []]
 @pytest.fixture(scope="module", params=["rnnsearch", "rnnencdec"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small model whose vocabularies are those of units."""
-    family: FamilyName = request.param
-    made = train_small(tmp_path_factory.mktemp("units"), family, size=len(UNITS))
+    model_type: ModelTypeName = request.param
+    made = train_small(tmp_path_factory.mktemp("units"), model_type, size=len(UNITS))
     for side in ("source", "target"):
         SubwordVocabulary(UNITS).write(made / f"{side}.tsv")
     return made

@@ -117,7 +117,7 @@ def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) 
         return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
 
     def making(name: str) -> dict[str, Any]:
-        return json.loads((tmp_path / f"{name}.made.json").read_text(encoding="utf-8"))
+        return json.loads((tmp_path / f"{name}.provenance.json").read_text(encoding="utf-8"))
 
     output = tmp_path / "killed.jsonl"
     part = tmp_path / ".killed.jsonl.unfinished"
@@ -165,7 +165,7 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     )
     with refused():
         keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
-    write_json(tmp_path / "out.made.json", made | {"models": [3]})
+    write_json(tmp_path / "out.provenance.json", made | {"models": [3]})
     with refused():
         read_provenance(output)
 

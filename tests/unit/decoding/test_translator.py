@@ -24,7 +24,7 @@ from nmt.decoding.formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.translation import pieces
 from nmt.decoding.translator import TextTranslator, text_processors, translation
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.store.tensors import save_tensors
 from nmt.store.trained_model import TrainedModel, load, refuse_unlike
 from tests.messages import refused
@@ -89,7 +89,7 @@ def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
         model.network.readout.b_o[UNKNOWN] += 10.0
     lines = ["w7 strange, w8", "O'Neill & co."]
     assert all("[UNK]" in found.text for found, *_ in translator(model)(lines))
-    for search in ({}, {"unfinished": "retry"}):
+    for search in ({}, {"if_no_eos": "retry"}):
         forbidden = translator(model, unknown="forbid", search=search)(lines)
         assert not any("[UNK]" in found.tokens for found, *_ in forbidden)
     kept = translator(model, attention=True)(lines)
@@ -177,7 +177,7 @@ def test_models_of_other_vocabularies_are_no_ensemble(folder: Path, tmp_path: Pa
 
 
 def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: TrainedModel) -> None:
-    architecture = model.run.architecture.model_copy(update={"source_end": False})
+    architecture = model.run.architecture.model_copy(update={"source_eos": False})
     other = replace(model, run=model.run.model_copy(update={"architecture": architecture}))
     refuse_unlike([model, model])
     with refused():
@@ -246,12 +246,14 @@ def test_alignments_in_both_forms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "precision"), [("rnnsearch", "bf16"), ("rnnsearch", "int8"), ("lstm", "int8")]
+    ("model_type", "precision"), [("rnnsearch", "bf16"), ("rnnsearch", "int8"), ("lstm", "int8")]
 )
-def test_other_precisions_say_nearly_the_same(tmp_path: Path, family: FamilyName, precision: str) -> None:
+def test_other_precisions_say_nearly_the_same(
+    tmp_path: Path, model_type: ModelTypeName, precision: str
+) -> None:
     if not supported(precision):  # type: ignore[arg-type]
         pytest.skip("the processor has no instructions for it")
-    folder = trained_model(tmp_path, family=family)
+    folder = trained_model(tmp_path, model_type=model_type)
     exact = translator(load(folder, torch.device("cpu")))(LINES)
     rough = translator(load(folder, torch.device("cpu"), precision))(LINES)  # type: ignore[arg-type]
     for (line,), (other,) in zip(exact, rough, strict=True):

@@ -1,4 +1,4 @@
-"""Every family against its equations as plain loops, values and gradients, in float64."""
+"""Every model type against its equations as plain loops, values and gradients, in float64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.readout import Candidates, WordProbabilities
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.training.validation import sentence_nll
 from tests.small_models import by_loops, interpretations, small_model
 
@@ -20,33 +20,35 @@ PAIRS = [([3, 5, 2, 8], [4, 2]), ([6], [5, 1, 3, 2, 6]), ([2, 2, 7], [6, 6, 3])]
 
 
 def batch_of(
-    pairs: list[tuple[list[int], list[int]]], source_end: bool = True, bucket: int | None = None
+    pairs: list[tuple[list[int], list[int]]], source_eos: bool = True, bucket: int | None = None
 ) -> Batch:
     sources, targets = zip(*pairs, strict=True)
     as_ids = [[np.array(ids, dtype=np.uint16) for ids in side] for side in (sources, targets)]
-    return pad_pairs(as_ids[0], as_ids[1], source_end, bucket)
+    return pad_pairs(as_ids[0], as_ids[1], source_eos, bucket)
 
 
 def nll_by_loops(model: EncoderDecoder, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
-    loops, end = by_loops(model), [END] if model.architecture.source_end else []
+    loops, end = by_loops(model), [END] if model.architecture.source_eos else []
     return torch.stack([loops.nll([*source, *end], [*target, END])[0] for source, target in pairs])
 
 
-CASES = [(family, changes) for family in FAMILIES for changes in interpretations(family)]
+CASES = [(model_type, changes) for model_type in MODEL_TYPES for changes in interpretations(model_type)]
 EVERY_CASE = pytest.mark.parametrize(
-    ("family", "changes"),
+    ("model_type", "changes"),
     CASES,
-    ids=["-".join([family, *map(str, changes.values())]) for family, changes in CASES],
+    ids=["-".join([model_type, *map(str, changes.values())]) for model_type, changes in CASES],
 )
 
 
 @EVERY_CASE
-def test_values_and_gradients_follow_the_equations(family: FamilyName, changes: dict[str, Any]) -> None:
-    model = small_model(family, **changes)
+def test_values_and_gradients_follow_the_equations(
+    model_type: ModelTypeName, changes: dict[str, Any]
+) -> None:
+    model = small_model(model_type, **changes)
     weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     expected = nll_by_loops(model, PAIRS)
     gradients = torch.autograd.grad((expected * weights).sum(), list(model.parameters()))
-    found = sentence_nll(model, batch_of(PAIRS, model.architecture.source_end))
+    found = sentence_nll(model, batch_of(PAIRS, model.architecture.source_eos))
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
     (found * weights).sum().backward()
     for (name, parameter), gradient in zip(model.named_parameters(), gradients, strict=True):
@@ -74,10 +76,12 @@ def test_alignment_weights_follow_the_equations() -> None:
 
 @EVERY_CASE
 @torch.no_grad()
-def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, changes: dict[str, Any]) -> None:
-    model = small_model(family, **changes)
+def test_stepwise_decoding_gives_the_same_probabilities(
+    model_type: ModelTypeName, changes: dict[str, Any]
+) -> None:
+    model = small_model(model_type, **changes)
     source, target = PAIRS[1]
-    batch = batch_of([PAIRS[1]], model.architecture.source_end)
+    batch = batch_of([PAIRS[1]], model.architecture.source_eos)
     steps, total = model.steps(model.encode(batch.source, batch.source_lengths)), 0.0
     for word in [*target, END]:
         total -= float(steps.predict().log_probs[0, word].detach())
@@ -85,8 +89,8 @@ def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, chan
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 
 
-def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(family: FamilyName) -> None:
-    model = small_model(family)
+def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(model_type: ModelTypeName) -> None:
+    model = small_model(model_type)
     batch = batch_of(PAIRS)
     expected = nll_by_loops(model, PAIRS).sum()
     gradients = torch.autograd.grad(expected, list(model.parameters()))

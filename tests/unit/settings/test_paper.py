@@ -1,4 +1,4 @@
-"""The paper's settings in the package: those of the pipeline's defaults, and enough for a model of any family."""
+"""The paper's settings in the package: those of the pipeline's defaults, and enough for a model of any type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from nmt.cli.options import parse_settings
 from nmt.settings.decoding import TextSettings
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.settings.paper import PAPER, complete_run, complete_text
 from nmt.settings.training import ModelRun
 from tests.messages import refused
@@ -25,9 +25,14 @@ def test_they_are_the_pipelines_defaults_but_for_the_device(block: str) -> None:
         assert key == "device" or value == defaults[key], key
 
 
-def test_a_model_of_any_family_needs_no_more_than_its_name(family: FamilyName) -> None:
-    run = parse_settings(ModelRun, json.dumps({"family": family}), complete_run)
-    assert (run.model, run.label, run.max_words, run.training.updates) == (family, family, 50, 667_000)
+def test_a_model_of_any_type_needs_no_more_than_its_name(model_type: ModelTypeName) -> None:
+    run = parse_settings(ModelRun, json.dumps({"model_type": model_type}), complete_run)
+    assert (run.model, run.label, run.max_words, run.training.updates) == (
+        model_type,
+        model_type,
+        50,
+        667_000,
+    )
     assert run.architecture.hidden_units == 1000
     whole = parse_settings(ModelRun, run.model_dump_json())
     assert whole == run, "what is recorded has everything"
@@ -38,6 +43,6 @@ def test_what_is_said_stays_and_what_is_wrong_is_refused() -> None:
     assert (run.model, run.label, run.training.batch_size, run.training.rho) == ("rnnsearch", "A", 3, 0.95)
     text = parse_settings(TextSettings, '{"languages": {"source": "en", "target": "fr"}}', complete_text)
     assert text.decoding.beam == 10
-    for settings in ('{"training": 3}', '{"family": "x"}', '{"architecture": {"layers": 2}}', "{"):
+    for settings in ('{"training": 3}', '{"model_type": "x"}', '{"architecture": {"layers": 2}}', "{"):
         with refused():
             parse_settings(ModelRun, settings, complete_run)

@@ -29,7 +29,7 @@ from tests.odd_values import altered_bytes, said
 TRAINED: dict[str, Any] = {
     "model": "rnnsearch-50",
     "label": "RNNsearch-50*",
-    "family": "rnnsearch",
+    "model_type": "rnnsearch",
     "seed": 1,
     "max_words": 50,
     "continue_from": None,

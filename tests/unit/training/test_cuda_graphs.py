@@ -98,7 +98,7 @@ class StandIn:
 def trained(text: Bitext, state: Path, stand_in: StandIn | None = None) -> dict[str, torch.Tensor]:
     """A run of 30 updates; without a stand-in the same updates are called one by one."""
     run = model_run(
-        updates=30, checkpoint_every=99, validate_every=99, recorded_words=stand_in and stand_in.longest
+        updates=30, checkpoint_every=99, validate_every=99, cuda_graph_max_words=stand_in and stand_in.longest
     )
     made = Trainer(run, text, text, VOCABULARIES, state)
     made.updater.bucket = 5
@@ -185,8 +185,8 @@ def test_a_learning_rate_that_falls_is_recorded_anew(
 
 
 FALLING = model_run(
-    family="lstm", optimizer="sgd", cost="mean", learning_rate=0.7, updates=80, checkpoint_every=99, validate_every=99,
-    decay_from_epoch=2.0, decay_every_epochs=2.0,
+    model_type="lstm", optimizer="sgd", cost="mean", learning_rate=0.7, updates=80, checkpoint_every=99,
+    validate_every=99, decay_from_epoch=2.0, decay_every_epochs=2.0,
 )  # fmt: skip
 """80 updates of 4 of 60 pairs are 5.3 epochs."""
 

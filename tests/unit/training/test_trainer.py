@@ -118,7 +118,7 @@ def test_words_per_second_are_those_of_updates_and_the_hours_have_all(
 
 
 SUTSKEVERS = model_run(
-    family="lstm", optimizer="sgd", learning_rate=0.7, clip_norm=5.0, cost="mean", epochs=1.95, updates=100,
+    model_type="lstm", optimizer="sgd", learning_rate=0.7, clip_norm=5.0, cost="mean", epochs=1.95, updates=100,
     decay_from_epoch=0.5, decay_every_epochs=0.25,
 )  # fmt: skip
 """30 updates of 4 of 60 pairs are 2 epochs."""
@@ -395,7 +395,7 @@ def test_a_training_may_begin_with_the_weights_of_another_model(text: Bitext, tm
     assert slow.facts["data.initial_weights"] == sha256(folder / "model.safetensors")
     assert slow.key != trainer(model_run(learning_rate=0.1), text, tmp_path / "drawn").key
     with refused():
-        tuned(family="rnnencdec")
+        tuned(model_type="rnnencdec")
     changed = load_tensors(folder / "model.safetensors")
     save_tensors(folder / "model.safetensors", changed, {"vocabularies": '{"source": "another"}'})
     with refused():
@@ -485,5 +485,8 @@ def test_a_resumed_run_keeps_the_library_of_its_products(
     for chosen, updates in (("torch", 2), ("onednn", 4)):
         monkeypatch.setattr("nmt.training.trainer.choose_products", lambda *_, chosen=chosen: chosen)
         made = trained(model_run(updates=updates), text, tmp_path / "state")
-        assert made.model.readout.backend.products == "torch" and made.record()["products"] == "torch"
-    assert trainer(model_run(updates=2), text, tmp_path / "new").model.backend.products == "onednn"
+        assert (
+            made.model.readout.backend.matmul_library == "torch"
+            and made.record()["matmul_library"] == "torch"
+        )
+    assert trainer(model_run(updates=2), text, tmp_path / "new").model.backend.matmul_library == "onednn"

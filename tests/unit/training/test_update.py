@@ -9,7 +9,7 @@ from nmt.backend.products import Backend
 from nmt.data.batches import Batch
 from nmt.model import attention, readout
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.families import FamilyName
+from nmt.settings.model_types import ModelTypeName
 from nmt.training.optimizers import make_dense
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
@@ -27,8 +27,8 @@ def gradients(
 
 
 @pytest.mark.parametrize("multiple", [1, 4, 7])
-def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multiple: int) -> None:
-    model = small_model(family)
+def test_a_bucket_changes_neither_cost_nor_gradients(model_type: ModelTypeName, multiple: int) -> None:
+    model = small_model(model_type)
     padded = batch_of(PAIRS, bucket=multiple)
     assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 1 % multiple
     nll, expected = gradients(model, batch_of(PAIRS))
@@ -51,8 +51,8 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
 
 
-def updated(family: FamilyName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
-    model = small_model(family)
+def updated(model_type: ModelTypeName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
+    model = small_model(model_type)
     updater = Updater(model, training(clip_norm=0.5))
     for embedding in () if sparse else (model.source_embedding, model.target_embedding):
         embedding.E.register_post_accumulate_grad_hook(lambda E: make_dense([E]))
@@ -61,8 +61,8 @@ def updated(family: FamilyName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
     return model, updater.read()
 
 
-def test_rows_that_are_not_looked_up_lose_nothing(family: FamilyName) -> None:
-    (sparse, one), (dense, two) = updated(family, True), updated(family, False)
+def test_rows_that_are_not_looked_up_lose_nothing(model_type: ModelTypeName) -> None:
+    (sparse, one), (dense, two) = updated(model_type, True), updated(model_type, False)
     for a, b in zip(sparse.parameters(), dense.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
     assert one.clipped == two.clipped == 5
@@ -82,9 +82,9 @@ def test_sums_are_those_of_the_updates() -> None:
 
 
 def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_on_from(
-    family: FamilyName,
+    model_type: ModelTypeName,
 ) -> None:
-    model = small_model(family, torch.float32)
+    model = small_model(model_type, torch.float32)
     updater = Updater(model, training(not_finite="groundhog"))
     batch = batch_of(PAIRS)
     before = [weight.detach().clone() for weight in model.parameters()]
@@ -114,8 +114,8 @@ def test_factors_are_rounded_and_sums_are_not() -> None:
     assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
-def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None:
-    model = small_model(family, torch.float32)
+def test_in_bf16_state_and_gradients_stay_in_32_bits(model_type: ModelTypeName) -> None:
+    model = small_model(model_type, torch.float32)
     batch = batch_of(PAIRS)
     nll, exact = gradients(model, batch)
     model.use(Backend("bf16"))
@@ -133,10 +133,10 @@ def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_graphs_give_the_updates_of_plain_calls(family: FamilyName, optimizer: str) -> None:
+def test_graphs_give_the_updates_of_plain_calls(model_type: ModelTypeName, optimizer: str) -> None:
     runs = []
     for graphed in (True, False):
-        model = small_model(family, torch.float32).to("cuda")
+        model = small_model(model_type, torch.float32).to("cuda")
         updater = Updater(model, training(optimizer=optimizer))
         for number in range(12):
             pairs = [PAIRS[number % 3], PAIRS[(number + 1) % 3]]

@@ -89,7 +89,7 @@ def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]
     """Every source with the model's own greedy translation, where it is of known words."""
     pairs = []
     for row in range(len(text)):
-        batch = make_batch(text, np.array([row]), source_end=True)
+        batch = make_batch(text, np.array([row]), source_eos=True)
         encoded = made.model.encode(batch.source, batch.source_lengths)
         length = np.array([len(text.source(row))])
         [[found]] = beam_search.search(made.model, encoded, length, GREEDY, forbid_unknown=False)
@@ -148,7 +148,7 @@ def test_the_nll_is_a_mean_over_sentences(text: Bitext, tmp_path: Path) -> None:
     rows = np.arange(len(text))
     with torch.no_grad():
         alone = [
-            float(sentence_nll(made.model, make_batch(text, rows[row : row + 1], source_end=True)).sum())
+            float(sentence_nll(made.model, make_batch(text, rows[row : row + 1], source_eos=True)).sum())
             for row in rows
         ]
     assert mean_nll(made.model, text, rows, 7) == pytest.approx(sum(alone) / 60, rel=1e-6)

@@ -11,7 +11,7 @@ import sys
 import pytest
 import torch
 
-from nmt.settings.families import FAMILIES
+from nmt.settings.model_types import MODEL_TYPES
 from tests.running import ROOT
 
 LOAD = ROOT / "tests" / "fake_cuda" / "load.py"
@@ -28,4 +28,4 @@ def test_no_update_waits_for_the_host() -> None:
     command = [sys.executable, "-m", "tests.fake_cuda.program"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == dict.fromkeys(FAMILIES, "passed")
+    assert json.loads(result.stdout) == dict.fromkeys(MODEL_TYPES, "passed")

@@ -17,7 +17,7 @@ from tests.table_inputs import (
 NUMBER = 2
 
 
-def test_families_stand_together_as_in_the_paper(reported: Path) -> None:
+def test_model_types_stand_together_as_in_the_paper(reported: Path) -> None:
     rows = rows_of(reported / "table2.csv")
     names = [row["model"] for row in rows]
     assert names == ["RNNencdec-30", "RNNencdec-50", "RNNsearch-30", "RNNsearch-50", "RNNsearch-50*"]

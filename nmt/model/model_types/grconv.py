@@ -1,0 +1,117 @@
+"""grConv (Cho et al. 2014b, Sec. 2.2): the encoder is a gated recursive convolution, and its root is the fixed context.
+
+Shapes: B sentences, S source length with the end symbol, N units of a node, M embedding size. Vectors are rows, so a
+weight is (inputs, outputs).
+
+    h_j^0 = U E x_j + b_U
+    h~_j  = phi(W_l h_{j-1} + W_r h_j + b)                      phi: a rectifier
+    [w_c, w_l, w_r] = softmax(G_l h_{j-1} + G_r h_j + b_g)
+    h_j^t = w_c h~_j + w_l h_{j-1}^{t-1} + w_r h_j^{t-1}        Eq. 1; all of level t - 1 on the right
+
+Each level has one node less than the level below. So in this code, node j of level t covers the words j to j + t, and
+the root of a sentence of L words is node 0 of level L - 1. Nodes over padding are computed, too, but no root uses them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from torch import Tensor, nn
+
+from nmt.backend.products import Module
+from nmt.model.encoder_decoder import Initializer, normal, orthogonal
+from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.model.gru import weight
+from nmt.model.readout import MaxoutReadout
+from nmt.settings.model_types import GrConvArchitecture
+
+SQUARE = re.compile(r"^encoder\.W_[lr]$")
+"""The square matrices of the tree. All other matrices of the tree are initialized like the decoder's."""
+GATES = 3
+"""Gates of a node: one for its new value, and one for each child."""
+
+
+class RecursiveEncoder(Module):
+    """The encoder, whose root is c. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3) are the same at every level."""
+
+    def __init__(self, architecture: GrConvArchitecture) -> None:
+        super().__init__()
+        units = architecture.hidden_units
+        self.U = weight(architecture.embedding_size, units)
+        self.W_l, self.W_r = weight(units, units), weight(units, units)
+        self.G_l, self.G_r = weight(units, GATES), weight(units, GATES)
+        self.b_U, self.b, self.b_g = (nn.Parameter(torch.empty(size)) for size in (units, units, GATES))
+
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
+        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        last = lengths.unsqueeze(1) - 1
+        nodes = self.leaves(embedded)
+        roots = nodes[0]
+        for level in range(1, len(embedded)):
+            nodes, _ = self.level_above(nodes)
+            roots = torch.where(last == level, nodes[0], roots)
+        return Annotations.single(roots)
+
+    def leaves(self, embedded: Tensor) -> Tensor:
+        """Return level 0, (S, B, N), for E x (S, B, M)."""
+        return self.backend.product(embedded, self.U) + self.b_U
+
+    def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
+
+        Nearly all time is spent in the two products here and the four products of the backward pass, each over all
+        nodes of all sentences. So a hand-written backward pass is not faster than PyTorch's.
+        """
+        left, right = nodes[:-1], nodes[1:]
+        product = self.backend.product
+        new = product(left, self.W_l) + product(right, self.W_r)
+        shares = product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
+        gates = shares[:-1, :, :GATES] + shares[1:, :, GATES:]
+        new, gates = torch.relu(new + self.b), (gates + self.b_g).softmax(dim=2)
+        above = torch.addcmul(gates[..., :1] * new, gates[..., 1:2], left)
+        return torch.addcmul(above, gates[..., 2:], right), gates
+
+    @torch.no_grad()
+    def gates(self, embedded: Tensor) -> list[Tensor]:
+        """Return the gates of each level above the words, (S - t, 3), for one sentence E x (S, M)."""
+        nodes, found = self.leaves(embedded.unsqueeze(1)), []
+        for _ in range(1, len(embedded)):
+            nodes, gates = self.level_above(nodes)
+            found.append(gates.squeeze(1))
+        return found
+
+
+class GrConv(GatedEncoderDecoder):
+    """The recursive encoder and a decoder with a fixed context."""
+
+    architecture: GrConvArchitecture
+    encoder: RecursiveEncoder
+
+    def __init__(
+        self, architecture: GrConvArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary)
+        self.encoder = RecursiveEncoder(architecture)
+        self.decoder = FixedContextDecoder(architecture)
+        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
+
+    def start_value(self, name: str) -> Initializer:
+        """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.
+
+        For other weights, see `GatedEncoderDecoder.start_value`.
+        """
+        if SQUARE.search(name):
+            return orthogonal(self.architecture.tree_init_scale)
+        if name == "encoder.U":  # not recurrent, in spite of its name
+            return normal(self.architecture.init_std)
+        if RECURRENT.search(name):
+            return orthogonal(self.architecture.recurrent_init_scale)
+        return super().start_value(name)
+
+    def gates(self, source: Tensor) -> list[Tensor]:
+        """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""
+        return self.encoder.gates(self.source_embedding(source))
+
+
+Model = GrConv

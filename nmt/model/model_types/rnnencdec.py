@@ -1,0 +1,42 @@
+"""RNNencdec (paper, Sec. 2.1 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from nmt.data.batches import word_mask
+from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.model.gru import GatedUnit, scan
+from nmt.model.readout import MaxoutReadout
+from nmt.settings.model_types import GatedArchitecture
+
+
+class ForwardEncoder(nn.Module):
+    """The forward encoder. Its last state is the context, c = h_{T_x}."""
+
+    def __init__(self, architecture: GatedArchitecture) -> None:
+        super().__init__()
+        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+
+    def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
+        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        mask = word_mask(lengths, len(embedded)).to(embedded.dtype)
+        start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
+        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(1))
+        # padded steps carry the state over, so the last one is h_{T_x} of every sentence
+        return Annotations.single(states[-1, 0])
+
+
+class RNNencdec(GatedEncoderDecoder):
+    """The model: the forward encoder and a decoder with a fixed context."""
+
+    def __init__(
+        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary)
+        self.encoder = ForwardEncoder(architecture)
+        self.decoder = FixedContextDecoder(architecture)
+        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
+
+
+Model = RNNencdec

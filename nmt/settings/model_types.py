@@ -1,0 +1,184 @@
+"""The types of models: the settings of each, and facts that are needed without building a model.
+
+A model type is an entry of `MODEL_TYPES` and of the types above it, and a module of its name in
+`nmt.model.model_types`. All other
+code, from the checks of settings to a model's card, asks `MODEL_TYPES`. This module does not need torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from nmt.settings.base import WithoutDefaults
+
+Size = Annotated[int, Field(ge=1, le=100_000)]
+"""Number of units of a layer."""
+Deviation = Annotated[float, Field(gt=0, le=100)]
+"""Standard deviation of normally distributed initial weights."""
+
+
+class Architecture(WithoutDefaults):
+    """Settings that every model type has."""
+
+    hidden_units: Size
+    """n: hidden units of each recurrent network."""
+    embedding_size: Size
+    """m: size of a word's embedding."""
+    source_eos: bool
+    """Whether the source's end symbol is read and attended to (it is in Figure 3)."""
+    unused_ids: Annotated[int, Field(ge=0, le=100_000)]
+    """Rows of the embeddings and of the output layer that belong to no word. The authors' models have 1."""
+
+
+class GatedDecoderArchitecture(Architecture):
+    """Settings of all models with the gated decoder: Bahdanau et al. (2015), App. A and B.1."""
+
+    maxout_units: Size
+    """l: maxout units of the output layer."""
+    step_order: Literal["groundhog", "appendix", "section3"]
+    """When the word that was just generated enters the state. groundhog: as in the authors' code. appendix: as in
+    A.2.2. section3: as in Sec. 3.1."""
+    output_layer: Literal["direct", "factored"]
+    """From the maxout units to the words. direct: as in the paper. factored: through a layer of the embedding's size,
+    as in the authors' code."""
+    init_std: Deviation
+    """Standard deviation of the initial matrices (B.1), but for the recurrent ones, which are orthogonal."""
+
+
+class GatedArchitecture(GatedDecoderArchitecture):
+    """Settings of RNNencdec and RNNsearch: paper, Sec. 3, App. A, B.1. RNNencdec ignores the keys with `alignment`."""
+
+    alignment_units: Size
+    """n': hidden units of the alignment model."""
+    alignment_init_std: Deviation
+    """Standard deviation of the initial W_a and U_a (B.1)."""
+
+
+class GrConvArchitecture(GatedDecoderArchitecture):
+    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.2. `hidden_units`: of tree and decoder."""
+
+    tree_init_scale: Deviation = 0.4
+    """Initial singular values of W_l and W_r."""
+    recurrent_init_scale: Deviation = 1.0
+    """Initial singular values of the decoder's square matrices."""
+
+
+class LSTMArchitecture(Architecture):
+    """Settings of deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are those of the paper."""
+
+    layers: Annotated[int, Field(ge=1, le=100)] = 4
+    """Number of layers of the encoder, and of the decoder."""
+    source_order: Literal["reversed", "forward"] = "reversed"
+    """In which order the encoder reads the source."""
+    init_range: Deviation = 0.08
+    """All initial weights are uniform between minus this number and this number."""
+
+
+Vocabularies = tuple[int, int]
+"""Number of words of the source side and of the target side."""
+
+
+def gated_weights(a: GatedDecoderArchitecture, words: Vocabularies, directions: int) -> int:
+    """Return the number of weights of a model with the gated decoder.
+
+    directions: of its recurrent encoder; with two, the decoder attends to the annotations. 0: the encoder is a tree.
+    """
+    n, m = a.hidden_units, a.embedding_size
+    unit = 3 * (m + n) * n
+    context = max(1, directions) * n
+    encoder = directions * unit if directions else (m + 2 * n) * n
+    alignment = (
+        (n + context) * a.alignment_units if isinstance(a, GatedArchitecture) and directions == 2 else 0
+    )
+    decoder = unit + (3 * context + n) * n + (n + m + context) * 2 * a.maxout_units
+    output = a.maxout_units * (words[1] if a.output_layer == "direct" else m)
+    embeddings = (sum(words) + words[1] * (a.output_layer == "factored")) * m
+    return encoder + alignment + decoder + output + embeddings
+
+
+def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
+    """Return the number of weights of two deep LSTMs, the embeddings and the softmax."""
+    n, m = a.hidden_units, a.embedding_size
+    stack = 4 * n * ((m + n) + (a.layers - 1) * 2 * n)
+    return 2 * stack + sum(words) * m + n * words[1]
+
+
+ModelTypeName = Literal["rnnencdec", "rnnsearch", "grconv", "lstm"]
+AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
+"""The union of the model types' architectures."""
+
+
+@dataclass(frozen=True)
+class ModelType:
+    """Facts about a model type.
+
+    architecture: the class of its settings. weights: returns the number of a model's weights, mostly without biases and
+    other vectors, for an architecture and the sizes of both vocabularies. aligns: whether a model has attention.
+    description, paper: text for a model's card. trees: whether a model reads a sentence as a tree. in_browser: whether
+    the playground computes it.
+    """
+
+    architecture: type[AnyArchitecture]
+    weights: Callable[[Any, Vocabularies], int]
+    aligns: bool
+    description: str
+    paper: str
+    trees: bool = False
+    in_browser: bool = False
+
+
+BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
+CHO_2014B = (
+    "Cho, van Merriënboer, Bahdanau and Bengio (2014), [arXiv 1409.1259](https://arxiv.org/abs/1409.1259)"
+)
+SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)"
+MODEL_TYPES: dict[ModelTypeName, ModelType] = {
+    "rnnencdec": ModelType(
+        architecture=GatedArchitecture,
+        weights=partial(gated_weights, directions=1),
+        aligns=False,
+        description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
+        paper=BAHDANAU,
+        in_browser=True,
+    ),
+    "rnnsearch": ModelType(
+        architecture=GatedArchitecture,
+        weights=partial(gated_weights, directions=2),
+        aligns=True,
+        description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
+        paper=BAHDANAU,
+        in_browser=True,
+    ),
+    "grconv": ModelType(
+        architecture=GrConvArchitecture,
+        weights=partial(gated_weights, directions=0),
+        aligns=False,
+        description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
+        paper=CHO_2014B,
+        trees=True,
+    ),
+    "lstm": ModelType(
+        architecture=LSTMArchitecture,
+        weights=lstm_weights,
+        aligns=False,
+        description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
+        paper=SUTSKEVER,
+    ),
+}
+
+ALIGNING = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.aligns)
+TREE_MAKING = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.trees)
+IN_BROWSER = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.in_browser)
+
+
+def architecture_of(model_type: ModelTypeName | None, values: Any) -> Any:
+    """Return the architecture of a model type, or `values` unchanged if there is no such type.
+
+    Another error then names the type.
+    """
+    return values if model_type is None else MODEL_TYPES[model_type].architecture.model_validate(values)

@@ -1,0 +1,56 @@
+"""What is told of a model type without building its models is true of them, and a new setting changes no old one."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from nmt.model import model_types
+from nmt.settings.base import WithoutDefaults
+from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.training import ModelRun
+from tests.small_models import interpretations, small_architecture
+from tests.training_settings import model_run
+
+
+def test_the_estimate_counts_the_weights_of_the_model(model_type: ModelTypeName) -> None:
+    for changes in interpretations(model_type):
+        architecture = small_architecture(model_type, hidden_units=100, embedding_size=62, **changes)
+        model = model_types.build(model_type, architecture, 4000, 3000)
+        counted = sum(weight.numel() for weight in model.parameters())
+        assert MODEL_TYPES[model_type].weights(architecture, (4000, 3000)) == pytest.approx(counted, rel=0.02)
+
+
+class Before(WithoutDefaults):
+    """Settings that a model was trained with."""
+
+    units: int
+
+
+class After(Before):
+    """The same after keys were added."""
+
+    layers: int = 4
+    order: str | None = None
+
+
+def test_a_key_with_its_default_is_not_written() -> None:
+    assert After(units=1).model_dump() == Before(units=1).model_dump() == {"units": 1}
+    assert After(units=1).model_dump_json() == Before(units=1).model_dump_json()
+    assert After(units=1, layers=2).model_dump() == {"units": 1, "layers": 2}
+    assert After.model_validate(After(units=1, order="x").model_dump()) == After(units=1, order="x")
+
+
+def test_settings_survive_being_written_and_read(model_type: ModelTypeName) -> None:
+    run = model_run(model_type=model_type)
+    assert ModelRun.model_validate_json(run.model_dump_json()) == run
+    assert ModelRun.model_validate(run.model_dump()) == run
+
+
+def test_a_key_that_the_model_type_does_not_have_is_refused(model_type: ModelTypeName) -> None:
+    settings = model_run(model_type=model_type).model_dump()
+    settings["architecture"]["wings"] = 2
+    with pytest.raises(ValidationError) as caught:
+        ModelRun.model_validate(settings)
+    (problem,) = caught.value.errors()
+    assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("architecture", "wings"))
