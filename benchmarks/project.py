@@ -13,7 +13,7 @@ from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, Words
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
-from nmt.cli.train import FREQUENT, LIKELY
+from nmt.cli.train import FREQUENT_WORDS, LIKELY_TRANSLATIONS
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding import beam_search
@@ -112,7 +112,7 @@ class Search(Contender):
 
 def drawn(vocabulary: int) -> Shortlist:
     """Return a shortlist whose likely words are drawn evenly. A batch has more of them than in real text."""
-    rarer = min(FREQUENT, vocabulary - 1)
-    likely = np.random.default_rng(3).integers(rarer, vocabulary, (vocabulary, LIKELY))
+    rarer = min(FREQUENT_WORDS, vocabulary - 1)
+    likely = np.random.default_rng(3).integers(rarer, vocabulary, (vocabulary, LIKELY_TRANSLATIONS))
     likely[END] = END
     return Shortlist(torch.from_numpy(likely), rarer, vocabulary)

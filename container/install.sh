@@ -19,8 +19,8 @@ apt-get update
 apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
 python - << END
 from pathlib import Path
-from pipeline.kenlm import provide
-provide(Path("/opt/kenlm"), $(nproc))
+from pipeline.kenlm import provide_programs
+provide_programs(Path("/opt/kenlm"), $(nproc))
 END
 
 # The commit and its address stand in workflow/defaults.yaml alone; what the programs need stays.
@@ -31,7 +31,7 @@ if [ "${MOSES:-}" = yes ]; then
     python - << END
 from pathlib import Path
 from pipeline.phrase_based.programs import provide
-provide(Path("/opt/moses"), Path("/tmp/moses.tar.gz"), $(nproc))
+provide_programs(Path("/opt/moses"), Path("/tmp/moses.tar.gz"), $(nproc))
 END
     rm /tmp/moses.tar.gz
 fi

@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
-from pipeline.programs import lacking, run, unpack
+from pipeline.programs import extract_archive, find_missing_tools, run_program
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
@@ -23,7 +23,7 @@ TOOLS = (
 """Requirements of a build, by the names of packages."""
 
 
-def provide(folder: Path, jobs: int) -> str:
+def provide_programs(folder: Path, jobs: int) -> str:
     """Put the programs into `folder`, unless they are there. Return where they are from.
 
     If several processes need the same folder, one builds and the others wait.
@@ -50,7 +50,7 @@ def problem() -> str | None:
     """Return why this machine can neither find the programs nor build them; None if it can."""
     if all(map(shutil.which, PROGRAMS)):
         return None
-    absent = lacking(["cmake", "make"], ["boost/program_options.hpp", "boost/thread.hpp"])
+    absent = find_missing_tools(["cmake", "make"], ["boost/program_options.hpp", "boost/thread.hpp"])
     if not absent:
         return None
     return (
@@ -63,10 +63,10 @@ def _build(folder: Path, jobs: int) -> None:
         raise UserError(why)
     with temporary_folder(folder, "build-") as work:
         archive = _fetch(work)
-        unpack(archive, work)
+        extract_archive(archive, work)
         _configure(work / archive.name.removesuffix(".tar.gz"), work / "build")
         command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
-        run(command, "lmplz: cmake could not build KenLM's programs")
+        run_program(command, "lmplz: cmake could not build KenLM's programs")
         for name in PROGRAMS:
             with atomic_path(folder / name) as copy:
                 shutil.copy2(work / "build" / "bin" / name, copy)
@@ -80,7 +80,7 @@ def _fetch(folder: Path) -> Path:
     # pip asks a source archive for its name by what is installed here, not by whatever setuptools is newest
     command += ["--no-build-isolation", "--no-binary", "kenlm", "--require-hashes"]
     command += ["--dest", str(folder), "-r", str(requirements)]
-    run(command, f"lmplz: pip could not fetch {REQUIREMENT}")
+    run_program(command, f"lmplz: pip could not fetch {REQUIREMENT}")
     return next(folder.glob("kenlm-*.tar.gz"))
 
 
@@ -93,7 +93,7 @@ def _configure(source: Path, build: Path) -> None:
     command = ["cmake", "-S", str(source), "-B", str(build), *options]
     problem = f"lmplz: cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
     try:
-        run([*command, *STATIC], problem)
+        run_program([*command, *STATIC], problem)
     except UserError:
         shutil.rmtree(build, ignore_errors=True)
-        run(command, problem)
+        run_program(command, problem)

@@ -90,7 +90,7 @@ WAYS = ("same", "alike")
 _NONE: set[str] = set()
 
 
-def letters(line: str) -> str:
+def matching_key(line: str) -> str:
     """Return the letters (with their marks) and digits of a line, without case, after undoing Moses' escapes."""
     # NFKC, since an accent may be a character of its own or not, and since ligatures and wide or raised digits only
     # set the same text otherwise
@@ -104,7 +104,7 @@ def _marks(match: re.Match[str]) -> str:
     return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
 
 
-class HeldOut:
+class HeldOutSentences:
     """The sentences of held-out sets, as tokens and as letters and digits alone."""
 
     def __init__(self, corpora: Corpora) -> None:
@@ -117,12 +117,12 @@ class HeldOut:
             for paths in shards:
                 for side, path in zip(SIDES, paths, strict=True):
                     for line in read_lines(path):
-                        if key := letters(line):
+                        if key := matching_key(line):
                             self.sets["same", side].setdefault(line, set()).add(name)
                             self.sets["alike", side].setdefault(key, set()).add(name)
 
 
-def count_overlap(held_out: HeldOut, tokens: Sides) -> Counter[str]:
+def count_overlap(held_out: HeldOutSentences, tokens: Sides) -> Counter[str]:
     """Return how many pairs of a shard share a side with each held-out set: `SET_{same,alike}_{source,target,both}`.
 
     With `both`, both sides are in the same set.
@@ -130,7 +130,7 @@ def count_overlap(held_out: HeldOut, tokens: Sides) -> Counter[str]:
     counts: Counter[str] = Counter()
     with Progress.over_files(tokens, f"overlap {tokens[0]}") as progress:
         for source, target in read_pairs(*tokens, progress):
-            keys = {"same": (source, target), "alike": (letters(source), letters(target))}
+            keys = {"same": (source, target), "alike": (matching_key(source), matching_key(target))}
             for way, pair in keys.items():
                 sources, targets = (
                     held_out.sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
@@ -181,7 +181,7 @@ def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
     return total
 
 
-def prepare(
+def prepare_shard(
     raw: Sides,
     languages: Languages,
     cleaning: Cleaning,
@@ -223,7 +223,7 @@ def prepare(
     write_json(counts, {"clean": clean.counts, "stage": stage.as_dict("tokens")})
 
 
-def prepare_monolingual(
+def prepare_monolingual_shard(
     raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
 ) -> None:
     """Write the tokens of a shard of text in one language. Lines that are too long become empty."""
@@ -237,7 +237,7 @@ def prepare_monolingual(
 # --- selection --------------------------------------------------------------------------------------------------------
 
 
-class ShardFiles(NamedTuple):
+class SelectionFiles(NamedTuple):
     """The files of a shard that is selected from: its scores and tokens; the selected tokens and their counts."""
 
     scores: Path
@@ -250,7 +250,7 @@ class ShardFiles(NamedTuple):
     counts: Path
 
 
-def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, ShardFiles]) -> None:
+def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, SelectionFiles]) -> None:
     """Write the pairs of a shard that the threshold takes, with empty lines in place of the others; count them.
 
     Args:

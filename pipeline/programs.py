@@ -14,7 +14,7 @@ from nmt.errors import UserError
 from nmt.io.system import last_output_line, query_program
 
 
-def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
+def run_program(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
     """Run a program to its end.
 
     Raises:
@@ -41,7 +41,7 @@ def _first_error(output: str) -> str:
     return last_output_line(next(errors, output))
 
 
-def lacking(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
+def find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
     """Return which of the tools, and the C++ headers (with a compiler), a build would not find on this machine."""
     compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     absent = [name for name in tools if not shutil.which(name)]
@@ -56,7 +56,7 @@ def lacking(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
     return absent
 
 
-def unpack(archive: Path, folder: Path) -> None:
+def extract_archive(archive: Path, folder: Path) -> None:
     """Write the files of a tar archive of source code below a folder.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.kenlm import provide
+from pipeline.kenlm import provide_programs
 from tests.running import ROOT
 
 PROGRAMS = ROOT / ".kenlm"
@@ -21,7 +21,7 @@ PROGRAMS = ROOT / ".kenlm"
 def _provided() -> str | None:
     """Why they cannot be had, if they cannot."""
     try:
-        provide(PROGRAMS, jobs=2)
+        provide_programs(PROGRAMS, jobs=2)
     except UserError as error:
         return str(error)
     return None

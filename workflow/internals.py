@@ -138,7 +138,7 @@ def _job(workflow: Any, job: Any, due: bool) -> Job:
         wildcards=dict(of_job(job, "wildcards")),
         outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
-        due=due,
+        is_pending=due,
         local=job.rule.name in of_job(job, "local rules"),
         resources=_known_resources(job),
     )

@@ -56,7 +56,7 @@ PIPELINE = "pipeline.cli"
 
 
 @cache
-def available() -> Commands:
+def find_commands() -> Commands:
     """Return the library's subcommands and, in a checkout, the pipeline's."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
@@ -67,17 +67,17 @@ def available() -> Commands:
     return {heading: names | pipeline.get(heading, {}) for heading, names in COMMANDS.items()}
 
 
-def subcommands() -> dict[str, str]:
+def list_subcommands() -> dict[str, str]:
     """Return the place of each subcommand's function, by its words: "translate", "data tokenize"."""
-    return {words: place for names in available().values() for words, place in names.items()}
+    return {words: place for names in find_commands().values() for words, place in names.items()}
 
 
 @cache
-def subcommand(words: str) -> click.Command:
+def load_subcommand(words: str) -> click.Command:
     """Import a subcommand, and have it check its files before it begins."""
     from nmt.cli.options import guarded
 
-    module, _, function = subcommands()[words].partition(":")
+    module, _, function = list_subcommands()[words].partition(":")
     command: click.Command = getattr(importlib.import_module(module), function)
     command.name = words.split()[-1]
     assert command.callback
@@ -85,7 +85,7 @@ def subcommand(words: str) -> click.Command:
     return command
 
 
-def called() -> str:
+def running_command() -> str:
     """Return the command that runs: `nmt` and the subcommand's words."""
     words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in DESCRIPTIONS else sys.argv[1:2]
     return " ".join(["nmt", *words])
@@ -98,11 +98,11 @@ class LazyGroup(click.Group):
         """Return the names of subcommands and groups, under the headings of the help."""
         if self.name in DESCRIPTIONS:
             prefix = f"{self.name} "
-            own = [words.removeprefix(prefix) for words in subcommands() if words.startswith(prefix)]
+            own = [words.removeprefix(prefix) for words in list_subcommands() if words.startswith(prefix)]
             return {"Subcommands": own}
         return {
             heading: list(dict.fromkeys(words.split()[0] for words in names))
-            for heading, names in available().items()
+            for heading, names in find_commands().items()
             if names
         }
 
@@ -115,7 +115,7 @@ class LazyGroup(click.Group):
         words = f"{self.name} {cmd_name}" if self.name in DESCRIPTIONS else cmd_name
         if words in DESCRIPTIONS:
             return LazyGroup(words, help=DESCRIPTIONS[words])
-        return subcommand(words) if words in subcommands() else None
+        return load_subcommand(words) if words in list_subcommands() else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write every subcommand with its whole first sentence, under its heading."""
@@ -146,13 +146,13 @@ def main() -> None:
     try:
         commands(prog_name="nmt")
     except Exception as error:
-        line = in_one_line(error)
+        line = describe_error(error)
         if line is None or os.environ.get("NMT_TRACEBACK"):
             raise
-        fail(line)
+        exit_with_error(line)
 
 
-def in_one_line(error: Exception) -> str | None:
+def describe_error(error: Exception) -> str | None:
     """Return the line for an error of the input or of the system; None for a fault of the program."""
     match error:
         case UserError():
@@ -161,23 +161,23 @@ def in_one_line(error: Exception) -> str | None:
             return str(convert_os_error(error))
         case MemoryError():
             detail = f" ({error})" if str(error) else ""
-            return f"{called()}: out of memory{detail}; use smaller batches, or a machine with more"
+            return f"{running_command()}: out of memory{detail}; use smaller batches, or a machine with more"
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
             hint = "install nmt-repro with its extra `workflow`"
-            return f"{error.name}: not installed, but `{called()}` needs it: {hint}"
+            return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"
         case ImportError() if ".so" in str(error):  # NumPy's has a page of advice before what the system says
-            return f"{called()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
+            return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import out_of_memory
 
-            line = out_of_memory(error, called())
+            line = out_of_memory(error, running_command())
             return str(line) if line else None
         case UnicodeError() | json.JSONDecodeError():
-            return f"{called()}: {error}"
+            return f"{running_command()}: {error}"
     return None
 
 
-def fail(message: str) -> None:
+def exit_with_error(message: str) -> None:
     """Print a line per problem and leave with the exit code for bad input."""
     click.echo(error_lines(message), err=True)
     progress.record_failure(message)

@@ -210,7 +210,7 @@ def unpack(archives: Sequence[Path], output: Path) -> None:
         click.echo(extract(archive, output))
 
 
-LIKELY, FREQUENT = 20, 1000
+LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 
 
 @click.command(short_help="Write a shortlist: the likely translations of each source word.")
@@ -223,14 +223,14 @@ LIKELY, FREQUENT = 20, 1000
 @click.option(
     "--likely",
     type=click.IntRange(1, MOST_WORDS),
-    default=LIKELY,
+    default=LIKELY_TRANSLATIONS,
     show_default=True,
     help="Number of target words for each source word.",
 )
 @click.option(
     "--frequent",
     type=click.IntRange(0),
-    default=FREQUENT,
+    default=FREQUENT_WORDS,
     show_default=True,
     help="Number of most frequent target words, which are allowed in every sentence.",
 )

@@ -22,9 +22,9 @@ def status(folder: Path) -> None:
     The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
     are those of the last call of Snakemake (settings/run.json), before the first run those of config.yaml.
     """
-    from pipeline.monitor.status import last_settings, table
+    from pipeline.monitor.status import format_status_table, read_last_settings
 
-    click.echo(table(last_settings(folder), folder))
+    click.echo(format_status_table(read_last_settings(folder), folder))
 
 
 @click.command()

@@ -64,7 +64,7 @@ def new(
     most 2,000. No sentence is then in two of the sets. The text is written to FOLDER/text, and settings that fit the
     amount of text are written to FOLDER/config.yaml.
     """
-    from pipeline.monitor.forecast import hours_in_words
+    from pipeline.monitor.forecast import format_hours
     from pipeline.own_text.settings import new_experiment
     from pipeline.own_text.text import Given
 
@@ -76,7 +76,7 @@ def new(
     for line in advice:
         click.echo(line)
     hours = proposal.hours
-    needs = f"about {hours_in_words(hours)} of training on two cores (estimated)" if hours else "on a GPU"
+    needs = f"about {format_hours(hours)} of training on two cores (estimated)" if hours else "on a GPU"
     click.echo(f"Next, {needs}: {next_command(folder)}")
 
 

@@ -54,7 +54,7 @@ class TrainingTime:
         return self.updates / self.updates_per_hour
 
 
-def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
+def estimate_training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """Return what is left of these runs."""
     all_runs = collect_runs(config, list(config.models))
     return [training_time(config, all_runs[name], folder) for name in runs]
@@ -76,10 +76,10 @@ def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
         if rate := reached(files.history(other)).updates_per_second:
             return TrainingTime(run.name, left, 3600 * rate, MEASURED)
     source = STATED if entry.model_type in config.resources.updates_per_hour else ASSUMED
-    return TrainingTime(run.name, left, expected_rate(config, run.model), source)
+    return TrainingTime(run.name, left, estimate_updates_per_hour(config, run.model), source)
 
 
-def expected_rate(config: Config, model: str) -> float:
+def estimate_updates_per_hour(config: Config, model: str) -> float:
     """Return the updates per hour that the settings state for the model type, else what an H100 reached.
 
     That is scaled by the operations of an update, and by what the data sheets say of the two cards.
@@ -106,20 +106,20 @@ def operations(config: Config, model: str, positions: float) -> float:
 
 def in_words(config: Config, times: Collection[TrainingTime]) -> str:
     """Return hours of training as a piece of a line, with where they come from."""
-    hours, chain = sum(time.hours for time in times), longest_chain(config, times)
-    together = f", {hours_in_words(chain)} if all at once" if len(times) > 1 else ""
+    hours, chain = sum(time.hours for time in times), estimate_parallel_hours(config, times)
+    together = f", {format_hours(chain)} if all at once" if len(times) > 1 else ""
     sources = "; ".join(dict.fromkeys(time.source for time in times))
-    return f"{hours_in_words(hours)}{together} ({sources})"
+    return f"{format_hours(hours)}{together} ({sources})"
 
 
-def hours_in_words(hours: float) -> str:
+def format_hours(hours: float) -> str:
     """Return hours as minutes or hours, as precisely as a forecast deserves."""
     if hours < 1:
         return f"{max(1, round(60 * hours))} min"
     return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
-def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
+def estimate_parallel_hours(config: Config, times: Collection[TrainingTime]) -> float:
     """Return the hours until all are trained with a processor for each. A run that continues another waits for it."""
     all_runs, hours = collect_runs(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours), default=0.0)
@@ -128,24 +128,26 @@ def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
 # --- time limits of jobs ----------------------------------------------------------------------------------------------
 
 
-def training_minutes(config: Config, run: Run, folder: Path) -> int:
+def request_training_minutes(config: Config, run: Run, folder: Path) -> int:
     """Return the minutes that a training job asks for: its remaining hours with a margin, at most the longest limit."""
     minutes = OVERHEAD_MINUTES + MARGIN * 60 * training_time(config, run, folder).hours
     return max(1, math.ceil(min(minutes, 60 * config.resources.train_hours)))
 
 
-def training_retries(config: Config, runs: Iterable[Run]) -> int:
+def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
     """Return how often a training job is sent again: for each slice of its time at half the rate, and when lost."""
     longest = config.resources.train_hours
     models = {run.model for run in runs}
-    hours = max(config.models[model].training.updates / expected_rate(config, model) for model in models)
+    hours = max(
+        config.models[model].training.updates / estimate_updates_per_hour(config, model) for model in models
+    )
     return math.ceil(2 * hours / longest) + config.resources.train_attempts
 
 
 # --- disk -------------------------------------------------------------------------------------------------------------
 
 
-def disk_bytes(
+def estimate_disk_bytes(
     config: Config, folder: Path, archives: Iterable[str], corpora: Iterable[str], runs: Iterable[str]
 ) -> dict[str, int]:
     """Return the bytes of archives to fetch, text to prepare and models to train. Archives of unknown size count 0."""

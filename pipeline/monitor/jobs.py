@@ -16,16 +16,16 @@ CHECK_ONLY = "NMT_PREFLIGHT"
 class Job:
     """One job of the workflow. Paths start at the experiment's folder.
 
-    rule: its rule in the workflow. log: logs/STAGE/NAME.log. due: whether it is to run. local: whether it runs beside
-    Snakemake even if other jobs are sent to a cluster. resources: what it requests, as far as that is known. Jobs that
-    are sent together have the sum of their requests, with their `rules`.
+    rule: its rule in the workflow. log: logs/STAGE/NAME.log. is_pending: whether it is to run. local: whether it runs
+    beside Snakemake even if other jobs are submitted to a cluster. resources: what it requests, as far as that is
+    known. Jobs that are submitted together have the sum of their requests, with their `rules`.
     """
 
     rule: str
     wildcards: Mapping[str, str]
     outputs: tuple[str, ...]
     log: str
-    due: bool
+    is_pending: bool
     local: bool
     resources: Mapping[str, Any]
 
@@ -53,26 +53,28 @@ class JobList:
     jobs: tuple[Job, ...]
 
     @property
-    def due(self) -> list[Job]:
+    def pending_jobs(self) -> list[Job]:
         """Return the jobs that are to run."""
-        return [job for job in self.jobs if job.due]
+        return [job for job in self.jobs if job.is_pending]
 
     @property
-    def trained(self) -> list[str]:
+    def runs_to_train(self) -> list[str]:
         """Return the runs that are to be trained."""
-        return [job.run for job in self.due if job.run and job.stage == "train"]
+        return [job.run for job in self.pending_jobs if job.run and job.stage == "train"]
 
     @property
-    def extracted(self) -> list[str]:
+    def corpora_to_extract(self) -> list[str]:
         """Return the corpora whose text is to be made."""
-        return [job.rule.removeprefix("extract_") for job in self.due if job.rule.startswith("extract_")]
+        return [
+            job.rule.removeprefix("extract_") for job in self.pending_jobs if job.rule.startswith("extract_")
+        ]
 
     @property
-    def fetched(self) -> list[str]:
+    def archives_to_download(self) -> list[str]:
         """Return the archives that are to be fetched, by their names in the catalogue."""
-        paths = {job.wildcards["archive"] for job in self.due if job.rule == "download"}
+        paths = {job.wildcards["archive"] for job in self.pending_jobs if job.rule == "download"}
         return [name for name, archive in self.config.archives.items() if archive.path in paths]
 
 
-started: list[JobList] = []
+started_runs: list[JobList] = []
 """The run that this process has started, for Snakemake's logger."""

@@ -28,7 +28,7 @@ class Partitions:
     default: str | None = None
 
 
-def partitions() -> Partitions:
+def query_partitions() -> Partitions:
     """Return the partitions of this cluster."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
@@ -44,9 +44,9 @@ def partitions() -> Partitions:
     return Partitions(nodes, default)
 
 
-def unsatisfiable(jobs: Iterable[Job]) -> list[str]:
+def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return why jobs that are sent would not start, a line each; nothing where Slurm does not answer."""
-    known = partitions()
+    known = query_partitions()
     longest: dict[tuple[str, ...], float] = {}
     for job in (job for job in jobs if not job.local):
         stated = {"rules": job.rule, **job.resources}

@@ -17,9 +17,9 @@ from pipeline import kenlm
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import disk_bytes, in_words, training_times
+from pipeline.monitor.forecast import estimate_disk_bytes, estimate_training_times, in_words
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
-from pipeline.monitor.partition_check import unsatisfiable
+from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.phrase_based import programs as phrase_based
 
 SECONDS = 900
@@ -29,7 +29,7 @@ SECONDS = 900
 # --- what is missing --------------------------------------------------------------------------------------------------
 
 
-def missing(listed: JobList, submits: bool = False, status: str | None = None) -> list[str]:
+def find_problems(listed: JobList, submits: bool = False, status: str | None = None) -> list[str]:
     """Return what is lacking for the work that is about to be done, one line each.
 
     Args:
@@ -38,16 +38,16 @@ def missing(listed: JobList, submits: bool = False, status: str | None = None) -
         status: the executor's program that tells their states.
     """
     builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.problem}
-    rules = {job.rule for job in listed.due}  # both build beside Snakemake, on this machine
+    rules = {job.rule for job in listed.pending_jobs}  # both build beside Snakemake, on this machine
     found = [_slurm(listed, status) if submits else _gpu(listed)]
     found += [problem() for rule, problem in builds.items() if rule in rules]
-    cluster = unsatisfiable(listed.due) if submits else []
+    cluster = find_unsatisfiable_jobs(listed.pending_jobs) if submits else []
     return [*(problem for problem in found if problem), *cluster]
 
 
 def _slurm(listed: JobList, status: str | None) -> str | None:
     # of sbatch, squeue and others the project has programs of its own, which call Slurm's
-    if listed.due and status and not shutil.which("scontrol"):
+    if listed.pending_jobs and status and not shutil.which("scontrol"):
         return "no Slurm on this machine: run where sbatch is, or without --profile slurm"
     return None
 
@@ -56,7 +56,7 @@ def _gpu(listed: JobList) -> str | None:
     config = listed.config
     all_runs = collect_runs(config, list(config.models))
     wanted = {config.models[all_runs[run].model].training.device for run in unfinished(listed, Path())}
-    if any(job.resources.get("gpu") for job in listed.due if job.stage != "train"):
+    if any(job.resources.get("gpu") for job in listed.pending_jobs if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
     if "cuda" not in wanted or gpu_pool.gpu_evidence():
         return None
@@ -72,29 +72,29 @@ def unfinished(listed: JobList, folder: Path) -> list[str]:
     Of text that is to be made first nobody knows whether it is that of a finished training.
     """
     files = ExperimentFolder(listed.config, folder)
-    text_is_due = any(job.rule in ("binarize", "moses_phrase_ids") for job in listed.due)
-    return [run for run in listed.trained if text_is_due or files.finished_model(run) is None]
+    text_is_due = any(job.rule in ("binarize", "moses_phrase_ids") for job in listed.pending_jobs)
+    return [run for run in listed.runs_to_train if text_is_due or files.finished_model(run) is None]
 
 
 # --- what it will take ------------------------------------------------------------------------------------------------
 
 
-def forecast(listed: JobList, folder: Path) -> list[str]:
+def describe_forecast(listed: JobList, folder: Path) -> list[str]:
     """Return what the work will take: hours and disk, and what each training begins with, a line each."""
     config, runs = listed.config, unfinished(listed, folder)
     lines = []
     if runs:
         number = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
-        lines.append(f"training: {number}, {in_words(config, training_times(config, folder, runs))}")
+        lines.append(f"training: {number}, {in_words(config, estimate_training_times(config, folder, runs))}")
     lines += (line for run in runs for line in _begins_anew(config, folder, run))
-    parts = disk_bytes(config, folder, listed.fetched, listed.extracted, runs)
+    parts = estimate_disk_bytes(config, folder, listed.archives_to_download, listed.corpora_to_extract, runs)
     needed, free = sum(parts.values()), shutil.disk_usage(folder).free
     if needed:
         warning = "" if needed <= free else "warning: "
         lines.append(
             f"{warning}disk: needs {_gigabytes(needed)} ({_parts(parts)}), {_gigabytes(free)} are free"
         )
-    unknown = [archive for archive in listed.fetched if config.archives[archive].bytes is None]
+    unknown = [archive for archive in listed.archives_to_download if config.archives[archive].bytes is None]
     if unknown:
         lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
     return lines

@@ -26,14 +26,14 @@ from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import in_words, training_times
+from pipeline.monitor.forecast import estimate_training_times, in_words
 
 CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingStatus:
     """The state of a run: done, outdated, running, silent, failed, stopped or waiting.
 
     outdated: finished with other settings or text. silent: its writer has not been heard of for a minute. updates: the
@@ -56,7 +56,7 @@ class Training:
         return max(self.updates - self.reached.update, 0) / rate if rate and unfinished else None
 
 
-def last_settings(folder: Path) -> Config:
+def read_last_settings(folder: Path) -> Config:
     """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
     try:
         return read(Config, folder / RUN_SETTINGS)
@@ -65,7 +65,7 @@ def last_settings(folder: Path) -> Config:
             return load_config(find_layers(Path()))
 
 
-def training(config: Config, folder: Path, run: Run) -> Training:
+def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStatus:
     """Return how far a run is."""
     entry, files = config.models[run.model], ExperimentFolder(config, folder)
     state, model = files.training_state(run.name), files.model(run.name)
@@ -98,21 +98,21 @@ def training(config: Config, folder: Path, run: Run) -> Training:
         update = max(progressed.update, progress_record.count)  # more recent than the history
         rate = progressed.updates_per_second or progress_record.rate or None
         progressed = replace(progressed, update=update, updates_per_second=rate)
-    return Training(run.name, label_of(config, run), word, end, progressed, checkpoint, note)
+    return TrainingStatus(run.name, format_run_label(config, run), word, end, progressed, checkpoint, note)
 
 
-def label_of(config: Config, run: Run) -> str:
+def format_run_label(config: Config, run: Run) -> str:
     """Return what people read for a run: the model's label, and the seed where it is not the first."""
     return f"{config.models[run.model].label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}"
 
 
-def table(config: Config, folder: Path) -> str:
+def format_status_table(config: Config, folder: Path) -> str:
     """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
     runs = collect_runs(config, config.use.models)
-    trainings = [training(config, folder, run) for run in runs.values()]
+    trainings = [read_training_status(config, folder, run) for run in runs.values()]
     rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
     unfinished = [one.run for one in trainings if one.state not in ("done", "outdated")]
-    left = in_words(config, training_times(config, folder, unfinished)) if unfinished else ""
+    left = in_words(config, estimate_training_times(config, folder, unfinished)) if unfinished else ""
     notes = [f"{one.label}: {one.state}: {one.note}" for one in trainings if one.note]
     notes += former_trainings(config, folder)
     parts = [str(folder), rows if trainings else "", left and f"Left to train: {left}", "\n".join(notes)]
@@ -134,7 +134,7 @@ def former_trainings(config: Config, folder: Path) -> Iterator[str]:
 _ALIGNED = ("left", "left", *["right"] * (len(HEADER) - 2))
 
 
-def _row(one: Training) -> tuple[str, ...]:
+def _row(one: TrainingStatus) -> tuple[str, ...]:
     left = "" if one.seconds_left is None else format_duration(one.seconds_left)
     updates, share = f"{one.reached.update:,}/{one.updates:,}", f"{one.reached.update / one.updates:.0%}"
     return (one.label, one.state, updates, share, left, *map(_dev, (one.reached.dev, one.reached.best)))

@@ -24,7 +24,7 @@ from nmt.io.text_files import pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.shift import LengthsOfPairs, Shift
 from pipeline.own_text.spreadsheet import is_spreadsheet, rows
-from pipeline.preparation import letters
+from pipeline.preparation import matching_key
 
 Pair = tuple[str, str]
 HELD_OUT = ("dev", "test")
@@ -213,7 +213,11 @@ def write_parts(
             for line, pair in enumerate(train.pairs(progress), 1):
                 lengths["train"].add(*pair)
                 part = drawn.lines.get(line, "train")
-                if part == "train" and drawn.lines and any(map(contains, drawn.sides, map(letters, pair))):
+                if (
+                    part == "train"
+                    and drawn.lines
+                    and any(map(contains, drawn.sides, map(matching_key, pair)))
+                ):
                     found.left_out += 1
                     continue
                 write(pair, part, sampled=part == "train" and line % step == 0)
@@ -228,7 +232,7 @@ def _sentences(given: Mapping[str, Given]) -> tuple[set[str], set[str]]:
     """Return the letters of source and target of the sets that are given. A UserError says that one has none."""
     sentences: tuple[set[str], set[str]] = (set(), set())
     for part in given.keys() - {"train"}:
-        pairs = [[letters(line) for line in pair] for pair in given[part].pairs()]
+        pairs = [[matching_key(line) for line in pair] for pair in given[part].pairs()]
         if not pairs:
             raise UserError(f"{given[part]}: no sentences; expected one per line")
         for side, lines in zip(sentences, zip(*pairs, strict=True), strict=True):
@@ -254,7 +258,7 @@ def _draw(train: Given, parts: list[str], held_out: tuple[set[str], set[str]]) -
     with Progress.over_files(train.files, f"read {train}") as progress:
         for line, pair in enumerate(train.pairs(progress), 1):
             pairs, same = pairs + all(side.strip() for side in pair), same + (pair[0] == pair[1])
-            keys = [letters(side) for side in pair] if parts else [""]
+            keys = [matching_key(side) for side in pair] if parts else [""]
             if not all(keys) or any(map(contains, held_out, keys)):
                 continue
             number = int.from_bytes(hashlib.blake2b("\n".join(keys).encode(), digest_size=8).digest())

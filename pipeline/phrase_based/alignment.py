@@ -18,7 +18,7 @@ from nmt.io.files import atomic_path, full_disk_as_user_error, temporary_folder
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from pipeline.phrase_based.programs import Moses
-from pipeline.programs import run
+from pipeline.programs import run_program
 
 MODEL = 3
 """eflomal's default model: HMM and fertilities."""
@@ -81,7 +81,9 @@ def _align_block(
             ) from None
         script = moses.script("ems/support/symmetrize-fast-align.perl")
         files = ["forward", "reverse", "source", "target", "aligned"]
-        run(["perl", script, *files, heuristic, moses.program("symal")], "symmetrising failed", folder)
+        run_program(
+            ["perl", script, *files, heuristic, moses.program("symal")], "symmetrising failed", folder
+        )
         aligned = folder / f"aligned.{heuristic}"
         with aligned.open("rb") as links:
             found = sum(1 for _ in links)

@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
 from nmt.io.system import last_output_line
-from pipeline.programs import lacking, run, unpack
+from pipeline.programs import extract_archive, find_missing_tools, run_program
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
@@ -203,7 +203,7 @@ def _install_eflomal(folder: Path) -> None:
         built_by.write_text(BUILT_BY, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         command += ["--no-deps", "--require-hashes", "--no-binary", "eflomal", f"--target={work / 'python'}"]
-        run(
+        run_program(
             [*command, "-r", str(requirements), "--build-constraint", str(built_by)],
             "eflomal: pip could not build it (it needs a C compiler and make)",
         )
@@ -213,7 +213,9 @@ def _install_eflomal(folder: Path) -> None:
 def problem() -> str | None:
     """Return why this machine can neither find Moses nor build it; None if it can."""
     absent = (
-        [] if on_path() else lacking(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
+        []
+        if on_path()
+        else find_missing_tools(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
     )
     if not absent:
         return None
@@ -226,7 +228,7 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
         bjam, conda = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"], os.environ.get("CONDA_PREFIX", "")
         if conda and Path(conda, "include/boost").exists():
             bjam.append(f"--with-boost={conda}")
-        run([*bjam, *TARGETS.values()], f"moses: its build failed; it needs {PACKAGES}", tree)
+        run_program([*bjam, *TARGETS.values()], f"moses: its build failed; it needs {PACKAGES}", tree)
         (work / "bin").mkdir()
         for name, target in TARGETS.items():
             # bjam leaves a program under the folder of its target, by compiler and variant
@@ -240,7 +242,7 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
 def _unpack(source: Path, folder: Path) -> Path:
     """Return the folder in the archive with the source."""
     try:
-        unpack(source, folder)
+        extract_archive(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)

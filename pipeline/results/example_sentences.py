@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nmt.evaluation.translations import Record
-from pipeline.preparation import letters
+from pipeline.preparation import matching_key
 
 
 def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:
@@ -16,8 +16,8 @@ def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Recor
     Letters and digits decide, so that it does not matter how a text was tokenized.
     """
     found = []
-    for opening in map(letters, openings):
-        matching = (record for record in records if letters(" ".join(record.source)).startswith(opening))
+    for opening in map(matching_key, openings):
+        matching = (record for record in records if matching_key(" ".join(record.source)).startswith(opening))
         found += list(matching)[:1]
     return found
 

@@ -32,7 +32,7 @@ from pipeline.config.schema import Config
 from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract
 from pipeline.grammar.corpus import write_corpus
-from pipeline.preparation import prepare
+from pipeline.preparation import prepare_shard
 from pipeline.results.build import list_text_files
 from pipeline.results.evidence import UNPROVEN, inconsistent_runs
 from pipeline.results.inputs import Inputs
@@ -284,7 +284,7 @@ def _make_text(config: Config, name: str, lines: int, folder: Path, archives: Pa
         extract(dict(zip(("source", "target"), sides, strict=True)), counts, corpus.pairs)
     tokenization = None if corpus.tokenized else config.tokenization
     outputs = (tokens[0], tokens[1]), (words[0], words[1])
-    prepare((raw[0], raw[1]), config.languages, Cleaning(), tokenization, *outputs, counts)
+    prepare_shard((raw[0], raw[1]), config.languages, Cleaning(), tokenization, *outputs, counts)
     return folder
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.kenlm import PROGRAMS, _configure, provide
+from pipeline.kenlm import PROGRAMS, _configure, provide_programs
 from tests import kenlm
 
 
@@ -19,7 +19,7 @@ def test_the_programs_are_there_and_run() -> None:
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
         assert re.search("language models|lm_file|input.arpa", result.stdout + result.stderr)
-    assert provide(folder, 1) == "an earlier call"
+    assert provide_programs(folder, 1) == "an earlier call"
     assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
 
 
@@ -30,7 +30,7 @@ def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.Monk
         (found / name).write_text(f"#!/bin/sh\necho {name}\n")
         (found / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(found), prepend=os.pathsep)
-    assert provide(tmp_path / "ours", 1) == "the PATH"
+    assert provide_programs(tmp_path / "ours", 1) == "the PATH"
     assert subprocess.check_output([tmp_path / "ours" / "lmplz"], text=True) == "lmplz\n"
 
 

@@ -15,7 +15,15 @@ from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
-from pipeline.preparation import REASONS, Cleaner, HeldOut, count_overlap, letters, prepare, read_word_counts
+from pipeline.preparation import (
+    REASONS,
+    Cleaner,
+    HeldOutSentences,
+    count_overlap,
+    matching_key,
+    prepare_shard,
+    read_word_counts,
+)
 from tests.bitexts import write_pairs
 from tests.messages import refused
 
@@ -31,7 +39,7 @@ def prepared(
     outputs, words = (folder / "s.zst", folder / "t.zst"), (folder / "s.words.zst", folder / "t.words.zst")
     tokenization, cleaning = None if tokenized else Tokenization(), Cleaning(**limits)
     raw, counts = (folder / "s", folder / "t"), folder / "counts.json"
-    prepare(raw, LANGUAGES, cleaning, tokenization, outputs, words, counts)
+    prepare_shard(raw, LANGUAGES, cleaning, tokenization, outputs, words, counts)
     pairs = [*zip(*map(read_lines, outputs), strict=True)]
     for side, path in enumerate(words):
         assert read_word_counts([path]) == Counter(
@@ -116,14 +124,14 @@ def test_malformed_characters_are_repaired(text: bytes, expected: str) -> None:
 
 
 def test_what_two_sentences_have_in_common() -> None:
-    assert letters("It &apos;s « ÉTÉ » , 3.5 _ !") == "itsété35"
-    assert letters("... !") == ""
+    assert matching_key("It &apos;s « ÉTÉ » , 3.5 _ !") == "itsété35"
+    assert matching_key("... !") == ""
 
 
 @given(st.text(max_size=40))
 def test_unicode_writes_one_text_in_several_ways(text: str) -> None:
     forms = ("NFC", "NFD", "NFKC", "NFKD")
-    assert len({letters(unicodedata.normalize(form, text)) for form in forms}) == 1
+    assert len({matching_key(unicodedata.normalize(form, text)) for form in forms}) == 1
 
 
 @pytest.mark.parametrize(
@@ -131,7 +139,7 @@ def test_unicode_writes_one_text_in_several_ways(text: str) -> None:
     [("वह लड़का है ।", "वह लड़की है ।"), ("เขามี", "เขามา"), ("அவன் வந்தான்", "அவன் வந்தன்"), ("بَ", "بِ"), ("été", "ete")],
 )
 def test_marks_tell_words_apart(one: str, other: str) -> None:
-    assert letters(one) != letters(other)
+    assert matching_key(one) != matching_key(other)
 
 
 TEST = [("It &apos;s me .", "C&apos; est moi ."), ("yes", "oui"), ("", ""), ("...", "!")]
@@ -147,7 +155,7 @@ TRAIN = [
 
 
 def test_counts_by_hand(tmp_path: Path) -> None:
-    held_out = HeldOut({"test": [write_pairs(tmp_path, "test", TEST)]})
+    held_out = HeldOutSentences({"test": [write_pairs(tmp_path, "test", TEST)]})
     assert count_overlap(held_out, write_pairs(tmp_path, "train", TRAIN)) == {
         "test_same_source": 2,
         "test_same_target": 1,
@@ -160,7 +168,7 @@ def test_counts_by_hand(tmp_path: Path) -> None:
 
 def test_both_sides_stand_in_one_set(tmp_path: Path) -> None:
     sets = {"dev": TEST[0], "test": TEST[1]}
-    held_out = HeldOut({name: [write_pairs(tmp_path, name, [pair])] for name, pair in sets.items()})
+    held_out = HeldOutSentences({name: [write_pairs(tmp_path, name, [pair])] for name, pair in sets.items()})
     pair = TEST[0][0], TEST[1][1]
     counts = count_overlap(held_out, write_pairs(tmp_path, "train", [pair]))
     assert counts["dev_same_source"] == counts["test_same_target"] == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.partition_check import Nodes, Partitions, partitions, unsatisfiable
+from pipeline.monitor.partition_check import Nodes, Partitions, find_unsatisfiable_jobs, query_partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
@@ -19,11 +19,11 @@ TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_l
 @pytest.mark.slow
 def test_partitions_and_the_time_that_a_job_has_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
     nodes = [Nodes(86400, True)]
-    assert partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
+    assert query_partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}
     job = Job("train", {}, (), "logs/train/a.log", True, False, resources)
-    assert unsatisfiable([job]) == []
-    (line,) = unsatisfiable([replace(job, resources=resources | {"runtime": 1441})])
+    assert find_unsatisfiable_jobs([job]) == []
+    (line,) = find_unsatisfiable_jobs([replace(job, resources=resources | {"runtime": 1441})])
     assert "grants 24:" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]

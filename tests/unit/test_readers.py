@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt.cli import in_one_line
+from nmt.cli import describe_error
 from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
@@ -171,12 +171,14 @@ def test_memory_that_is_refused_is_one_line(tmp_path: Path, allocate: str) -> No
 
 def test_a_library_that_memory_has_no_room_for_is_one_line() -> None:
     """NumPy's error begins with a page of advice."""
-    line = in_one_line(ImportError("\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment"))
+    line = describe_error(
+        ImportError("\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment")
+    )
     assert line and "\n" not in line and line.endswith("a.so: failed to map segment")
 
 
 def test_faults_of_the_program_keep_their_traceback() -> None:
-    assert in_one_line(ValueError("a fault")) is None and in_one_line(RuntimeError("a fault")) is None
+    assert describe_error(ValueError("a fault")) is None and describe_error(RuntimeError("a fault")) is None
 
 
 def test_nothing_that_a_terminal_acts_on_is_in_a_message() -> None:

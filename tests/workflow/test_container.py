@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from nmt.cli import subcommands
+from nmt.cli import list_subcommands
 from tests.running import ROOT, make_demo, snakemake_command
 
 CONTAINER = ROOT / "container"
@@ -24,7 +24,7 @@ CALL = re.compile(r"""(?:^\s*|["/])nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re
 def test_every_subcommand_that_a_recipe_or_a_rule_calls_is_there() -> None:
     found = [call for file in CALLERS for call in CALL.findall(file.read_text(encoding="utf-8"))]
     assert len(found) > 10
-    assert not [call for call in found if not {call[0], " ".join(call)} & set(subcommands())]
+    assert not [call for call in found if not {call[0], " ".join(call)} & set(list_subcommands())]
 
 
 def test_both_recipes_have_the_same_base() -> None:

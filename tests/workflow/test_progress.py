@@ -21,7 +21,7 @@ RUNS = ("rnnencdec-50", "rnnsearch-50")
 
 
 def job(rule: str, log: str, output: str, **wildcards: str) -> Job:
-    return Job(rule, wildcards, (output,), log, due=True, local=False, resources={})
+    return Job(rule, wildcards, (output,), log, is_pending=True, local=False, resources={})
 
 
 def listed() -> JobList:
@@ -43,7 +43,7 @@ class Told:
     def __init__(self, folder: Path) -> None:
         self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
         folder.mkdir()
-        jobs.started.append(listed())
+        jobs.started_runs.append(listed())
         self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
 
     def begin(self, log: str) -> None:

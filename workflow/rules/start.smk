@@ -14,13 +14,13 @@ def start():
     if SUBMITTED:
         return
     # imported here, for they are not needed to read the rules
-    from pipeline.monitor.preflight import forecast, missing
+    from pipeline.monitor.preflight import describe_forecast, find_problems
 
     listed = internals.job_list(CONFIG, workflow)
     submits = not workflow.executor_plugin.common_settings.local_exec
-    for line in forecast(listed, Path()):
+    for line in describe_forecast(listed, Path()):
         print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
-    problems = missing(listed, submits, internals.status_command(workflow))
+    problems = find_problems(listed, submits, internals.status_command(workflow))
     if problems:
         refuse(problems)
     if CHECK_ONLY:
@@ -29,4 +29,4 @@ def start():
         SETTINGS.require_lock()
     except UserError as error:
         refuse(error.args)
-    jobs.started.append(listed)
+    jobs.started_runs.append(listed)

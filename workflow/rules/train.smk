@@ -1,13 +1,13 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
-from pipeline.monitor.forecast import training_minutes, training_retries
+from pipeline.monitor.forecast import request_training_minutes, count_training_retries
 from workflow import cluster
 
 # Nothing is repeated on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
 # would count the rule's attempts there once more.
 RETRIES = 0
 if SUBMITS_JOBS:
-    RETRIES = training_retries(CONFIG, RUNS.values())
+    RETRIES = count_training_retries(CONFIG, RUNS.values())
     cluster.use_own_programs()
 
 SHARED_STORES = " ".join(options.option("shared-store", store) for store in FOLDER.shared_stores)
@@ -43,7 +43,7 @@ rule train:
     resources:
         gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=lambda wildcards: training_minutes(CONFIG, RUNS[wildcards.model], Path()),
+        runtime=lambda wildcards: request_training_minutes(CONFIG, RUNS[wildcards.model], Path()),
         time_setting="train_hours",
         # Jobs are submitted in any order: in the queue the less urgent ones have a lower priority.
         slurm_extra=lambda wildcards: (

@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from nmt.cli import fail, in_one_line  # found by the line above
+from nmt.cli import describe_error, exit_with_error  # found by the line above
 from nmt.io import progress
 
 PATIENCE = 10.0
@@ -31,10 +31,10 @@ def job(snakemake: Any) -> Iterator[None]:
         try:
             yield
         except Exception as error:
-            line = in_one_line(error)
+            line = describe_error(error)
             if line is None:
                 raise
-            fail(line)
+            exit_with_error(line)
 
 
 def by_corpus(*sides: Iterable[str]) -> dict[str, list[tuple[Path, ...]]]:

@@ -6,9 +6,9 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.io.files import write_json
-    from pipeline.kenlm import REQUIREMENT, provide
+    from pipeline.kenlm import REQUIREMENT, provide_programs
 
     build = Path(snakemake.output.build)
-    origin = provide(build.parent, snakemake.threads)
+    origin = provide_programs(build.parent, snakemake.threads)
     write_json(build, {"kenlm": "the PATH" if origin == "the PATH" else REQUIREMENT})
     print(f"{build.parent}: lmplz, build_binary and query from {origin}")

@@ -8,10 +8,10 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.io.files import write_json
-    from pipeline.preparation import HeldOut, count_overlap
+    from pipeline.preparation import HeldOutSentences, count_overlap
 
     given = snakemake.input
-    held_out = HeldOut(by_corpus(given.held_out_source, given.held_out_target))
+    held_out = HeldOutSentences(by_corpus(given.held_out_source, given.held_out_target))
     shards = zip(map(Path, given.source), map(Path, given.target), strict=True)
     total: Counter[str] = Counter(dict.fromkeys(held_out.names, 0))
     for counts in over_shards(partial(count_overlap, held_out), shards, snakemake.threads):

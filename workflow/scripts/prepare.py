@@ -8,10 +8,10 @@ with job(snakemake):
     from nmt.io.files import read_json
     from nmt.settings.text import Languages, Tokenization
     from pipeline.config.text import Cleaning
-    from pipeline.preparation import prepare
+    from pipeline.preparation import prepare_shard
 
     settings = read_json(snakemake.input.settings)
-    prepare(
+    prepare_shard(
         (Path(snakemake.input.source), Path(snakemake.input.target)),
         Languages.model_validate(settings["languages"]),
         Cleaning.model_validate(settings["cleaning"]),

@@ -8,10 +8,10 @@ with job(snakemake):
     from nmt.io.files import read_json
     from nmt.settings.text import Languages, Tokenization
     from pipeline.config.text import Cleaning
-    from pipeline.preparation import prepare_monolingual
+    from pipeline.preparation import prepare_monolingual_shard
 
     settings = read_json(snakemake.input.settings)
-    prepare_monolingual(
+    prepare_monolingual_shard(
         Path(snakemake.input.target),
         Languages.model_validate(settings["languages"]).target,
         Cleaning.model_validate(settings["cleaning"]),

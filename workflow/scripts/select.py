@@ -8,7 +8,7 @@ with job(snakemake):
 
     from nmt.selection.cross_entropy import Threshold
     from nmt.settings.base import read
-    from pipeline.preparation import ShardFiles, select_shard
+    from pipeline.preparation import SelectionFiles, select_shard
 
     given, made = snakemake.input, snakemake.output
     threshold = read(Threshold, Path(given.threshold), "choose it again")
@@ -17,6 +17,6 @@ with job(snakemake):
         given.scores, given.source, given.target, made.source, made.target, made.source_words, made.target_words,
         made.counts, strict=True,
     )  # fmt: skip
-    shards = ((number, ShardFiles(*map(Path, names))) for number, names in enumerate(files))
+    shards = ((number, SelectionFiles(*map(Path, names))) for number, names in enumerate(files))
     for _ in over_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads):
         pass

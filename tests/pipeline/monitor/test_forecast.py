@@ -10,7 +10,12 @@ import pytest
 
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
-from pipeline.monitor.forecast import expected_rate, operations, training_minutes, training_retries
+from pipeline.monitor.forecast import (
+    count_training_retries,
+    estimate_updates_per_hour,
+    operations,
+    request_training_minutes,
+)
 from tests.running import ROOT
 from tests.trainings import finish, prepare_text, state_of
 
@@ -23,8 +28,8 @@ def limit(updates: int, updates_per_hour: float) -> int:
 def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     config = load_config(find_layers(ROOT))
     run = collect_runs(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
-    expected = expected_rate(config, "rnnsearch-50-star")
-    assert training_minutes(config, run, tmp_path) == limit(667_000 - 288_000, expected)
+    expected = estimate_updates_per_hour(config, "rnnsearch-50-star")
+    assert request_training_minutes(config, run, tmp_path) == limit(667_000 - 288_000, expected)
     prepare_text(config, tmp_path)
     history = finish(config, tmp_path, "rnnsearch-50") / "history.jsonl"
     lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 200_000)]
@@ -32,10 +37,10 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (folder / history.name).write_text(text, encoding="utf-8")
     # the run that it continues ended early, by patience
-    assert training_minutes(config, run, tmp_path) == limit(667_000 - 200_000, 360_000)
+    assert request_training_minutes(config, run, tmp_path) == limit(667_000 - 200_000, 360_000)
     own = state_of(config, tmp_path, run.name) / "history.jsonl"
     own.write_text('{"update": 660000, "train_nll": 1.0, "seconds": 6600}\n', encoding="utf-8")
-    assert training_minutes(config, run, tmp_path) == limit(7_000, 360_000)
+    assert request_training_minutes(config, run, tmp_path) == limit(7_000, 360_000)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +61,12 @@ def test_before_a_rate_is_known_it_is_what_an_h100_took(model: str, milliseconds
     card, slower = (
         load_config(find_layers(ROOT, pairs={"resources": {"gpu_teraflops": speed}})) for speed in (67, 8)
     )
-    assert 3.6e6 / expected_rate(card, model) == pytest.approx(milliseconds, rel=0.02)
-    assert expected_rate(card, model) == pytest.approx(67 / 8 * expected_rate(slower, model))
+    assert 3.6e6 / estimate_updates_per_hour(card, model) == pytest.approx(milliseconds, rel=0.02)
+    assert estimate_updates_per_hour(card, model) == pytest.approx(
+        67 / 8 * estimate_updates_per_hour(slower, model)
+    )
     stated = {"resources": {"updates_per_hour": {"rnnsearch": 1000, "rnnencdec": 1000}}}
-    assert expected_rate(load_config(find_layers(ROOT, pairs=stated)), model) == 1000
+    assert estimate_updates_per_hour(load_config(find_layers(ROOT, pairs=stated)), model) == 1000
 
 
 def test_a_training_job_is_sent_again_for_each_time_slice_of_half_the_rate() -> None:
@@ -67,6 +74,6 @@ def test_a_training_job_is_sent_again_for_each_time_slice_of_half_the_rate() -> 
         load_config(find_layers(ROOT, pairs={"resources": {"train_hours": hours}})) for hours in (120, 0.1)
     )
     runs = [run for name, run in collect_runs(few, list(few.models)).items() if name == "rnnsearch-50"]
-    hours = 288_000 / expected_rate(few, "rnnsearch-50")
-    assert training_retries(few, runs) - few.resources.train_attempts == 1
-    assert training_retries(many, runs) - many.resources.train_attempts == math.ceil(2 * hours / 0.1)
+    hours = 288_000 / estimate_updates_per_hour(few, "rnnsearch-50")
+    assert count_training_retries(few, runs) - few.resources.train_attempts == 1
+    assert count_training_retries(many, runs) - many.resources.train_attempts == math.ceil(2 * hours / 0.1)

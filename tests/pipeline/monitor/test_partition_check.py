@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.partition_check import unsatisfiable
+from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 
 SINFO = """\
 cpu* 12:00:00 (null)
@@ -31,7 +31,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def a_job(rule: str, partition: str = "", minutes: int = 0, **more: object) -> Job:
     resources = {"slurm_partition": partition, "runtime": minutes, **more}
-    return Job(rule, {}, (), f"logs/{rule}/a.log", due=True, local=False, resources=resources)
+    return Job(rule, {}, (), f"logs/{rule}/a.log", is_pending=True, local=False, resources=resources)
 
 
 def train(partition: str = "gpu", minutes: int = 2880, **more: object) -> Job:
@@ -39,7 +39,7 @@ def train(partition: str = "gpu", minutes: int = 2880, **more: object) -> Job:
 
 
 def of(*jobs: Job) -> list[str]:
-    return unsatisfiable(jobs)
+    return find_unsatisfiable_jobs(jobs)
 
 
 def test_what_fits() -> None:

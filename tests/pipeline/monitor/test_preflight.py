@@ -13,9 +13,15 @@ import pytest
 from nmt.backend import gpu_pool
 from pipeline.config.schema import Config
 from pipeline.monitor import preflight
-from pipeline.monitor.forecast import ASSUMED, MEASURED, expected_rate, longest_chain, training_times
+from pipeline.monitor.forecast import (
+    ASSUMED,
+    MEASURED,
+    estimate_parallel_hours,
+    estimate_training_times,
+    estimate_updates_per_hour,
+)
 from pipeline.monitor.jobs import Job, JobList
-from pipeline.monitor.preflight import forecast, missing
+from pipeline.monitor.preflight import describe_forecast, find_problems
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import ROOT, run, slurm_of
 from tests.trainings import prepare_text, state_of
@@ -32,10 +38,10 @@ def train(run: str) -> Job:
 
 def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     config = paper(tmp_path)
-    assert missing(JobList(config, ())) == []
+    assert find_problems(JobList(config, ())) == []
     jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train("rnnsearch-30"))
     listed = JobList(config, jobs)
-    assert (listed.due, listed.trained, listed.fetched) == (
+    assert (listed.pending_jobs, listed.runs_to_train, listed.archives_to_download) == (
         [jobs[0], jobs[2]],
         ["rnnsearch-30"],
         ["giga-fren"],
@@ -49,7 +55,7 @@ def test_a_gpu_that_any_rule_asks_for_is_looked_for(
     monkeypatch.setattr(gpu_pool, "gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
-    assert any("no NVIDIA GPU" in line for line in missing(JobList(config, (job,)))) == due
+    assert any("no NVIDIA GPU" in line for line in find_problems(JobList(config, (job,)))) == due
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,32 +63,34 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = JobList(config, (download(config, "europarl-v7"),))
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**8))
-    assert any(line.startswith("warning: disk: needs 0.7 GB") for line in forecast(listed, tmp_path))
+    assert any(line.startswith("warning: disk: needs 0.7 GB") for line in describe_forecast(listed, tmp_path))
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
-    assert not any(line.startswith("warning") for line in forecast(listed, tmp_path))
+    assert not any(line.startswith("warning") for line in describe_forecast(listed, tmp_path))
 
 
 def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path: Path) -> None:
     config = paper(tmp_path)
     runs = list(config.use.models)
-    times = {time.run: time for time in training_times(config, tmp_path, runs)}
+    times = {time.run: time for time in estimate_training_times(config, tmp_path, runs)}
     assert {time.source for time in times.values()} == {ASSUMED}
     # Table 2's updates; RNNsearch-50* continues from the other's 288,000
     assert sum(time.hours for time in times.values()) == pytest.approx(6.8, abs=0.2)
-    assert times["rnnencdec-50"].hours == pytest.approx(600_000 / expected_rate(config, "rnnencdec-50"))
+    assert times["rnnencdec-50"].hours == pytest.approx(
+        600_000 / estimate_updates_per_hour(config, "rnnencdec-50")
+    )
     assert times["rnnsearch-50-star"].updates == 667_000 - 288_000  # it continues from the other's 288,000
     chain = times["rnnsearch-50"].hours + times["rnnsearch-50-star"].hours
-    assert longest_chain(config, list(times.values())) == pytest.approx(chain)
+    assert estimate_parallel_hours(config, list(times.values())) == pytest.approx(chain)
 
     prepare_text(config, tmp_path)
     history = state_of(config, tmp_path, "rnnsearch-50") / "history.jsonl"
     lines = [{"update": u, "train_nll": 1.0, "seconds": u / 10} for u in (1000, 2000)]
     history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    times = {time.run: time for time in training_times(config, tmp_path, runs)}
+    times = {time.run: time for time in estimate_training_times(config, tmp_path, runs)}
     assert times["rnnsearch-50"].hours == pytest.approx(286_000 / 36_000)
     assert times["rnnsearch-50-star"].source == MEASURED
     assert times["rnnsearch-30"].source == ASSUMED  # its sentences are shorter
-    (training, *_) = forecast(JobList(config, tuple(map(train, runs))), tmp_path)
+    (training, *_) = describe_forecast(JobList(config, tuple(map(train, runs))), tmp_path)
     assert f"({ASSUMED}; {MEASURED})" in training
 
 

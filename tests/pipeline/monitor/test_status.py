@@ -14,8 +14,8 @@ from nmt.store.model_folder import HISTORY, WEIGHTS
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import training_times
-from pipeline.monitor.status import Training, table, training
+from pipeline.monitor.forecast import estimate_training_times
+from pipeline.monitor.status import TrainingStatus, format_status_table, read_training_status
 from tests.running import ROOT
 from tests.trainings import finish, prepare_text, state_of
 
@@ -27,8 +27,8 @@ def write(folder: Path, name: str, text: str = "") -> None:
     (folder / name).write_text(text, encoding="utf-8")
 
 
-def look(config: Config, folder: Path, run: str = RUN) -> Training:
-    return training(config, folder, collect_runs(config, list(config.models))[run])
+def look(config: Config, folder: Path, run: str = RUN) -> TrainingStatus:
+    return read_training_status(config, folder, collect_runs(config, list(config.models))[run])
 
 
 def prepared(experiment: Path, folder: Path) -> Config:
@@ -50,7 +50,7 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
     assert (found.state, found.note) == ("stopped", "resumes after update 1,200")
     write(tmp_path, f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')
     assert look(config, tmp_path).state == "failed"
-    lines = table(config, tmp_path).splitlines()
+    lines = format_status_table(config, tmp_path).splitlines()
     assert "RNNsearch-30: failed: disk \ufffd[2Jfull" in lines  # a terminal would obey the escape code
     assert max(map(len, lines[:9])) <= 80
 
@@ -64,7 +64,7 @@ def test_what_is_done_and_what_was_done_with_other_settings(tmp_path: Path) -> N
     write(tmp_path, f"models/{RUN}/{WEIGHTS}")
     assert look(longer, tmp_path).state == "outdated"
     other = load_config(find_layers(ROOT, pairs={"training": {"learning_rate": 0.5}}))
-    assert f"{finished.parent}: not used by these settings" in table(other, tmp_path)
+    assert f"{finished.parent}: not used by these settings" in format_status_table(other, tmp_path)
     for damage in ("", '{"update": "x"}\n'):
         write(finished, HISTORY, damage)
         write(finished.parent, "lock", damage)
@@ -88,7 +88,7 @@ def test_other_jobs_that_work_or_failed(tmp_path: Path) -> None:
     write(tmp_path, "logs/translate/b.progress.json", '{"count": 200, "total": 200, "unit": "sentences"}')
     write(tmp_path, "logs/score/c.progress.json", '{"error": "no such file"}')
     write(tmp_path, "logs/score/d.progress.json", "[1")
-    assert table(config, tmp_path).endswith(
+    assert format_status_table(config, tmp_path).endswith(
         "\n\nscore c: failed: no such file\ntranslate a: 25%, 50 sentences"
     )
 
@@ -114,5 +114,5 @@ def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_to
         found = look(config, tmp_path, run)
     assert (found.reached.update, found.updates) == (300, 703_125)
     assert found.seconds_left == pytest.approx((703_125 - 300) / 10)
-    (left,) = training_times(config, tmp_path, [run])
+    (left,) = estimate_training_times(config, tmp_path, [run])
     assert left.updates == 703_125 - 200

@@ -10,7 +10,7 @@ import pytest
 from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import disk_bytes
+from pipeline.monitor.forecast import estimate_disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings
 from pipeline.own_text.text import PARTS, Given, Statistics
 from tests.messages import refused
@@ -73,7 +73,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
     config = load_config(find_layers(folder))
-    assert disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
+    assert estimate_disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
         file.stat().st_size for file in (folder / "text").glob("train.*")
     )
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")

@@ -11,7 +11,7 @@ from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
-from pipeline.preparation import letters
+from pipeline.preparation import matching_key
 from tests.bitexts import write_text
 from tests.messages import refused
 
@@ -49,7 +49,7 @@ def test_drawn_sets_share_no_sentence_with_each_other_or_the_training_text(tmp_p
     assert sum(found.pairs.values()) + found.left_out == len(pairs)
     assert found.left_out > 0
     for side in (0, 1):
-        sentences = {part: {letters(pair[side]) for pair in some} for part, some in parts.items()}
+        sentences = {part: {matching_key(pair[side]) for pair in some} for part, some in parts.items()}
         assert not sentences["dev"] & sentences["test"]
         assert not (sentences["dev"] | sentences["test"]) & sentences["train"]
         assert len(sentences["test"]) == found.pairs["test"]
@@ -57,7 +57,9 @@ def test_drawn_sets_share_no_sentence_with_each_other_or_the_training_text(tmp_p
 
 def test_the_order_of_the_lines_draws_no_other_sets(tmp_path: Path) -> None:
     pairs = list(
-        {(letters(source), letters(target)): (source, target) for source, target in lines()}.values()
+        {
+            (matching_key(source), matching_key(target)): (source, target) for source, target in lines()
+        }.values()
     )
     _, parts = divided(tmp_path, {"train": text(tmp_path, pairs)})
     random.Random(2).shuffle(pairs)
@@ -73,8 +75,8 @@ def test_sets_that_are_given_stay_as_they_are(tmp_path: Path) -> None:
     found, parts = divided(tmp_path, {"train": text(tmp_path, lines(), ".zst"), "test": test})
     assert parts["test"] == lines(10, seed=3)
     assert found.pairs["dev"] == 150
-    sources = {letters(pair[0]) for pair in parts["dev"]}
-    assert not sources & {letters(pair[0]) for pair in parts["test"]}
+    sources = {matching_key(pair[0]) for pair in parts["dev"]}
+    assert not sources & {matching_key(pair[0]) for pair in parts["test"]}
 
 
 def test_byte_order_marks_and_carriage_returns_go_and_tabs_divide(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nmt.cli import DESCRIPTIONS, available, commands, subcommand, subcommands
+from nmt.cli import DESCRIPTIONS, commands, find_commands, list_subcommands, load_subcommand
 from nmt.errors import UserError
 from tests.running import ROOT, nmt
 
@@ -24,13 +24,13 @@ def shown(*words: str) -> str:
 
 
 def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
-    assert len(subcommands()) == len({*subcommands().values()})
-    for heading, names in available().items():
+    assert len(list_subcommands()) == len({*list_subcommands().values()})
+    for heading, names in find_commands().items():
         assert f" {heading}: " in shown("--help")
         for words in names:
             *group, name = words.split()
             text = shown(*group, "--help")
-            assert f" {name} {subcommand(words).get_short_help_str(1000)}" in text
+            assert f" {name} {load_subcommand(words).get_short_help_str(1000)}" in text
             assert not group or f" {group[0]} {DESCRIPTIONS[group[0]]}" in shown("--help")
 
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.cli import subcommand as subcommand_of
-from nmt.cli import subcommands
+from nmt.cli import list_subcommands, load_subcommand
 from nmt.io.text_files import zstd
 from pipeline.config.layers import find_layers, merge_layers
 from tests.odd_values import DEEP, JUNK, altered_values, said
@@ -73,7 +72,7 @@ def value_of(kind: click.ParamType, settings: bool) -> st.SearchStrategy[list[st
 @st.composite
 def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
     """All parameters that must be given, and some that may."""
-    command = subcommand_of(subcommand)
+    command = load_subcommand(subcommand)
     assert command is not None
     words: list[str] = []
     for parameter in command.params:
@@ -90,7 +89,7 @@ def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("subcommand", sorted(subcommands().keys() - OTHERS))
+@pytest.mark.parametrize("subcommand", sorted(list_subcommands().keys() - OTHERS))
 @settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
 def test_whatever_a_subcommand_is_given_is_used_or_refused_in_a_line(

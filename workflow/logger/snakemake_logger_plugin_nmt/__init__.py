@@ -29,8 +29,8 @@ from nmt.io.files import read_json
 from nmt.io.progress import JobProgress, format_duration
 from pipeline.config.runs import collect_runs
 from pipeline.monitor import jobs
-from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
-from pipeline.monitor.status import Training, label_of, training
+from pipeline.monitor.forecast import estimate_parallel_hours, estimate_training_times, format_hours
+from pipeline.monitor.status import TrainingStatus, format_run_label, read_training_status
 
 SILENCE = 60.0
 """Seconds without a line, outside of a terminal, after which one says what runs."""
@@ -138,10 +138,10 @@ class RunProgress:
         self._show("")
 
     def _read_list(self) -> None:
-        listed = jobs.started[-1]
+        listed = jobs.started_runs[-1]
         self._config = listed.config
         self._runs = collect_runs(self._config, list(self._config.models))
-        self._jobs = {job.log: job for job in listed.due}
+        self._jobs = {job.log: job for job in listed.pending_jobs}
         self.say(HEADING)
         self._watch.start()
 
@@ -175,24 +175,24 @@ class RunProgress:
         if job.run not in self._runs:
             return job.name
         others = [value.strip("/") for name, value in job.wildcards.items() if name != "model"]
-        return ", ".join([label_of(self._config, self._runs[job.run]), *filter(None, others)])
+        return ", ".join([format_run_label(self._config, self._runs[job.run]), *filter(None, others)])
 
-    def _training(self, job: jobs.Job) -> Training:
-        return training(self._config, self._folder, self._runs[str(job.run)])
+    def _training(self, job: jobs.Job) -> TrainingStatus:
+        return read_training_status(self._config, self._folder, self._runs[str(job.run)])
 
     def _time_left(self) -> str:
         """Return the time left of the whole run in words."""
-        return hours_in_words(self._hours_left())
+        return format_hours(self._hours_left())
 
     def _hours_left(self) -> float:
         """Return the hours left: training at measured rates, other jobs at their rule's mean time."""
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
-        times = training_times(self._config, self._folder, runs)
+        times = estimate_training_times(self._config, self._folder, runs)
         means = {rule: sum(known) / len(known) for rule, known in self._seconds.items() if rule != "train"}
         usual = sum(means.values()) / len(means) if means else 0.0
         rest = sum(means.get(job.rule, usual) for job in self._jobs.values() if job.stage != "train")
         all_hours = sum(time.hours for time in times) + rest / 3600
-        return max(longest_chain(self._config, times), all_hours / self._most_at_once)
+        return max(estimate_parallel_hours(self._config, times), all_hours / self._most_at_once)
 
     def _show(self, text: str) -> None:
         """Show a text in the last line of a terminal."""
