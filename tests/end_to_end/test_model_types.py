@@ -23,7 +23,7 @@ from nmt.store import trained_model
 from nmt.store.release import write_card
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import disk_bytes, training_times
+from pipeline.monitor.forecast import estimate_disk_bytes, estimate_training_times
 from tests.bitexts import write_bitext
 from tests.experiments import paper
 from tests.small_models import small_architecture
@@ -107,8 +107,8 @@ def test_a_model_type_can_all_that_a_run_does(
     tmp_path: Path, config: Config, model_type: ModelTypeName
 ) -> None:
     aligns = MODEL_TYPES[model_type].aligns
-    (left,) = training_times(config, tmp_path, ["tiny"])
-    assert left.hours == 4 / 1000 and disk_bytes(config, tmp_path, [], [], ["tiny"])["models"] > 0
+    (left,) = estimate_training_times(config, tmp_path, ["tiny"])
+    assert left.hours == 4 / 1000 and estimate_disk_bytes(config, tmp_path, [], [], ["tiny"])["models"] > 0
     model = trained(tmp_path, config)
     summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))
     assert summary["model_type"] == model_type and summary["updates"] == 4
