@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.programs import TARGETS, Moses, _install_eflomal, provide
+from pipeline.phrase_based.programs import TARGETS, Moses, install_eflomal, provide_programs
 from tests.running import MIRROR, ROOT
 
 BUILT = ROOT / ".moses"
@@ -32,7 +32,7 @@ def _provided() -> str | None:
         shutil.copy(archive, path)
 
     try:
-        provide(BUILT, fetch, jobs=2)
+        provide_programs(BUILT, fetch, jobs=2)
     except UserError as error:
         return str(error)
     return None
@@ -63,7 +63,7 @@ def aligner(folder: Path) -> Moses:
         (folder / "python").symlink_to(BUILT / "python")
     else:
         try:
-            _install_eflomal(folder)
+            install_eflomal(folder)
         except UserError as error:
             pytest.skip(str(error))
     return Moses(folder)

@@ -24,8 +24,8 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, SentenceTable
-from pipeline.results.ro_crate import record
-from pipeline.results.verify import verify
+from pipeline.results.ro_crate import write_crate
+from pipeline.results.verify import verify_results
 
 PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
@@ -53,7 +53,7 @@ def keep(experiment: Path, folder: Path) -> None:
     results = experiment / "results"
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
         (Path(scratch) / "text").mkdir()
-        for problem in verify(results, Path(scratch) / "text").problems:
+        for problem in verify_results(results, Path(scratch) / "text").problems:
             raise UserError(problem)
         # elsewhere, since the record says whether files of the checkout differ from its commit
         made = _kept(results, experiment / "data" / "archives", Path(scratch) / "package")
@@ -64,14 +64,18 @@ def keep(experiment: Path, folder: Path) -> None:
 def _kept(results: Path, archives: Path, folder: Path) -> Path:
     for source in sorted(path for path in results.rglob("*") if path.is_file()):
         name = source.relative_to(results).as_posix()
-        if not package.is_part(name) or name.startswith(_LARGE) or name.endswith(".provenance.json"):
+        if (
+            not package.belongs_to_package(name)
+            or name.startswith(_LARGE)
+            or name.endswith(".provenance.json")
+        ):
             continue
-        package.keep(source, folder / name)
+        package.copy_into_package(source, folder / name)
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
     build(inputs, folder, [file for text in list_text_files(inputs) for file in text.files])
     write_json(folder / TABLES_MADE, describe_environment())
     files = [path for path in folder.rglob("*") if path.is_file()]
-    record(folder, files, archives)
+    write_crate(folder, files, archives)
     return folder
 
 

@@ -31,10 +31,10 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
     equal to the byte, and so must the test text, if its source is available. The command prints a line for each
     problem. The exit code is 1 if there is one.
     """
-    from pipeline.results.verify import verify as check
+    from pipeline.results.verify import verify_results
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = check(results, Path(scratch), archives)
+        verdict = verify_results(results, Path(scratch), archives)
     for note in verdict.notes:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:

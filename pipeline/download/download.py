@@ -84,7 +84,7 @@ def _session() -> requests.Session:
     return session
 
 
-def download(
+def download_file(
     wanted: Source, output: Path, mirrors: Sequence[str] = (), alternatives: Sequence[Source] = ()
 ) -> str:
     """Download a file to `output` from the first source that has all of it, and return that source, without secrets.

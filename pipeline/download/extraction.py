@@ -50,7 +50,7 @@ class Side:
         return f"{self.archive}:{self.member}" if self.member else str(self.archive)
 
 
-def extract(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
+def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
     """Write the shards of `source` and `target`, and `counts`; nothing appears unless both have equally many lines.
 
     Text in one language has one of the sides. `pairs` says how many lines there must be. Lines end at "\\n" and nowhere
@@ -62,7 +62,7 @@ def extract(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -
             side.temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
         _read_archives([*sides.values()])
         _check([*sides.values()], pairs)
-    archives = {side.archive: receipt(side.archive) for side in sides.values()}
+    archives = {side.archive: read_download_record(side.archive) for side in sides.values()}
     found: dict[str, Any] = {"pairs": next(iter(sides.values())).lines}
     for name, side in sides.items():
         found |= {f"{name}_words": side.words, f"{name}_md5": side.found_md5}
@@ -71,7 +71,7 @@ def extract(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -
     return found
 
 
-def receipt(archive: Path) -> dict[str, Any] | None:
+def read_download_record(archive: Path) -> dict[str, Any] | None:
     """Return the source, size and checksums that a download noted; None for an archive that came another way."""
     note = archive.with_name(f"{archive.name}.json")
     return read_json(note) if note.exists() else None

@@ -37,7 +37,7 @@ def find_problems(listed: JobList, submits: bool = False, status: str | None = N
         submits: whether jobs are submitted to a cluster, those apart that run beside Snakemake.
         status: the executor's program that tells their states.
     """
-    builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.problem}
+    builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.explain_missing_moses}
     rules = {job.rule for job in listed.pending_jobs}  # both build beside Snakemake, on this machine
     found = [_slurm(listed, status) if submits else _gpu(listed)]
     found += [problem() for rule, problem in builds.items() if rule in rules]

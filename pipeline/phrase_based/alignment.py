@@ -24,7 +24,7 @@ MODEL = 3
 """eflomal's default model: HMM and fertilities."""
 
 
-def align(
+def align_text(
     moses: Moses, source: Path, target: Path, output: Path, alignment_block: int, symmetrization: str
 ) -> int:
     """Align a text block by block. Every block after the first starts from the priors of the first.

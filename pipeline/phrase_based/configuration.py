@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nmt.errors import UserError
-from pipeline.phrase_based.phrases import number_of_scores
+from pipeline.phrase_based.phrases import count_scores
 
 START = """\
 UnknownWordPenalty0= 1
@@ -37,7 +37,7 @@ class System:
     @cached_property
     def phrase_scores(self) -> int:
         """Return the number of scores that each pair of the phrase table has."""
-        return number_of_scores(self.phrases)
+        return count_scores(self.phrases)
 
     @property
     def search(self) -> Sequence[str]:
@@ -47,12 +47,12 @@ class System:
         return cubes if self.cube_pruning else []
 
 
-def start_weights(system: System) -> str:
+def initial_weights(system: System) -> str:
     """Return weights to tune from."""
     return START.format(scores=" 0.2" * system.phrase_scores)
 
 
-def configuration(system: System, weights: str) -> str:
+def format_configuration(system: System, weights: str) -> str:
     """Return the text of a moses.ini; all paths absolute.
 
     Raises:
@@ -86,7 +86,7 @@ KENLM name=LM0 factor=0 path={language_model} order={system.lm_order}
 {weights}"""
 
 
-def weights_of(configuration_file: Path) -> str:
+def read_weights(configuration_file: Path) -> str:
     """Return the weights that tuning left in a moses.ini, a feature per line.
 
     Raises:

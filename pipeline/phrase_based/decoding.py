@@ -8,7 +8,7 @@ from pathlib import Path
 from nmt.errors import UserError
 from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines, write_lines
-from pipeline.phrase_based.configuration import System, configuration
+from pipeline.phrase_based.configuration import System, format_configuration
 from pipeline.phrase_based.programs import Moses, run_logged
 
 
@@ -24,7 +24,7 @@ class NBest:
     n_best_factor: int
 
 
-def decode(
+def translate_file(
     moses: Moses,
     system: System,
     weights: Path,
@@ -54,7 +54,7 @@ def decode(
     with temporary_folder(output.parent, f".{output.name}.work-") as work:
         given, translated, n_best = (work.absolute() / name for name in ("text", "translated", "lists"))
         given.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
-        whole = configuration(system, weights.read_text(encoding="utf-8"))
+        whole = format_configuration(system, weights.read_text(encoding="utf-8"))
         (work / "moses.ini").write_text(whole, encoding="utf-8")
         script = moses.script("training/filter-model-given-input.pl")
         run_logged(["perl", script, "filtered", "moses.ini", "text"], log, "filtering failed", work)

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from nmt.io.text_files import write_lines
-from pipeline.phrase_based.phrases import entries_of
+from pipeline.phrase_based.phrases import read_entries
 
 
 def write_pairs(
@@ -26,11 +26,11 @@ def write_pairs(
     Returns:
         Numbers of pairs, `train` and `dev`.
     """
-    total = sum(1 for _ in entries_of(table))
+    total = sum(1 for _ in read_entries(table))
     held_out = min(held_out, total // 2)
     with ExitStack() as files:
         training, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
-        for number, entry in enumerate(entries_of(table, "moses phrase-pairs")):
+        for number, entry in enumerate(read_entries(table, "moses phrase-pairs")):
             spread = (number + 1) * held_out // total > number * held_out // total
             for writer, phrase in zip(apart if spread else training, entry, strict=False):
                 writer.write(phrase)

@@ -11,7 +11,7 @@ from nmt.decoding.rescoring import SCORED_TOGETHER, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
-from pipeline.phrase_based.phrases import SCORES, SEPARATOR, entries_of
+from pipeline.phrase_based.phrases import SCORES, SEPARATOR, read_entries
 
 
 def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> tuple[int, int]:
@@ -26,12 +26,12 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     Returns:
         Pairs written, and pairs of the table.
     """
-    longest = max(len(entry[0].split()) for entry in entries_of(table))
+    longest = max(len(entry[0].split()) for entry in read_entries(table))
     needed = _phrases_of(texts, longest)
     written = total = 0
     rescorer = Rescorer([model])
     with write_lines(output) as lines:
-        for group in _groups(entries_of(table, "moses phrase-scores")):
+        for group in _groups(read_entries(table, "moses phrase-scores")):
             total += sum(map(len, group))
             wanted = [entries for entries in group if entries[0][0] in needed]
             for entry, log_probability in _scored(rescorer, wanted):

@@ -20,7 +20,7 @@ SCORES = 2
 are probabilities, of which the decoder takes the logarithm."""
 
 
-def extract(
+def extract_phrases(
     moses: Moses,
     text: tuple[Path, Path],
     aligned: Path,
@@ -78,12 +78,12 @@ def _check(table: Path, aligned: Path) -> None:
             raise UserError(f"{table}: no phrase was extracted; check the alignment {aligned} and its text")
 
 
-def number_of_scores(table: Path) -> int:
+def count_scores(table: Path) -> int:
     """Return how many scores each pair of a phrase table has."""
-    return len(next(entries_of(table))[SCORES].split())
+    return len(next(read_entries(table))[SCORES].split())
 
 
-def entries_of(table: Path, label: str | None = None) -> Iterator[list[str]]:
+def read_entries(table: Path, label: str | None = None) -> Iterator[list[str]]:
     """Yield the fields of each line of a phrase table, with progress if there is a label."""
     number = 0
     with Progress.over_files([table], label) if label else nullcontext() as progress:

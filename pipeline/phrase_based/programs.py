@@ -64,7 +64,7 @@ class Moses:
     root: Path
 
     @classmethod
-    def of(cls, build: str) -> Moses:
+    def from_build_file(cls, build: str) -> Moses:
         """Return the folder of the file that says what was built."""
         return cls(Path(build).parent)
 
@@ -99,7 +99,7 @@ class Moses:
         return str(path)
 
 
-def log_beside(log: str) -> Path:
+def reset_moses_log(log: str) -> Path:
     """Return an empty file beside a job's log for what Moses' programs say, which is much."""
     path = Path(log).with_suffix(".moses.log")
     path.unlink(missing_ok=True)
@@ -149,7 +149,7 @@ def run_logged(
         raise UserError(f"{problem}: {Path(command[0]).name} ended with code {code}: {said} (see {log})")
 
 
-def provide(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
+def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
     """Put `bin`, `scripts` and `python` into `folder`, unless they are there. Return their origin.
 
     Of several processes that want the same folder, one builds and the others wait.
@@ -166,7 +166,7 @@ def provide(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
     with (folder / "lock").open("w") as lock:
         wait_for_lock(lock.fileno(), str(folder))
         if not (folder / "python").exists():
-            _install_eflomal(folder)
+            install_eflomal(folder)
         made = all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists()
         if made and not (folder / "bin").is_symlink():
             return "an earlier call"
@@ -180,7 +180,7 @@ def provide(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
                 (folder / name).symlink_to(installed / name)
             return f"the PATH ({installed})"
         source = folder / "source.tar.gz"
-        if why := problem():
+        if why := explain_missing_moses():
             raise UserError(why)
         fetch(source)
         _build(folder, source, jobs)
@@ -195,7 +195,7 @@ def on_path() -> Path | None:
     return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
 
 
-def _install_eflomal(folder: Path) -> None:
+def install_eflomal(folder: Path) -> None:
     """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
     with temporary_folder(folder, "build-") as work:
         requirements, built_by = work / "requirements.txt", work / "built-by.txt"
@@ -210,7 +210,7 @@ def _install_eflomal(folder: Path) -> None:
         (work / "python").rename(folder / "python")
 
 
-def problem() -> str | None:
+def explain_missing_moses() -> str | None:
     """Return why this machine can neither find Moses nor build it; None if it can."""
     absent = (
         []

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.io.files import temporary_folder, write_text
-from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
+from pipeline.phrase_based.configuration import System, format_configuration, initial_weights, read_weights
 from pipeline.phrase_based.programs import Moses, run_logged
 
 
-def tune(
+def tune_weights(
     moses: Moses,
     system: System,
     text: tuple[Path, Path],
@@ -36,7 +36,7 @@ def tune(
     """
     with temporary_folder(output.parent, f".{output.name}.work-") as work:
         start, folder = work.absolute() / "moses.ini", work.absolute() / "mert"
-        start.write_text(configuration(system, start_weights(system)), encoding="utf-8")
+        start.write_text(format_configuration(system, initial_weights(system)), encoding="utf-8")
         source, reference = (str(side.absolute()) for side in text)
         script, decoder = moses.script("training/mert-moses.pl"), moses.program("moses")
         command = ["perl", script, source, reference, decoder, str(start)]
@@ -46,4 +46,4 @@ def tune(
         command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
         command += ["--batch-mira", "--return-best-dev"] if tuner == "mira" else []
         run_logged(command, log, "tuning failed", work)
-        write_text(output, weights_of(folder / "moses.ini"))
+        write_text(output, read_weights(folder / "moses.ini"))

@@ -18,7 +18,7 @@ from nmt.evaluation.alignment_error_rate import alignment_error_rate
 from nmt.io.files import format_json, write_text
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
-from pipeline.results.corpora import corpora_table
+from pipeline.results.corpora import build_corpora_table
 from pipeline.results.finding import finding
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, FINDING, Outputs, list_outputs
@@ -84,7 +84,7 @@ def table(name: str, inputs: Inputs) -> Table:
     """Return one of the tables of `Outputs.tables`."""
     settings = inputs.settings
     if name == DATA:
-        return corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
+        return build_corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
     paper = next((paper for paper in inputs.papers.values() if name in paper.tables), None)
     if paper is None:
         own: Table = import_module(f"pipeline.results.tables.{name}").of_package(inputs)

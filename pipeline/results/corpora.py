@@ -40,7 +40,9 @@ class CorpusFiles:
         return [self.data / stage / self.name / f"{shard}.{end}" for shard in range(self.shards)]
 
 
-def sum_corpus(files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]) -> Counts:
+def sum_corpus_counts(
+    files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]
+) -> Counts:
     """Return the counts of a corpus.
 
     `removed` and `overlap` have numbers of pairs by reason, and by held-out set and kind of likeness.
@@ -82,7 +84,7 @@ def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def with_total(corpora: Sequence[Counts]) -> Iterator[Counts]:
+def append_total(corpora: Sequence[Counts]) -> Iterator[Counts]:
     """Yield the corpora, and behind those of training, if there are several, their total."""
     train = [corpus for corpus in corpora if corpus["part"] == "train"]
     yield from train
@@ -113,9 +115,9 @@ def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | Non
     return total if corpus["name"] == TOTAL else each.get(corpus["name"])
 
 
-def corpora_table(corpora: Sequence[Counts], languages: Languages, paper: ReportedData) -> Table:
+def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: ReportedData) -> Table:
     """Return a row for each corpus at each stage. paper: what it reports, if that is wanted."""
-    rows = [_row(corpus, stage, paper) for corpus in with_total(corpora) for stage in corpus["stages"]]
+    rows = [_row(corpus, stage, paper) for corpus in append_total(corpora) for stage in corpus["stages"]]
     headers = {"part": "Part", "corpus": "Corpus", "stage": "Stage", "pairs": "Pairs"}
     sides = dict(zip(SIDES, (languages.source, languages.target), strict=True))
     headers |= {f"{side}_words": f"Words, {language}" for side, language in sides.items()}

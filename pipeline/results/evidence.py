@@ -21,15 +21,15 @@ UNPROVEN = (
 """What a package cannot prove, for the line of success; docs/publishing.md says why."""
 
 
-def inconsistent_runs(inputs: Inputs) -> Iterator[str]:
+def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each summary that its history contradicts, and for each two runs with the same weights."""
     if inputs.config.pretrained.models:  # they may have come without their histories
         return
     summaries: dict[Path, dict[str, Any]] = {}
     for run in inputs.runs:
-        path = inputs.package.of_run(run, SUMMARY)
+        path = inputs.package.run_file(run, SUMMARY)
         summary = read_json(path)
-        yield from _contradicted(path, summary, inputs.package.of_run(run, HISTORY))
+        yield from _contradicted(path, summary, inputs.package.run_file(run, HISTORY))
         for other_path, other in summaries.items():
             if summary["weights"] == other["weights"] and not _share_weights(summary, other):
                 yield f"{path}: the same weights as {other_path}, which are those of another training"

@@ -11,7 +11,7 @@ from markupsafe import Markup
 _HERE = Path(__file__).parent
 
 
-def render(template: str, **values: Any) -> str:
+def render_template(template: str, **values: Any) -> str:
     """Return a page.
 
     Args:

@@ -191,7 +191,7 @@ class Inputs:
     def of_runs(self, name: str, models: Sequence[str]) -> Runs:
         """Return a JSON record of each run of some models."""
         return by_model(
-            read_json(self.package.of_run(run, name)) for run in collect_runs(self.config, models)
+            read_json(self.package.run_file(run, name)) for run in collect_runs(self.config, models)
         )
 
     def summaries(self) -> Runs:

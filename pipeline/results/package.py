@@ -86,24 +86,24 @@ class ReplicationPackage:
         """Return a run's translations of a set: of all sentences, or of those without unknown words."""
         return self.folder / "translations" / set_name / f"{run}.{mode}.jsonl.gz"
 
-    def made_with(self, set_name: str, run: str, mode: str) -> Path:
+    def provenance(self, set_name: str, run: str, mode: str) -> Path:
         """Return the record of how a run's translations were made."""
         return record_path(self.translations(set_name, run, mode))
 
-    def of_run(self, run: str, name: str) -> Path:
+    def run_file(self, run: str, name: str) -> Path:
         """Return one of the `RECORDS` of a model's folder."""
         return self.folder / "runs" / run / name
 
 
-def is_part(name: str) -> bool:
+def belongs_to_package(name: str) -> bool:
     """Return whether a file of the results, by its name in them, belongs to the package that the others are made of."""
     return name.startswith(_FOLDERS) or name in _FILES
 
 
-def keep(source: Path, copy: Path, attention: bool = False) -> None:
-    """Copy a file into a package: translations by `keep_translations`, other lines compressed, the rest as it is."""
+def copy_into_package(source: Path, copy: Path, attention: bool = False) -> None:
+    """Copy a file into a package: translations by `copy_translations`, other lines compressed, the rest as it is."""
     if copy.name.endswith(tuple(f".{mode}.jsonl.gz" for mode in MODES)):
-        keep_translations(source, copy, attention)
+        copy_translations(source, copy, attention)
     elif copy.suffix == ".gz":
         with write_lines(copy) as writer:
             for line in read_lines(source):
@@ -113,7 +113,7 @@ def keep(source: Path, copy: Path, attention: bool = False) -> None:
             shutil.copyfile(source, temporary)
 
 
-def keep_translations(source: Path, target: Path, attention: bool = False) -> None:
+def copy_translations(source: Path, target: Path, attention: bool = False) -> None:
     """Copy translations and the record of how they were made: no n-best lists, attention only if wanted.
 
     Raises a `UserError` where the record is missing or of other translations.

@@ -21,7 +21,7 @@ from nmt import __version__
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.runs import SEED_SUFFIX
-from pipeline.results.html import render
+from pipeline.results.html import render_template
 from pipeline.results.tables.sentences import SOURCE_ROW
 
 FIRST = ("figure2", "figure3")
@@ -43,7 +43,7 @@ class Item:
     folded: bool = False
 
 
-def write(
+def write_report(
     output: Path,
     title: str,
     papers: Sequence[str],
@@ -82,7 +82,7 @@ def write(
         "Figures": [item for name, item in figures.items() if name not in FIRST],
         "This run": [_settings(settings), _versions()],
     }
-    page = render(
+    page = render_template(
         "templates/report.html",
         title=title,
         papers=papers,

@@ -72,7 +72,7 @@ def other_trainings(inputs: Inputs) -> Iterator[str]:
     config, package = inputs.config, inputs.package
     data = bitext_checksums(*(read(Meta, package.text_checksums(part)) for part in ("train", "dev")))
     for run in collect_runs(config, config.use.models).values():
-        summary, settings = package.of_run(run.name, SUMMARY), package.of_run(run.name, SETTINGS)
+        summary, settings = package.run_file(run.name, SUMMARY), package.run_file(run.name, SETTINGS)
         trained, wanted = read(ModelRun, settings), run_settings(config, run)
         if changed := differences(_deciding(trained), _deciding(wanted)):
             yield f"{package.configuration}: other settings of {run.name} than {settings} says: {changed}"
@@ -111,7 +111,7 @@ def other_weights(inputs: Inputs) -> Iterator[str]:
     """
     package, weights = inputs.package, {}
     for run in inputs.runs:
-        summary = package.of_run(run, SUMMARY)
+        summary = package.run_file(run, SUMMARY)
         weights[run] = read_json(summary)["weights"]
         file = package.folder.resolve().parent / "models" / run / WEIGHTS
         if file.is_file() and not file.is_symlink() and weights[run] not in weights_checksums(file.parent):
@@ -158,7 +158,7 @@ def _unknown_words_by_line(
     return {"all": every, "no_unk": known}
 
 
-def refuse_contradictions(inputs: Inputs) -> None:
+def check_provenance(inputs: Inputs) -> None:
     """Raise a UserError with what contradicts the settings in the package of a run."""
     if problems := list(contradictions(inputs)):
         raise UserError(*problems)

@@ -22,10 +22,10 @@ from pipeline.config.catalogue import Archive, hide_secrets
 from pipeline.config.experiment import list_archives
 from pipeline.config.runs import Run, collect_runs, get_labels, select_systems
 from pipeline.config.schema import Config
-from pipeline.download.extraction import receipt
+from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
-from pipeline.results.package import MODES, ReplicationPackage, is_part
+from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
 from pipeline.results.papers import PAPERS_FOLDER
 
 RECORD = "ro-crate-metadata.json"
@@ -60,7 +60,7 @@ def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
     return removed
 
 
-def record(results: Path, files: Sequence[Path], archives: Path) -> None:
+def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write the record of files of the results, atomically.
 
     Args:
@@ -89,8 +89,8 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
             "CreateAction",
             name="Evaluation of the translations, tables and figures",
             instrument=crate.add_program(read_json(results / TABLES_MADE)),
-            object=[entry for entry in entries if is_part(entry["@id"])],
-            result=[entry for entry in entries if not is_part(entry["@id"])],
+            object=[entry for entry in entries if belongs_to_package(entry["@id"])],
+            result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
         )
     )
     papers = [PAPERS[paper] for paper in config.artifacts.papers if paper in PAPERS]
@@ -153,7 +153,9 @@ class _Crate:
 
     def add_archive(self, archive: Archive, folder: Path) -> Facts:
         """Add a download, with size and sums as noted when it came, else as the settings know them."""
-        seen = receipt(folder / archive.path) or archive.model_dump(include={"bytes", "sha256", "md5"})
+        seen = read_download_record(folder / archive.path) or archive.model_dump(
+            include={"bytes", "sha256", "md5"}
+        )
         # passwords and signatures of addresses are not published, and folders of this machine concern nobody
         url, source = hide_secrets(archive.url), hide_secrets(seen.get("source", ""))
         return self.add(
@@ -168,7 +170,7 @@ class _Crate:
 
     def add_training(self, run: Run, package: ReplicationPackage, text: Sequence[Facts]) -> Facts:
         """Add the training of one model at one seed; binary text and vocabularies are known by their sums."""
-        summary = read_json(package.of_run(run.name, SUMMARY))
+        summary = read_json(package.run_file(run.name, SUMMARY))
         data = [self._known_by_sum(part, part, total) for part, total in summary.get("data", {}).items()]
         return self.add(
             f"#training-{run.name}",
@@ -176,7 +178,7 @@ class _Crate:
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self.add_program(summary.get("made_with") or {"code": {"version": "unknown"}}),
             object=[*text, *data],
-            result=[self.file(package.of_run(run.name, name)) for name in (SUMMARY, SETTINGS)],
+            result=[self.file(package.run_file(run.name, name)) for name in (SUMMARY, SETTINGS)],
         )
 
     def add_decoding(self, system: str, mode: str, set_: str, package: ReplicationPackage) -> Facts:
@@ -192,7 +194,7 @@ class _Crate:
                 self._known_by_sum("weights", f"weights of {model['name']}", model["sha256"])
                 for model in made["models"]
             ],
-            result=[self.file(translations), self.file(package.made_with(set_, system, mode))],
+            result=[self.file(translations), self.file(package.provenance(set_, system, mode))],
         )
 
     def _known_by_sum(self, kind: str, name: str, total: str) -> Facts:

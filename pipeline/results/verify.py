@@ -30,14 +30,14 @@ from pipeline.config import snapshot
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.text import Cleaning
-from pipeline.download.extraction import Side, extract
+from pipeline.download.extraction import Side, extract_corpus
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare_shard
 from pipeline.results.build import list_text_files
-from pipeline.results.evidence import UNPROVEN, inconsistent_runs
+from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
-from pipeline.results.package import ReplicationPackage, is_part
+from pipeline.results.package import ReplicationPackage, belongs_to_package
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
 from pipeline.results.provenance import contradictions
 from pipeline.results.ro_crate import RECORD, REPORT
@@ -77,7 +77,7 @@ class Verdict:
             self.problems.append(f"{what}: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
-def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
+def verify_results(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
     """Check the checksums, the settings, the tables and the test text of a results folder.
 
     Args:
@@ -91,12 +91,12 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
     """
     found = Verdict()
     files, others = _plain_files(results)
-    crate = recorded(results / RECORD)
+    crate = read_crate(results / RECORD)
     sums = {name: entity.sha256 for name, entity in crate.items() if entity.kind == "File" and entity.sha256}
     if not sums:
         raise UserError(f"{results / RECORD}: names no file with a checksum; make it again")
-    found.problems += altered(results, sums, files)
-    in_package = {name for name in others if is_part(name) or is_part(f"{name}/")}
+    found.problems += find_altered_files(results, sums, files)
+    in_package = {name for name in others if belongs_to_package(name) or belongs_to_package(f"{name}/")}
     for name in others:
         where = found.problems if name in in_package else found.notes
         where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
@@ -106,7 +106,7 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
         with found.failing("nothing can be made again"):
             checked = _follow(found.readable, files, scratch, archives, found)
         with found.failing("the trainings' records cannot be compared"):
-            found.problems += inconsistent_runs(found.readable)
+            found.problems += find_inconsistent_runs(found.readable)
     found.notes += [f"{results / name}: not in the record" for name in sorted(files - {*sums, *NOT_RECORDED})]
     with found.failing(f"{results / RECORD} does not say what made the tables"):
         found.notes += other_program(crate)
@@ -118,7 +118,7 @@ def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdic
 def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> str:
     """Check that settings, tables and test text follow from the package and this checkout; say what was made again."""
     config, package, results = inputs.config, inputs.package, inputs.package.folder
-    found.notes += other_than_ours(config, results)
+    found.notes += compare_with_experiments(config, results)
     with found.failing("trainings and translations cannot be checked"):
         found.problems += contradictions(inputs)
     tables = _tables(inputs, files, found)
@@ -127,7 +127,7 @@ def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | Non
     ]
     for name in config.artifacts.papers:
         found.problems += other_paper(package.paper(name), PAPERS_FOLDER / f"{name}.yaml")
-    rest = sorted(name for name in files - {*tables, *NO_TABLES} if not is_part(name))
+    rest = sorted(name for name in files - {*tables, *NO_TABLES} if not belongs_to_package(name))
     asks = f"{package.configuration} asks for no such table, so it is not made again"
     found.problems += [
         f"{results / name}: does not follow: {asks}" for name in rest if name.endswith(_TABLES)
@@ -182,14 +182,14 @@ class _Crate(BaseModel, extra="allow"):
     graph: list[_Entity] = Field(alias="@graph")
 
 
-def recorded(record: Path) -> dict[str, _Entity]:
+def read_crate(record: Path) -> dict[str, _Entity]:
     """Return what the record says, by the ids of its entities."""
     if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
     return {entity.id: entity for entity in read(_Crate, record, "make it again").graph}
 
 
-def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
+def find_altered_files(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
     """Yield a line for each recorded name that no plain file has, or whose file has another checksum.
 
     Files of which git has changed the line ends to those of Windows are one line.
@@ -281,7 +281,7 @@ def _make_text(config: Config, name: str, lines: int, folder: Path, archives: Pa
             if archives is None or ".." in path.parts or not (place := archives / path).is_file():
                 return None
             sides.append(Side(place, member.member, [output], member.md5))
-        extract(dict(zip(("source", "target"), sides, strict=True)), counts, corpus.pairs)
+        extract_corpus(dict(zip(("source", "target"), sides, strict=True)), counts, corpus.pairs)
     tokenization = None if corpus.tokenized else config.tokenization
     outputs = (tokens[0], tokens[1]), (words[0], words[1])
     prepare_shard((raw[0], raw[1]), config.languages, Cleaning(), tokenization, *outputs, counts)
@@ -312,7 +312,7 @@ def other_paper(published: Path, ours: Path) -> list[str]:
     return difference(published, read_lines(published), read_lines(ours), f"stands in {ours}")
 
 
-def other_than_ours(config: Config, results: Path) -> list[str]:
+def compare_with_experiments(config: Config, results: Path) -> list[str]:
     """Return a line if the settings differ from those of the experiment here of that name, else of the one most alike.
 
     A forger who asks for fewer tables, or for other test text, changes the settings. An experiment with Moses also has

@@ -13,7 +13,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.training import checkpoint
-from pipeline.download.extraction import Side, extract
+from pipeline.download.extraction import Side, extract_corpus
 from tests.bitexts import write_bitext
 from tests.running import nmt
 from tests.training_settings import model_run
@@ -75,5 +75,5 @@ def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
         Side(tmp_path / side, None, [small_disk / f"{side}.zst"]) for side in ("source", "target")
     )
     with pytest.raises(UserError, match="the disk is full"):
-        extract({"source": source, "target": target}, small_disk / "counts.json")
+        extract_corpus({"source": source, "target": target}, small_disk / "counts.json")
     assert [path.name for path in small_disk.iterdir()] == ["filler"]

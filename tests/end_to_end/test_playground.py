@@ -26,7 +26,7 @@ from nmt.settings.text import Tokenization
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
 from nmt.store.tensors import load_tensors, save_tensors
-from pipeline.results.playground.moses import rules
+from pipeline.results.playground.moses import collect_rules
 from pipeline.results.playground.page import write_playground
 from tests.browser import Page, needs_browser
 from tests.small_models import interpretations, small_model
@@ -255,7 +255,7 @@ def test_tokens_and_text_are_moses(playground: Playground, language: str) -> Non
         )
         moses = RawText(language, settings)
         found = playground.run(
-            TOKENS, language, settings.model_dump(), rules(language, settings.normalization), lines
+            TOKENS, language, settings.model_dump(), collect_rules(language, settings.normalization), lines
         )
         for line, (tokens, written) in zip(lines, found, strict=True):
             assert tokens == moses.tokenize(line), line

@@ -18,8 +18,8 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from nmt import __version__
-from pipeline.results.ro_crate import record
-from pipeline.results.verify import Verdict, verify
+from pipeline.results.ro_crate import write_crate
+from pipeline.results.verify import Verdict, verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
@@ -41,7 +41,7 @@ def results(finished: Path, tmp_path: Path) -> Path:
 def verdict(results: Path, archives: Path | None = None) -> Verdict:
     """What `nmt verify` finds."""
     with tempfile.TemporaryDirectory() as scratch:
-        return verify(results, Path(scratch), archives)
+        return verify_results(results, Path(scratch), archives)
 
 
 def problems(results: Path) -> list[str]:
@@ -71,7 +71,7 @@ def change_cell(path: Path, row: str, column: str, value: str) -> None:
 def forge(results: Path) -> None:
     """Bring the record in line with whatever lies there now, as somebody would who wants to hide a change."""
     files = [path for path in results.rglob("*") if path.is_file() and path.name != "ro-crate-metadata.json"]
-    record(results, files, results / "none")
+    write_crate(results, files, results / "none")
 
 
 # --- what is there

@@ -9,7 +9,7 @@ import pytest
 from pipeline.config import snapshot
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.ro_crate import RECORD
-from pipeline.results.verify import other_than_ours
+from pipeline.results.verify import compare_with_experiments
 from workflow.results_page import PACKAGES, PAGE, keep, with_packages
 
 
@@ -34,7 +34,7 @@ OF_A_PART = {"overnight": ("archives.", "corpora.", "use.models", "artifacts.fig
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
 def test_a_package_has_the_settings_of_its_experiment_but_for_the_seeds(package: str) -> None:
-    notes = other_than_ours(
+    notes = compare_with_experiments(
         snapshot.read_published_settings(PACKAGES / package / "config.json"), PACKAGES / package
     )
     lines = [line for note in notes for line in note.split(f"experiments/{package} here: ")[1].split("; ")]

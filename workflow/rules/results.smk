@@ -35,7 +35,7 @@ COPIED = [
     *((vocabulary(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)),
     *((file, RESULTS.gold) for file in [gold_alignments()] if file),
     *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
-    *((f"{MODELS}/{run}/{name}", RESULTS.of_run(run, name)) for run in RUNS_IN_USE for name in RECORDS),
+    *((f"{MODELS}/{run}/{name}", RESULTS.run_file(run, name)) for run in RUNS_IN_USE for name in RECORDS),
     *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
     *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
     *(

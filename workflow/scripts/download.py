@@ -8,9 +8,9 @@ with job(snakemake):
     from pathlib import Path
 
     from pipeline.config.catalogue import Archive
-    from pipeline.download.download import download
+    from pipeline.download.download import download_file
 
     params, output = snakemake.params, Path(snakemake.output.archive)
     archive = Archive.model_validate({**params.archive, "alternatives": params.alternatives})
-    source = download(archive, output, params.mirrors, archive.alternatives)
+    source = download_file(archive, output, params.mirrors, archive.alternatives)
     print(f"{output}: from {source}", file=sys.stderr)

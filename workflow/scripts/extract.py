@@ -7,7 +7,7 @@ with job(snakemake):
 
     from nmt.io.files import read_json
     from pipeline.config.catalogue import Corpus
-    from pipeline.download.extraction import Side, extract
+    from pipeline.download.extraction import Side, extract_corpus
 
     corpus = Corpus.model_validate(read_json(snakemake.input.settings)["corpus"])
     # text in one language is extracted once
@@ -21,5 +21,5 @@ with job(snakemake):
         for name, text in corpus.sides.items()
         if snakemake.output.get(name)
     }
-    counts = extract(sides, Path(snakemake.output.counts), corpus.pairs)
+    counts = extract_corpus(sides, Path(snakemake.output.counts), corpus.pairs)
     print(f"{snakemake.output.counts}: {counts['pairs']:,} pairs")

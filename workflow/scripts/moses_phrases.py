@@ -6,16 +6,16 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.io.files import read_json
-    from pipeline.phrase_based.phrases import extract
-    from pipeline.phrase_based.programs import Moses, log_beside
+    from pipeline.phrase_based.phrases import extract_phrases
+    from pipeline.phrase_based.programs import Moses, reset_moses_log
 
     phrases, reordering = map(Path, snakemake.output.tables)
-    extract(
-        Moses.of(snakemake.input.programs),
+    extract_phrases(
+        Moses.from_build_file(snakemake.input.programs),
         (Path(snakemake.input.source), Path(snakemake.input.target)),
         Path(snakemake.input.aligned),
         (phrases, reordering),
-        log_beside(snakemake.log[0]),
+        reset_moses_log(snakemake.log[0]),
         **read_json(snakemake.input.settings),
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb // 2,

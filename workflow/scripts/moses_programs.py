@@ -7,16 +7,16 @@ with job(snakemake):
 
     from nmt.io.files import write_json
     from pipeline.config.catalogue import Archive
-    from pipeline.download.download import download
-    from pipeline.phrase_based.programs import SOURCE, provide
+    from pipeline.download.download import download_file
+    from pipeline.phrase_based.programs import SOURCE, provide_programs
 
     archive = Archive.model_validate(snakemake.params.archive)
 
     def fetch(path: Path) -> None:
         """Download the source."""
-        download(archive, path, snakemake.params.mirrors, archive.alternatives)
+        download_file(archive, path, snakemake.params.mirrors, archive.alternatives)
 
     build = Path(snakemake.output.build)
-    origin = provide(build.parent, fetch, snakemake.threads)
+    origin = provide_programs(build.parent, fetch, snakemake.threads)
     write_json(build, {"moses": "the PATH" if origin.startswith("the PATH") else SOURCE})
     print(f"{build.parent}: Moses from {origin}")

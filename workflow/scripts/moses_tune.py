@@ -7,18 +7,18 @@ with job(snakemake):
 
     from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
-    from pipeline.phrase_based.programs import Moses, log_beside
-    from pipeline.phrase_based.tuning import tune
+    from pipeline.phrase_based.programs import Moses, reset_moses_log
+    from pipeline.phrase_based.tuning import tune_weights
 
     phrases, reordering = map(Path, snakemake.input.tables)
-    tune(
-        Moses.of(snakemake.input.programs),
+    tune_weights(
+        Moses.from_build_file(snakemake.input.programs),
         System(
             phrases, reordering, Path(snakemake.input.language_model), **read_json(snakemake.input.settings)
         ),
         (Path(snakemake.input.source), Path(snakemake.input.target)),
         Path(snakemake.output.weights),
-        log_beside(snakemake.log[0]),
+        reset_moses_log(snakemake.log[0]),
         **read_json(snakemake.input.tuning),
         threads=snakemake.threads,
     )

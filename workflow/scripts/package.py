@@ -8,13 +8,13 @@ with job(snakemake):
     from nmt.errors import UserError
     from nmt.io.files import read_json
     from pipeline.results.inputs import Inputs
-    from pipeline.results.package import ReplicationPackage, keep
+    from pipeline.results.package import ReplicationPackage, copy_into_package
     from pipeline.results.papers import PAPERS_FOLDER
-    from pipeline.results.provenance import refuse_contradictions
+    from pipeline.results.provenance import check_provenance
 
     written = snakemake.input.written_settings
     if read_json(written) != read_json(snakemake.input.settings):
         raise UserError(f"{written}: of other settings; remove it, and call again")
     for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
-        keep(Path(source), Path(copy), attention=source in snakemake.params.attention)
-    refuse_contradictions(Inputs(ReplicationPackage(Path("results")), PAPERS_FOLDER))
+        copy_into_package(Path(source), Path(copy), attention=source in snakemake.params.attention)
+    check_provenance(Inputs(ReplicationPackage(Path("results")), PAPERS_FOLDER))

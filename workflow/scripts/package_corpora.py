@@ -5,7 +5,7 @@ from job import job
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.results.package import keep
+    from pipeline.results.package import copy_into_package
 
     for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
-        keep(Path(source), Path(copy))
+        copy_into_package(Path(source), Path(copy))

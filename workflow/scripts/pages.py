@@ -14,6 +14,6 @@ with job(snakemake):
     captions = yaml.safe_load(Path(params.captions).read_text(encoding="utf-8"))
     artifacts = [Path(file) for file in snakemake.input.artifacts]
     output, settings = Path(snakemake.output.page), read_json(snakemake.input.settings)
-    page.write(
+    page.write_report(
         output, params.title, params.papers, artifacts, params.beside, captions, settings, params.several
     )

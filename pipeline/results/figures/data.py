@@ -9,7 +9,7 @@ from matplotlib.ticker import EngFormatter, NullFormatter
 
 from nmt.plots.style import COLORS, figure_style
 from nmt.settings.text import Languages
-from pipeline.results.corpora import Counts, reported_words, with_total
+from pipeline.results.corpora import Counts, append_total, reported_words
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedData
 
@@ -22,7 +22,7 @@ def corpora_figure(corpora: Sequence[Counts], languages: Languages, paper: Repor
 
     Hollow marks are the paper's. Corpora differ a hundredfold.
     """
-    rows = [*with_total(corpora)]
+    rows = [*append_total(corpora)]
     with figure_style():
         figure = Figure(figsize=(8.5, 0.28 * len(rows) + 1.3), layout="constrained")
         pairs, words = figure.subplots(1, 2, sharey=True)

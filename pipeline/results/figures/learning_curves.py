@@ -149,6 +149,6 @@ def _frame(axes: Axes) -> None:
 
 def draw(inputs: Inputs) -> Figure:
     """Return the figure of a package."""
-    of_run = inputs.package.of_run
-    files = [(of_run(run, SUMMARY), of_run(run, HISTORY)) for run in inputs.runs]
+    run_file = inputs.package.run_file
+    files = [(run_file(run, SUMMARY), run_file(run, HISTORY)) for run in inputs.runs]
     return learning_curves(read_curves(files), inputs.settings)

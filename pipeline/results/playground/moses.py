@@ -12,7 +12,7 @@ from nmt.settings.text import Normalization
 _NUMERIC = "#NUMERIC_ONLY#"
 
 
-def rules(source: str, form: Normalization) -> dict[str, Any]:
+def collect_rules(source: str, form: Normalization) -> dict[str, Any]:
     """Return the rules for text of a source language, which is normalized first."""
     tokenizer = load_moses_rules(source, form)
     known = tokenizer.NONBREAKING_PREFIXES

@@ -30,8 +30,8 @@ from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, WEIGHTS
 from nmt.store.tensors import halved
 from nmt.store.trained_model import TrainedModel, refuse_unlike
-from pipeline.results.html import render
-from pipeline.results.playground.moses import rules
+from pipeline.results.html import render_template
+from pipeline.results.playground.moses import collect_rules
 
 SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 CLAUSES = 60
@@ -71,10 +71,12 @@ def write_playground(
     Raises:
         UserError: files that are no models or do not belong together.
     """
-    refusal = refused(folders, bits, megabytes)
+    refusal = explain_refusal(folders, bits, megabytes)
     data = "" if refusal else _packed(folders, text, source, reference, bits)
     name = folders[0].name  # a folder of this machine is nobody else's concern
-    page = render("playground/page.html", title=title, refusal=refusal, name=name, data=data, scripts=SCRIPTS)
+    page = render_template(
+        "playground/page.html", title=title, refusal=refusal, name=name, data=data, scripts=SCRIPTS
+    )
     write_text(output, page)
     return refusal
 
@@ -89,7 +91,7 @@ def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference
         "bits": bits,
         "models": [_description(model, scales) for model, (scales, _) in zip(models, rounded, strict=True)],
         "vocabulary": {side: _words(getattr(models[0], side)) for side in trained_model.SIDES},
-        "rules": rules(text.languages.source, text.tokenization.normalization),
+        "rules": collect_rules(text.languages.source, text.tokenization.normalization),
         "clauses": list(islice(_clauses(source, reference, models[0], raw), CLAUSES)),
         "example": next(source for source, _ in read_pairs(source, reference)),
         "and": {side: AND.get(getattr(text.languages, side)) for side in trained_model.SIDES},
@@ -100,7 +102,7 @@ def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference
     return base64.b64encode(packed).decode("ascii")
 
 
-def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
+def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)

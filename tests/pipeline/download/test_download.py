@@ -21,7 +21,7 @@ from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
 from pipeline.download import download as module
-from pipeline.download.download import Seen, download
+from pipeline.download.download import Seen, download_file
 from tests.messages import refused
 
 DATA = random.Random(1).randbytes(700_000)
@@ -130,7 +130,7 @@ def source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
 def fetched(server: Server, output: Path, known: Known = WHOLE) -> bytes:
     """What comes from the only source."""
     url = f"{server.address}/a"
-    assert download(source(url, known), output) == url
+    assert download_file(source(url, known), output) == url
     assert not part(output).exists()
     return output.read_bytes()
 
@@ -238,7 +238,7 @@ def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
     assert len(server.begins) == module.ATTEMPTS
     with serving(BUSY) as server:
         mirrors = [server.address, *mirrors]
-        found = download(source(NOWHERE, path="a"), tmp_path / "b", mirrors)
+        found = download_file(source(NOWHERE, path="a"), tmp_path / "b", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 
@@ -269,7 +269,7 @@ def test_mirrors_come_first_in_order(tmp_path: Path) -> None:
     mirror(tmp_path / "full" / "wmt")
     with serving(ABSENT) as server:
         mirrors = [str(tmp_path / "empty"), f"{server.address}/m", str(tmp_path / "full")]
-        found = download(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors)
+        found = download_file(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors)
     assert found == f"{tmp_path}/full/wmt/a"
     assert server.lines == ["GET /m/wmt/a HTTP/1.1"]
     assert (tmp_path / "a").read_bytes() == DATA
@@ -279,7 +279,7 @@ def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
     mirror(tmp_path / "mirror", b"other bytes")
     mirrors = [(tmp_path / "mirror").as_uri()]
     with serving(file()) as server:
-        found = download(source(f"{server.address}/x"), tmp_path / "a", mirrors)
+        found = download_file(source(f"{server.address}/x"), tmp_path / "a", mirrors)
     assert found == f"{server.address}/x"
     assert (tmp_path / "a").read_bytes() == DATA
 
@@ -287,7 +287,7 @@ def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
 def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
     mirrors = ["http://127.0.0.1:1", str(tmp_path / "none")]
     with refused():
-        download(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
+        download_file(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
     assert not [*tmp_path.iterdir()]
 
 
@@ -296,9 +296,9 @@ def test_user_password_and_query_of_an_address_are_told_nowhere(
 ) -> None:
     with serving(file(sent=1000), file(), ABSENT) as server:
         secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
-        assert download(source(secret), tmp_path / "a") == f"{server.address}/a"
+        assert download_file(source(secret), tmp_path / "a") == f"{server.address}/a"
         with pytest.raises(UserError) as refusal:
-            download(source(secret), tmp_path / "b")
+            download_file(source(secret), tmp_path / "b")
     told = capfd.readouterr().err + str(refusal.value) + (tmp_path / "a.json").read_text()
     assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
@@ -308,7 +308,7 @@ def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path)
     with serving(ABSENT, ABSENT, file(OTHER)) as server:
         wanted = source(f"{server.address}/a", path="p/a")
         other = source(f"{server.address}/b.zip", {}, "q/b.zip")
-        found = download(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other])
+        found = download_file(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other])
     assert found == f"{server.address}/mirror/q/b.zip"
     assert [line.split()[1] for line in server.lines] == ["/mirror/p/a", "/a", "/mirror/q/b.zip"]
     assert server.begins[2] == 0
@@ -326,7 +326,7 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
     before = mine.stat()
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
-        download(source(NOWHERE, path="a"), output, [str(mine.parent)])
+        download_file(source(NOWHERE, path="a"), output, [str(mine.parent)])
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
@@ -354,7 +354,7 @@ def test_odd_answers_lead_to_the_next_source(tmp_path: Path, kind: str) -> None:
             fetched(server, tmp_path / "a")
         assert len(str(error.value)) < 700 and str(error.value).replace("\n", " ").isprintable()
         mirrors = [server.address, mirror(tmp_path / "mirror")]
-        found = download(source(NOWHERE, path="a"), tmp_path / "a", mirrors)
+        found = download_file(source(NOWHERE, path="a"), tmp_path / "a", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 

@@ -23,7 +23,7 @@ from nmt.data.shards import BLOCK_LINES, global_line, shard_of
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import decompress, open_lines, read_lines, zstd
-from pipeline.download.extraction import Side, extract
+from pipeline.download.extraction import Side, extract_corpus
 from tests.messages import refused
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
@@ -83,7 +83,7 @@ def run(
     sources = [folder / f"{i}.en.zst" for i in range(shards)]
     targets = [folder / f"{i}.fr.zst" for i in range(shards)]
     sides = [Side(*side) for side in zip(archives, members, (sources, targets), sums, strict=True)]
-    return extract(dict(zip(("source", "target"), sides, strict=True)), folder / "counts.json", pairs)
+    return extract_corpus(dict(zip(("source", "target"), sides, strict=True)), folder / "counts.json", pairs)
 
 
 def md5(data: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.alignment import align
+from pipeline.phrase_based.alignment import align_text
 from pipeline.phrase_based.programs import Moses
 from tests.moses_programs import aligner
 
@@ -47,7 +47,7 @@ def error_rate(text: tuple[Path, Path], aligned: Path) -> float:
 def test_words_are_aligned_in_one_block_and_in_several(
     tmp_path: Path, moses: Moses, text: tuple[Path, Path], block: int
 ) -> None:
-    assert align(moses, *text, tmp_path / "aligned", block, "grow-diag-final-and") == PAIRS
+    assert align_text(moses, *text, tmp_path / "aligned", block, "grow-diag-final-and") == PAIRS
     assert error_rate(text, tmp_path / "aligned") < 0.2
 
 
@@ -59,4 +59,4 @@ def test_a_symmetrisation_that_ends_early_is_seen(
     stub.chmod(0o755)
     monkeypatch.setattr(Moses, "program", lambda self, name: str(stub))
     with pytest.raises(UserError, match="symal wrote 0 of 1,200 lines"):
-        align(moses, *text, tmp_path / "aligned", PAIRS, "grow-diag-final-and")
+        align_text(moses, *text, tmp_path / "aligned", PAIRS, "grow-diag-final-and")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
+from pipeline.phrase_based.configuration import System, format_configuration, initial_weights, read_weights
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ SYSTEM = Table(
     distortion_limit=6,
     cube_pruning=None,
 )
-START = start_weights(SYSTEM)
+START = initial_weights(SYSTEM)
 
 
 def test_weights_go_through_a_configuration_unchanged(tmp_path: Path) -> None:
     weights = START.replace("0.5", "0.25")
-    (tmp_path / "moses.ini").write_text(configuration(SYSTEM, weights))
-    assert sorted(weights_of(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
+    (tmp_path / "moses.ini").write_text(format_configuration(SYSTEM, weights))
+    assert sorted(read_weights(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
 
 
 def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
-    lines = configuration(SYSTEM, START).split("\n")
+    lines = format_configuration(SYSTEM, START).split("\n")
     features = lines[lines.index("[feature]") + 1 : lines.index("[weight]")]
     named = [
         dict(part.split("=") for part in line.split()[1:]).get("name", line.split()[0]) for line in features
@@ -47,7 +47,7 @@ def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
 
 def test_a_table_with_one_more_score_has_one_more_weight() -> None:
     more = replace(SYSTEM, phrase_scores=5)
-    text = configuration(more, start_weights(more))
+    text = format_configuration(more, initial_weights(more))
     assert "name=TranslationModel0 num-features=5 " in text
     assert "\nTranslationModel0= 0.2 0.2 0.2 0.2 0.2\n" in text
 
@@ -55,11 +55,11 @@ def test_a_table_with_one_more_score_has_one_more_weight() -> None:
 def test_paths_that_moses_cannot_read_are_refused() -> None:
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
     with pytest.raises(UserError, match="reads no path with a space"):
-        configuration(spaced, START)
+        format_configuration(spaced, START)
 
 
 @pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
 def test_other_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "moses.ini").write_text(text)
     with pytest.raises(UserError, match="tune again"):
-        weights_of(tmp_path / "moses.ini")
+        read_weights(tmp_path / "moses.ini")

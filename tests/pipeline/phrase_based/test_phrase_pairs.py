@@ -14,7 +14,7 @@ from nmt.io.text_files import read_lines
 from nmt.store import trained_model
 from pipeline.phrase_based.phrase_pairs import write_pairs
 from pipeline.phrase_based.phrase_scores import add_scores
-from pipeline.phrase_based.phrases import number_of_scores
+from pipeline.phrase_based.phrases import count_scores
 from tests import translators
 from tests.bitexts import write_text
 
@@ -64,7 +64,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
         assert others == old[2].split() and new[3:] == old[3:]
         (forced,) = score_pairs([model], [(new[0].split(), new[1].split())], 1)
         assert math.log(float(score)) == pytest.approx(forced.log_probability, abs=1e-4)
-    assert (number_of_scores(table), number_of_scores(output)) == (4, 5)
+    assert (count_scores(table), count_scores(output)) == (4, 5)
 
 
 @pytest.mark.parametrize(

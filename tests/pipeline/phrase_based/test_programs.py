@@ -11,7 +11,7 @@ import pytest
 
 from nmt.errors import UserError
 from pipeline.phrase_based import programs
-from pipeline.phrase_based.programs import Moses, provide
+from pipeline.phrase_based.programs import Moses, provide_programs
 from tests.moses_programs import installation
 
 
@@ -32,12 +32,12 @@ def test_an_installation_on_the_path_is_linked(
 ) -> None:
     root = tmp_path / "opt"
     monkeypatch.setenv("PATH", str(installation(root)))
-    assert provide(folder, not_needed, 1) == f"the PATH ({root})"
+    assert provide_programs(folder, not_needed, 1) == f"the PATH ({root})"
     assert Moses(folder).program("moses") == str(folder / "bin" / "moses")
     assert Path(Moses(folder).script("training/train-model.perl")).resolve().is_relative_to(root)
-    assert provide(folder, not_needed, 1) == "an earlier call"
+    assert provide_programs(folder, not_needed, 1) == "an earlier call"
     (folder / "bin" / "moses").unlink()  # as Snakemake does before it calls the rule again
-    assert provide(folder, not_needed, 1) == f"the PATH ({root})"
+    assert provide_programs(folder, not_needed, 1) == f"the PATH ({root})"
 
 
 def test_a_lonely_decoder_on_the_path_is_not_enough(
@@ -46,7 +46,7 @@ def test_a_lonely_decoder_on_the_path_is_not_enough(
     (installation(tmp_path / "opt") / "mert").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "opt" / "bin"))
     with pytest.raises(UserError, match="moses: not on the PATH"):
-        provide(folder, not_needed, 1)
+        provide_programs(folder, not_needed, 1)
 
 
 def test_what_a_build_needs_is_named_first(
@@ -54,7 +54,7 @@ def test_what_a_build_needs_is_named_first(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"lacks perl, make, a C\+\+ compiler \(Debian: "):
-        provide(folder, not_needed, 1)
+        provide_programs(folder, not_needed, 1)
 
 
 @pytest.mark.usefixtures("compiler")
@@ -62,7 +62,7 @@ def test_a_cut_source_is_named(tmp_path: Path, folder: Path) -> None:
     archive = source_with(tmp_path, BJAM)
     archive.write_bytes(archive.read_bytes()[:50])
     with pytest.raises(UserError, match=r"source\.tar\.gz: no whole archive"):
-        provide(folder, partial(shutil.copy, archive), 1)
+        provide_programs(folder, partial(shutil.copy, archive), 1)
     assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
 
 
@@ -110,14 +110,14 @@ def test_programs_and_scripts_come_from_a_build(
 ) -> None:
     source = source_with(tmp_path, bjam)
     with pytest.raises(UserError, match="other files than those of Moses' commit"):
-        provide(folder, partial(shutil.copy, source), 2)
+        provide_programs(folder, partial(shutil.copy, source), 2)
     monkeypatch.setattr(programs, "SOURCE", programs._checksum(tmp_path / "mosesdecoder-0"))
     if problem:
         with pytest.raises(UserError, match=problem):
-            provide(folder, partial(shutil.copy, source), 2)
+            provide_programs(folder, partial(shutil.copy, source), 2)
         assert not (folder / "bin").exists() and not (folder / "scripts").exists()
     else:
-        assert provide(folder, partial(shutil.copy, source), 2) == "its source"
+        assert provide_programs(folder, partial(shutil.copy, source), 2) == "its source"
         assert {path.name for path in (folder / "bin").iterdir()} == set(programs.TARGETS)
         assert (folder / "scripts" / "training").is_dir()
     assert not list(folder.glob("build-*"))

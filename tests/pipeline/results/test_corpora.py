@@ -12,7 +12,7 @@ from nmt.io.files import write_json
 from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.preparation import StageCounts
-from pipeline.results.corpora import CorpusFiles, Counts, corpora_table, sum_corpus
+from pipeline.results.corpora import CorpusFiles, Counts, build_corpora_table, sum_corpus_counts
 from pipeline.results.figures.data import corpora_figure
 from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.tables.writer import as_markdown
@@ -61,13 +61,13 @@ def summed(folder: Path) -> list[Counts]:
         CorpusFiles("tiny", "train", 2, ["tokens", "selected"], folder),
         CorpusFiles("exam", "test", 1, ["tokens"], folder),
     )
-    return [sum_corpus(files, ("en", "fr"), VOCABULARIES) for files in corpora]
+    return [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in corpora]
 
 
 def test_every_number_of_the_table(data: Path) -> None:
     corpora = summed(data)
     paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
-    table = corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
+    table = build_corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
     rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
     assert rows["tiny", "raw"] == ("words", 4, 10, 9, None, None, None)
     assert rows["tiny", "clean"] == ("words", 3, 8, 6, None, None, None)
@@ -87,7 +87,7 @@ def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_sel
     config = load_config(find_layers(PAPER))
     paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
     (counts, _), names = summed(data), config.use.train
-    table = corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
+    table = build_corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
     assert config.artifacts.reported
     assert list(table.display.columns)[3:] == [
         *("Pairs", "Words, en", "Words, fr", "Unknown, en", "Unknown, fr"),

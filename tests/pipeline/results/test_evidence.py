@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.results.evidence import inconsistent_runs
+from pipeline.results.evidence import find_inconsistent_runs
 from pipeline.results.package import ReplicationPackage
 
 HISTORY = [
@@ -31,7 +31,7 @@ def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
             "history.jsonl": "".join(json.dumps(line) + "\n" for line in HISTORY),
         }
         for name, text in files.items():
-            path = package.of_run(run, name)
+            path = package.run_file(run, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     config = SimpleNamespace(pretrained=SimpleNamespace(models=None))
@@ -40,8 +40,8 @@ def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
 
 def test_what_a_training_wrote_is_consistent(tmp_path: Path) -> None:
     """A run that continues another one and gets no better keeps its weights."""
-    assert not list(inconsistent_runs(inputs(tmp_path)))
-    assert not list(inconsistent_runs(inputs(tmp_path, b={"weights": "a" * 64})))
+    assert not list(find_inconsistent_runs(inputs(tmp_path)))
+    assert not list(find_inconsistent_runs(inputs(tmp_path, b={"weights": "a" * 64})))
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_what_a_training_wrote_is_consistent(tmp_path: Path) -> None:
     ids=str,
 )
 def test_an_altered_summary_contradicts_its_history_or_another_run(tmp_path: Path, change: Any) -> None:
-    (line,) = inconsistent_runs(inputs(tmp_path, b=change))
+    (line,) = find_inconsistent_runs(inputs(tmp_path, b=change))
     assert str(tmp_path / "runs" / "b" / "summary.json") in line

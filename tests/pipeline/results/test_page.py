@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pipeline.results.page import write
+from pipeline.results.page import write_report
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "captions.yaml"
@@ -24,7 +24,7 @@ def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = Non
     files = [folder / name for name in artifacts]
     page, papers = folder / "report.html", ["Cho et al. (2014b)", "Somebody & Co. (2015)"]
     captions = yaml.safe_load(CAPTIONS.read_text(encoding="utf-8"))
-    write(
+    write_report(
         page, "A <run> {{data}}", papers, files, ["playground.html"], captions, settings or {}, several=True
     )
     return page.read_text(encoding="utf-8")

@@ -21,8 +21,8 @@ from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.ro_crate import RECORD, record
-from pipeline.results.verify import recorded, verify
+from pipeline.results.ro_crate import RECORD, write_crate
+from pipeline.results.verify import read_crate, verify_results
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
 from tests.running import ROOT
@@ -44,7 +44,7 @@ def written(folder: Path) -> Path:
     write_json(folder / TABLES_MADE, CODE)
     for run in collect_runs(config, config.use.models):
         for name in RECORDS:
-            write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
+            write_json(parts.run_file(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
             translations = parts.translations("test", run, mode)
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
@@ -64,7 +64,7 @@ def list_fetched_archives(results: Path) -> list[Archive]:
 
 def entities_of(results: Path, folder: Path) -> dict[str, dict[str, Any]]:
     """The record's entities by their ids."""
-    record(results, files_of(results), folder)
+    write_crate(results, files_of(results), folder)
     graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
@@ -93,11 +93,11 @@ def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
 
 
 def test_every_file_is_summed_in_any_order(results: Path) -> None:
-    record(results, files_of(results), results)
+    write_crate(results, files_of(results), results)
     before = (results / RECORD).read_bytes()
-    sums = {name: one.sha256 for name, one in recorded(results / RECORD).items() if one.kind == "File"}
+    sums = {name: one.sha256 for name, one in read_crate(results / RECORD).items() if one.kind == "File"}
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
-    record(results, list(reversed(files_of(results))), results)
+    write_crate(results, list(reversed(files_of(results))), results)
     assert (results / RECORD).read_bytes() == before
 
 
@@ -105,7 +105,7 @@ def test_every_file_is_summed_in_any_order(results: Path) -> None:
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results with their record, for many tests in turn; their settings are compared with the demo's alone."""
     folder = written(tmp_path_factory.mktemp("lasting") / "demo" / "results")
-    record(folder, files_of(folder), folder)
+    write_crate(folder, files_of(folder), folder)
     return folder
 
 
@@ -126,7 +126,7 @@ def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.Da
             other_paper=lambda *_: [],
         )
         with made:
-            found = verify(lasting, lasting.parent / "scratch")
+            found = verify_results(lasting, lasting.parent / "scratch")
     except UserError as error:
         assert "\n" not in str(error)
     else:

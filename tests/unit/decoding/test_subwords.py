@@ -23,7 +23,7 @@ from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.model_types import ModelTypeName
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
-from pipeline.results.playground.page import refused
+from pipeline.results.playground.page import explain_refusal
 from tests.messages import check
 from tests.training_settings import decoding
 from tests.translators import text_settings
@@ -126,4 +126,4 @@ def test_python_tells_words_and_the_playground_says_what_it_cannot(
     assert len(translation.token_scores) in (len(translation.tokens), len(translation.tokens) + 1)
     if translation.attention is not None:
         assert translation.attention.shape == (len(translation.tokens), 3)
-    check(refused([folder], 16, megabytes=32))
+    check(explain_refusal([folder], 16, megabytes=32))

@@ -25,7 +25,7 @@ from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
-from pipeline.results.package import keep_translations
+from pipeline.results.package import copy_translations
 from tests import translators
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -156,7 +156,7 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
     assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
     assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == version("torch")
-    keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
+    copy_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
     refuse_altered(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
@@ -164,7 +164,7 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
         encoding="utf-8",
     )
     with refused():
-        keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
+        copy_translations(output, tmp_path / "again.jsonl.gz", attention=False)
     write_json(tmp_path / "out.provenance.json", made | {"models": [3]})
     with refused():
         read_provenance(output)
