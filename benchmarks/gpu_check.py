@@ -300,7 +300,7 @@ def search(setup: Setup) -> Figures:
                 )
                 for one, there in ((model, batch.to(setup.device)), (exact, batch))
             ]
-        same = sum(a[0].words == b[0].words for a, b in zip(*both, strict=True))
+        same = sum(a[0].ids == b[0].ids for a, b in zip(*both, strict=True))
         assert same >= 0.8 * len(both[0]), f"{model_type}: {same} of {len(both[0])} translations equal"
         found[f"{model_type} equal"] = f"{same} of {len(both[0])}"
     model, sizes = setup.model("rnnsearch", setup.sizes(24), setup.backend()).eval(), setup.sizes(24, 128)

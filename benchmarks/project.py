@@ -107,7 +107,7 @@ class Search(Contender):
         encoded = self.model.encode(batch.source, batch.source_lengths)
         candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
         found = beam_search.search(self.model, encoded, np.full(len(ids), steps - 1), used, False, candidates)
-        return [len(n_best[0].words) for n_best in found]
+        return [len(n_best[0].ids) for n_best in found]
 
 
 def drawn(vocabulary: int) -> Shortlist:

@@ -32,14 +32,14 @@ class Model:
         """Use `nmt.load`."""
         self.text, self.compute = common_text_settings(folders), compute
         # torch takes seconds to import, so the settings were checked before
-        from nmt.decoding import shortlist as shortlists
+        from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
         decoding = self.text.search(compute, TranslateOptions())
         self.models = trained_model.load_all(
             folders, decoding.device, decoding.threads, compute.precision, "auto", announced=False
         )
-        self._shortlist = shortlists.load(shortlist, self.models) if shortlist else None
+        self._shortlist = load_shortlist(shortlist, self.models) if shortlist else None
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.models]
         self.languages = self.text.languages.source, self.text.languages.target

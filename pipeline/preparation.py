@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.selection.cross_entropy import Threshold, apply
+from nmt.selection.cross_entropy import Threshold, select_pairs
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
 
@@ -264,7 +264,9 @@ def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, SelectionF
         write_lines(files.selected_source) as sources,
         write_lines(files.selected_target) as targets,
     ):
-        for source, target in apply(threshold, corpus, number, files.scores, (files.source, files.target)):
+        for source, target in select_pairs(
+            threshold, corpus, number, files.scores, (files.source, files.target)
+        ):
             sources.write(source)
             targets.write(target)
             counts.add(source, target)

@@ -23,7 +23,7 @@ from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 if TYPE_CHECKING:
     from nmt.data.tokenization import TextCodec
-    from nmt.evaluation.principal_components import Panel, Vectors
+    from nmt.evaluation.principal_components import Projection, Vectors
 
 
 @click.command(
@@ -59,7 +59,7 @@ def vectors(
     The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
     attention are refused. The vectors are held in memory until the end, 4 bytes a number.
     """
-    from nmt.evaluation.principal_components import write_panels
+    from nmt.evaluation.principal_components import write_projections
     from nmt.io.npy import write_array
 
     if output_npy is None and output_tsv is None:
@@ -69,7 +69,7 @@ def vectors(
         if output_npy is not None:
             write_array(output_npy, "float32", encoded.shape, [encoded])
         if output_tsv is not None:
-            write_panels(output_tsv, _panels(sentences, encoded))
+            write_projections(output_tsv, _panels(sentences, encoded))
 
 
 def _encoded(
@@ -78,15 +78,15 @@ def _encoded(
     """Return the tokenized lines and their vectors."""
     from nmt.api import common_text_settings
     from nmt.data.tokenization import TokenText
-    from nmt.decoding.encoders import sentence_vectors
-    from nmt.decoding.translator import text_processors
+    from nmt.decoding.encoders import encode_sentences
+    from nmt.decoding.translator import choose_text_processors
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT
 
     source: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT).is_file():  # the workflow encodes before it writes that file
         text = common_text_settings([model_path])
-        source, _ = text_processors(text, tokenized)
+        source, _ = choose_text_processors(text, tokenized)
         search = text.search(compute, TranslateOptions())
         compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
 
@@ -100,16 +100,16 @@ def _encoded(
     for words in sentences:
         unknown_words.add(words)
     unknown_words.warn()
-    return [" ".join(words) for words in sentences], sentence_vectors(model, sentences, batch_size)
+    return [" ".join(words) for words in sentences], encode_sentences(model, sentences, batch_size)
 
 
-def _panels(sentences: list[str], vectors: Vectors) -> list[Panel]:
+def _panels(sentences: list[str], vectors: Vectors) -> list[Projection]:
     """Return the panels, which are separated by empty lines."""
-    from nmt.evaluation.principal_components import Panel
+    from nmt.evaluation.principal_components import Projection
 
     groups = groupby(zip(sentences, vectors, strict=True), key=lambda pair: bool(pair[0]))
     panels = [[*group] for has_words, group in groups if has_words]
-    return [Panel.of(*zip(*panel, strict=True)) for panel in panels]
+    return [Projection.from_vectors(*zip(*panel, strict=True)) for panel in panels]
 
 
 BEST = 10
@@ -140,18 +140,18 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
 
     # a picture of an experiment depends on its settings, and not on the cores of the machine
     model = Model([model_path], ComputeOptions(threads=common_text_settings([model_path]).decoding.threads))
-    from nmt.decoding.encoders import tree_of
-    from nmt.decoding.translator import text_processors
+    from nmt.decoding.encoders import compute_tree
+    from nmt.decoding.translator import choose_text_processors
     from nmt.plots.sentence import plot_tree
     from nmt.plots.style import save_figure
 
-    words = text_processors(model.text, tokenized)[0].tokenize(sentence)
+    words = choose_text_processors(model.text, tokenized)[0].tokenize(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
     unknown_words = UnknownWords(model.models[0].source, "source")
     unknown_words.add(words)
     unknown_words.warn()
-    drawn = tree_of(model.models[0], words)
+    drawn = compute_tree(model.models[0], words)
     options = TranslateOptions(tokenized=tokenized)
     (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
     best = [(one.text, one.score) for one in translations]

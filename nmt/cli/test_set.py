@@ -68,15 +68,15 @@ def decode(
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
-    from nmt.evaluation.translations import name_models, record_path, sum_of_lines
+    from nmt.evaluation.translations import provenance_path, sha256_of_lines, write_model_names
     from nmt.store.result_store import model_facts, provide
 
     facts = {
         "models": model_facts(model_paths),
         "average": average,
-        "source": sum_of_lines(source),
+        "source": sha256_of_lines(source),
         # the reference decides which sentences have no unknown word
-        "reference": sum_of_lines(reference) if mode == "no_unk" and reference else None,
+        "reference": sha256_of_lines(reference) if mode == "no_unk" and reference else None,
         "mode": mode,
         "decoding": decoding.deciding_fields(),
     }
@@ -84,23 +84,23 @@ def decode(
     def translate(paths: Mapping[str, Path]) -> None:
         from nmt.backend.device import device_name
         from nmt.decoding.test_set import translate_file
-        from nmt.evaluation.translations import begun, write_provenance
+        from nmt.evaluation.translations import initial_provenance, write_provenance
         from nmt.store import trained_model
         from nmt.store.model_folder import WEIGHTS
 
         translations = paths[name]
         models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
-        record = begun(mode, decoding, weights, device_name(models[0].device), average)
+        record = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
         done = translate_file(models, source, reference, mode, decoding, translations, average)
         write_provenance(record, translations, *done)
 
     # in the format that the output's name asks for
     name = f"translations{output.suffix}"
-    outputs = {name: output, "translations.provenance.json": record_path(output)}
+    outputs = {name: output, "translations.provenance.json": provenance_path(output)}
     provide(store, facts, outputs, translate)
     # a model may have had another name when its translations were made
-    sentences = name_models(output, [folder.name for folder in model_paths])
+    sentences = write_model_names(output, [folder.name for folder in model_paths])
     click.echo(f"{output}: {sentences:,} sentences", err=True)
 
 
@@ -128,11 +128,11 @@ def perplexity(
     output: Path,
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
-    from nmt.evaluation.translations import sum_of_lines
+    from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import model_facts, provide
 
     def measure(paths: Mapping[str, Path]) -> None:
-        from nmt.decoding.test_set import perplexity as measure_perplexity
+        from nmt.decoding.test_set import measure_perplexity
 
         models, batch_size = load_models(model_paths, compute)
         write_json(
@@ -142,8 +142,8 @@ def perplexity(
     facts = {
         "models": model_facts(model_paths),
         "average": average,
-        "source": sum_of_lines(source),
-        "perplexity_of": sum_of_lines(reference),
+        "source": sha256_of_lines(source),
+        "perplexity_of": sha256_of_lines(reference),
     }
     provide(store, facts, {"perplexity.json": output}, measure)
     write_json(output, {"model": name, "seed": seed, **read_json(output)})
@@ -162,7 +162,7 @@ def align(
     model_path: Path, source: Path, target: Path, compute: ComputeOptions, store: Path | None, output: Path
 ) -> None:
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
-    from nmt.evaluation.translations import sum_of_lines
+    from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import model_facts, provide
 
     def measure(paths: Mapping[str, Path]) -> None:
@@ -173,8 +173,8 @@ def align(
 
     facts = {
         "models": model_facts([model_path]),
-        "source": sum_of_lines(source),
-        "attention_for": sum_of_lines(target),
+        "source": sha256_of_lines(source),
+        "attention_for": sha256_of_lines(target),
     }
     provide(store, facts, {"alignments.jsonl": output}, measure)
 
@@ -223,7 +223,7 @@ def rescore(
     (nats). The translation is the hypothesis with the best mean. Memory does not grow with the lists. If the command is
     killed, the same command resumes the work.
     """
-    from nmt.evaluation.translations import sum_of_lines
+    from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import model_facts, provide
 
     # in the formats that the outputs' names ask for
@@ -231,20 +231,19 @@ def rescore(
     lists_name = f"lists{output_lists.suffix}" if output_lists else ""
 
     def run(paths: Mapping[str, Path]) -> None:
-        from nmt.decoding.rescoring import Rescorer
-        from nmt.decoding.rescoring import rescore as rescore_lists
+        from nmt.decoding.rescoring import Rescorer, rescore_n_best_lists
 
         models, batch_size = load_models(model_paths, compute)
         rescorer = Rescorer(models, average, batch_size, weight)
-        done = rescore_lists(rescorer, source, lists, paths[best_name], paths.get(lists_name))
+        done = rescore_n_best_lists(rescorer, source, lists, paths[best_name], paths.get(lists_name))
         counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"
         click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
 
     facts = {
         "models": model_facts(model_paths),
         "average": average,
-        "source": sum_of_lines(source),
-        "lists": sum_of_lines(lists),
+        "source": sha256_of_lines(source),
+        "lists": sha256_of_lines(lists),
         "weight": weight,
     }
     outputs = {best_name: output}
@@ -263,7 +262,7 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
 
     sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
     """
-    from nmt.decoding.rescoring import oracle as choose
+    from nmt.decoding.rescoring import write_oracle
 
-    lines = choose(source, lists, reference, output)
+    lines = write_oracle(source, lists, reference, output)
     click.echo(f"{output}: {lines:,} sentences", err=True)

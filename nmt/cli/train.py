@@ -241,7 +241,7 @@ def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output
     These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
     """
     from nmt.data.bitext import Bitext
-    from nmt.decoding import shortlist as shortlists
+    from nmt.decoding.shortlist import make_shortlist
     from nmt.store.trained_model import read_vocabularies
 
-    shortlists.make(read_vocabularies(model_path), Bitext.open(bitext), likely, frequent, output)
+    make_shortlist(read_vocabularies(model_path), Bitext.open(bitext), likely, frequent, output)

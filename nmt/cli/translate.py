@@ -221,10 +221,10 @@ def form_of(
     from nmt.decoding import formats
 
     if as_json:
-        return formats.as_json
+        return formats.format_json_line
     if as_list:
-        return lambda number, n_best: formats.as_n_best(number, n_best, alignment)
-    return lambda number, n_best: formats.as_text(n_best[0], alignment)
+        return lambda number, n_best: formats.format_n_best(number, n_best, alignment)
+    return lambda number, n_best: formats.format_text(n_best[0], alignment)
 
 
 def draw(translations: Sequence[Sequence[Translation]], path: Path, first: int) -> None:

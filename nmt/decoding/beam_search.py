@@ -52,7 +52,7 @@ class Hypothesis:
     model has none.
     """
 
-    words: list[int]
+    ids: list[int]
     log_probability: float
     finished: bool
     scores: list[float] = field(default_factory=list, compare=False)
@@ -362,7 +362,7 @@ class BackPointers:
         if finished:
             del words[0]  # the end symbol
         return Hypothesis(
-            words=words[::-1],
+            ids=words[::-1],
             log_probability=log_probability,
             finished=finished,
             scores=np.diff(totals[::-1], prepend=0.0).tolist(),

@@ -10,7 +10,7 @@ import torch
 
 from nmt.data.batches import map_in_batches
 from nmt.data.vocabulary import END
-from nmt.decoding.forced_decoding import refuse_nan
+from nmt.decoding.forced_decoding import check_finite
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
 from nmt.model.model_types.grconv import GrConv
@@ -18,7 +18,7 @@ from nmt.settings.model_types import TREE_MAKING
 from nmt.store.trained_model import TrainedModel, Words
 
 
-def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
+def encode_sentences(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
     """Return the vectors that the encoder hands to its decoder, (n, D), computed in batches of up to `size` sentences.
 
     Raises:
@@ -34,7 +34,7 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
                 f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"
                 f" align, such as an RNNencdec or an LSTM"
             )
-        refuse_nan(vectors, "vectors")
+        check_finite(vectors, "vectors")
         return list(vectors.float().cpu().numpy())
 
     return np.stack(map_in_batches(compute, sentences, [len(words) for words in sentences], size))
@@ -51,7 +51,7 @@ class Tree:
     gates: list[list[list[float]]]
 
 
-def tree_of(model: TrainedModel, words: Words) -> Tree:
+def compute_tree(model: TrainedModel, words: Words) -> Tree:
     """Return the tree that a gated recursive convolution makes of a sentence's words or subword units (Sec. 2.2).
 
     The model reads unknown words as [UNK]. Raises a `UserError` for a model of another type.
@@ -64,5 +64,5 @@ def tree_of(model: TrainedModel, words: Words) -> Tree:
     ids = [*model.source.ids(words), *([END] if ends else [])]
     levels = [level.double().cpu() for level in model.network.gates(torch.tensor(ids, device=model.device))]
     for level in levels:
-        refuse_nan(level, "tree")
+        check_finite(level, "tree")
     return Tree([*model.source.segment(words), *([""] if ends else [])], [level.tolist() for level in levels])

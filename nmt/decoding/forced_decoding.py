@@ -48,7 +48,7 @@ class WordScores:
         return float(self.word_log_probabilities.sum())
 
 
-def score(
+def score_translations(
     models: Sequence[TrainedModel],
     pairs: Sequence[tuple[Words, Words]],
     size: int,
@@ -163,11 +163,11 @@ def word_log_probabilities(
             matrices.append(weights)
         first = last
     logs = torch.cat(values)
-    refuse_nan(logs, "scoring")
+    check_finite(logs, "scoring")
     return logs, torch.cat(matrices) if matrices else None
 
 
-def refuse_nan(values: Tensor, work: str) -> None:
+def check_finite(values: Tensor, work: str) -> None:
     """Raise a UserError if a model computes NaN. Finite weights that are far too large can cause this."""
     if not values.isfinite().all():
         raise UserError(

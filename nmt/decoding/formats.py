@@ -19,7 +19,7 @@ import numpy as np
 
 from nmt.decoding.translation import Translation
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_records, words
+from nmt.evaluation.translations import read_translations, split_words
 from nmt.io.text_files import name_without_compression, read_lines
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """JSON escapes for characters that some programs take for the end of a line."""
 
 
-def as_text(best: Translation, alignment: AlignmentForm | None) -> str:
+def format_text(best: Translation, alignment: AlignmentForm | None) -> str:
     """Return a translation in one line, followed by its alignment if requested."""
     return in_fields(best.text, aligned(best, alignment)) if alignment else best.text
 
 
-def as_n_best(number: int, n_best: Sequence[Translation], alignment: AlignmentForm | None) -> str:
+def format_n_best(number: int, n_best: Sequence[Translation], alignment: AlignmentForm | None) -> str:
     """Return a line of an n-best list for each translation, with the alignment after the score if requested."""
     rows = []
     for translation in n_best:
@@ -70,7 +70,7 @@ def soft(pieces: Sequence[Weights]) -> str:
     )
 
 
-def as_json(number: int, n_best: Sequence[Translation]) -> str:
+def format_json_line(number: int, n_best: Sequence[Translation]) -> str:
     """Return all details as one JSON object in one line, with the keys of the records of `nmt test-set decode`."""
     best = n_best[0]
     record = {
@@ -156,7 +156,7 @@ def read_lists(path: Path, source: Path) -> Iterator[NBestList]:
     lists = _of_records(path) if is_records else _of_lines(path)
     current, line = next(lists, None), -1
     for line, text in enumerate(read_lines(source)):
-        tokens = words(text)
+        tokens = split_words(text)
         if current and current.line == line and current.source in ([], tokens):
             yield replace(current, source=tokens)
             current = next(lists, None)
@@ -175,7 +175,7 @@ def _misfit(path: Path, source: Path, expected: str, current: NBestList | None) 
 
 def _of_records(path: Path) -> Iterator[NBestList]:
     """Yield the lists in records written by `nmt test-set decode`."""
-    for record in read_records(path):
+    for record in read_translations(path):
         if not record.n_best:
             missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {missing}")
@@ -200,7 +200,7 @@ def _parsed(path: Path) -> Iterable[tuple[int, Entry]]:
             number, text, features, score, *rest = fields
             if not number.isdecimal() or not math.isfinite(float(score)):
                 raise ValueError
-            tokens = words(text.replace(_ESCAPED, SEPARATOR))
+            tokens = split_words(text.replace(_ESCAPED, SEPARATOR))
             yield int(number), Entry(" ".join(tokens), float(score), features, tuple(rest))
         except ValueError:
             raise UserError(

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from nmt.decoding.forced_decoding import Scorer
 from nmt.decoding.formats import Entry, NBestList, read_lists
 from nmt.decoding.test_set import models_checksum
-from nmt.evaluation.translations import words
+from nmt.evaluation.translations import split_words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -27,7 +27,7 @@ from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import TrainedModel, Words
 
-SCORED_TOGETHER = 2000
+HYPOTHESES_PER_GROUP = 2000
 """Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
 _DIGITS = 6
 """Decimals of a log-probability."""
@@ -42,7 +42,7 @@ class Rescorer:
     batch_size: int = 256
     weight: float = 0.5
 
-    def log_probabilities(self, lists: Sequence[tuple[Words, Sequence[str]]]) -> list[list[float]]:
+    def compute_log_probabilities(self, lists: Sequence[tuple[Words, Sequence[str]]]) -> list[list[float]]:
         """Return log p(T | S) of the hypotheses of some sentences, in nats, the end symbol included.
 
         Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together, and equal
@@ -50,7 +50,9 @@ class Rescorer:
         """
         distinct = list(dict.fromkeys((row, text) for row, (_, texts) in enumerate(lists) for text in texts))
         scorer = Scorer(self.models, [source for source, _ in lists], self.average)
-        scored = scorer([(row, words(text)) for row, text in distinct], self.batch_size, attention=False)
+        scored = scorer(
+            [(row, split_words(text)) for row, text in distinct], self.batch_size, attention=False
+        )
         logs = {one: forced.log_probability for one, forced in zip(distinct, scored, strict=True)}
         return [[logs[row, text] for text in texts] for row, (_, texts) in enumerate(lists)]
 
@@ -72,7 +74,9 @@ class Rescored(NamedTuple):
     resumed: bool
 
 
-def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None) -> Rescored:
+def rescore_n_best_lists(
+    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None
+) -> Rescored:
     """Rescore the lists of a tokenized text: write best translations to `output`, and the lists, best first.
 
     If the process is killed, the same call resumes, and its output has the same bytes.
@@ -81,7 +85,7 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
         UserError: lists and source do not fit together, or a line is malformed.
     """
     sentences = sum(1 for _ in read_lines(source))
-    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, SCORED_TOGETHER]
+    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, HYPOTHESES_PER_GROUP]
     facts += [sha256(source), sha256(lists)]
     made_from = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     hypotheses = 0
@@ -93,7 +97,7 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
             for number, group in enumerate(_groups(read_lists(lists, source))):
                 if number not in journal.done:
                     texts = [(one.source, [entry.text for entry in one.entries]) for one in group]
-                    logs = rescorer.log_probabilities(texts)
+                    logs = rescorer.compute_log_probabilities(texts)
                     journal.add(number, [[round(value, _DIGITS) for value in each] for each in logs])
                 for sentence, values in zip(group, journal.done[number], strict=True):
                     entries = rescorer.mixed(sentence.entries, values)
@@ -113,7 +117,7 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
     for sentence in lists:
         group.append(sentence)
         hypotheses += len(sentence.entries)
-        if hypotheses >= SCORED_TOGETHER:
+        if hypotheses >= HYPOTHESES_PER_GROUP:
             yield group
             group, hypotheses = [], 0
     if group:
@@ -123,7 +127,7 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
+def write_oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
     """Choose by the reference (Table 2): write the best hypothesis of each line's list, and return the number of lines.
 
     Raises:

@@ -41,7 +41,7 @@ class Shortlist:
         return Candidates(ids, ~allowed[:, ids])
 
 
-def make(
+def make_shortlist(
     vocabularies: tuple[Vocabulary, Vocabulary], bitext: Bitext, likely: int, frequent: int, output: Path
 ) -> None:
     """Write the shortlist for a model's vocabularies, from the model's training text."""
@@ -55,7 +55,7 @@ def make(
     )
 
 
-def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
+def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """Load a shortlist for models that share their vocabularies. Raise a UserError if it is another file."""
     tensors, metadata = load_tensors(path), load_metadata(path)
     if set(tensors) != {"likely"} or metadata.get("vocabularies") != _checksums(

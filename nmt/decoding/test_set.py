@@ -17,10 +17,10 @@ from nmt.data.batches import batches_by_length
 from nmt.data.tokenization import TokenText
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import score
+from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.formats import details, rounded
 from nmt.decoding.translator import Translator, translation
-from nmt.evaluation.translations import words
+from nmt.evaluation.translations import split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.system import cpu_model
@@ -50,7 +50,7 @@ class Translated(NamedTuple):
 def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
     """Read all lines of a test set. Without a reference, those of the sentences are empty."""
     pairs = read_pairs(source, reference) if reference else ((line, "") for line in read_lines(source))
-    return [Sentence(line, words(one), words(other)) for line, (one, other) in enumerate(pairs)]
+    return [Sentence(line, split_words(one), split_words(other)) for line, (one, other) in enumerate(pairs)]
 
 
 def in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -152,7 +152,7 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     is null for a model without attention.
     """
     sentences = read_sentences(source, target)
-    scored = score([model], [(one, other) for _, one, other in sentences], batch_size)
+    scored = score_translations([model], [(one, other) for _, one, other in sentences], batch_size)
     records = (
         {
             "line": sentence.line,
@@ -177,7 +177,7 @@ def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:
 _DIGITS = 6
 
 
-def perplexity(
+def measure_perplexity(
     models: Sequence[TrainedModel],
     source: Path,
     reference: Path,
@@ -190,7 +190,7 @@ def perplexity(
     end symbol of each line count; those that are not in the vocabulary count as the unknown word.
     """
     pairs = [(one, other) for _, one, other in read_sentences(source, reference)]
-    scored = score(models, pairs, batch_size, attention=False, average=average)
+    scored = score_translations(models, pairs, batch_size, attention=False, average=average)
     count = sum(len(forced.word_log_probabilities) for forced in scored)
     total = math.fsum(forced.log_probability for forced in scored)
     return {

@@ -21,7 +21,7 @@ from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import joined
-from nmt.decoding.forced_decoding import in_words, score
+from nmt.decoding.forced_decoding import in_words, score_translations
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, pieces
 from nmt.errors import UserError
@@ -99,9 +99,9 @@ def translation(
     score, tokens, token_scores = 0.0, list[str](), list[float]()
     matrices = list[np.ndarray]()
     for source, hypothesis in zip(pieces, hypotheses, strict=True):
-        written, beginnings = model.target.words_and_start_indices(hypothesis.words)
+        written, beginnings = model.target.words_and_start_indices(hypothesis.ids)
         if hypothesis.finished:
-            beginnings.append(len(hypothesis.words))
+            beginnings.append(len(hypothesis.ids))
         scores = in_words(model, source, beginnings, np.array(hypothesis.scores), hypothesis.attention)
         weights = scores.attention
         if weights is not None:
@@ -128,7 +128,7 @@ def translation(
     )
 
 
-def text_processors(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
+def choose_text_processors(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
     """Return the text processors of source and target, which turn lines into tokens and back."""
     if tokenized or text.tokenized:
         return TokenText(), TokenText()
@@ -175,7 +175,7 @@ class TextTranslator:
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
                 f"of type {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
-        self._source, self._target = text_processors(text, options.tokenized)
+        self._source, self._target = choose_text_processors(text, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and aligns
         decoding = text.search(compute, options, n_best)
@@ -240,12 +240,12 @@ def score_lines(
     attention: bool,
 ) -> list[Translation]:
     """Return given translations of lines with the models' scores; see `nmt.api.Model.score`."""
-    tokens_of_source, tokens_of_target = (side.tokenize for side in text_processors(text, tokenized))
+    tokens_of_source, tokens_of_target = (side.tokenize for side in choose_text_processors(text, tokenized))
     pairs = [
         (tokens_of_source(source), tokens_of_target(target))
         for source, target in zip(sources, targets, strict=True)
     ]
-    scored = score(models, pairs, batch_size, attention)
+    scored = score_translations(models, pairs, batch_size, attention)
     return [
         Translation(
             source=source,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_records
+from nmt.evaluation.translations import read_translations
 from nmt.io.text_files import read_lines
 
 Link = tuple[int, int]
@@ -51,7 +51,7 @@ class Gold:
                 )
 
 
-def read_gold(path: Path, sentences: int) -> dict[int, Gold]:
+def read_gold_alignments(path: Path, sentences: int) -> dict[int, Gold]:
     """Read the links of a test set with this number of sentences, by line from 0."""
     lines = [(f"{path}, line {number}", line.strip()) for number, line in enumerate(read_lines(path), 1)]
     first = next((line for _, line in lines if line), "")
@@ -104,7 +104,7 @@ _DIGITS = 6
 def attended_links(alignment: Sequence[Sequence[float]], source_words: int, target_words: int) -> set[Link]:
     """Link each target word to its most attended source word. Row and column of the end symbol give no links.
 
-    `alignment` is T' x S'; see `translations.Record`. Of equal weights, the first wins.
+    `alignment` is T' x S'; see `translations.TranslationRecord`. Of equal weights, the first wins.
     """
     rows = enumerate(alignment[:target_words])
     best = {(max(range(len(row)), key=row.__getitem__), target) for target, row in rows if row}
@@ -152,7 +152,7 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, Any]:
+def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, Any]:
     """Compute the alignment error rate of a model's attention on the test set, and of two baselines by position.
 
     `alignments` holds the attention under teacher forcing with the reference; `gold` holds the gold links of the test
@@ -160,9 +160,9 @@ def alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, 
     links.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
-    links = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
+    links = read_gold_alignments(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentences = 0
-    for record in read_records(alignments):
+    for record in read_translations(alignments):
         if record.line not in links:
             continue
         if record.alignment is None:

@@ -12,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
-from nmt.evaluation.translations import Record, read_plain, read_records, words
+from nmt.evaluation.translations import TranslationRecord, read_plain, read_translations, split_words
 from nmt.io.text_files import read_pairs
 
 # more digits than anyone reads, and none that depend on the order of a sum
@@ -33,7 +33,7 @@ def multi_bleu() -> BLEU:
 
 
 @cache
-def signature(**bootstrap: int) -> str:
+def bleu_signature(**bootstrap: int) -> str:
     """Return sacrebleu's signature of these scores against one reference; for a bootstrap with `seed` and `bs`."""
     metric = multi_bleu()
     metric.corpus_score([""], [[""]])  # by which it learns how many references there are
@@ -43,7 +43,7 @@ def signature(**bootstrap: int) -> str:
     return str(signature.format())
 
 
-def bleu_of(row: Sequence[int], **options: Any) -> float:
+def compute_bleu(row: Sequence[int], **options: Any) -> float:
     """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`; `options` as for sacrebleu."""
     options = {"smooth_method": "none", **options}
     return float(BLEU.compute_bleu([*row[:4]], [*row[4:8]], row[8], row[9], **options).score)
@@ -74,12 +74,12 @@ class BleuCounts:
     @property
     def bleu(self) -> float:
         """Corpus BLEU, from 0 to 100."""
-        return round(bleu_of(self.row), _DIGITS)
+        return round(compute_bleu(self.row), _DIGITS)
 
     @property
     def smoothed(self) -> float:
         """BLEU of a sentence, smoothed, since most sentences have no matching 4-gram; sacrebleu's sentence BLEU."""
-        return bleu_of(self.row, smooth_method="exp", effective_order=True)
+        return compute_bleu(self.row, smooth_method="exp", effective_order=True)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts in the form of the JSON files."""
@@ -102,7 +102,7 @@ class BleuCounts:
         )
 
 
-def total(counts: Iterable[BleuCounts]) -> BleuCounts:
+def sum_counts(counts: Iterable[BleuCounts]) -> BleuCounts:
     """Return the total counts of at least one sentence."""
     return reduce(BleuCounts.__add__, counts)
 
@@ -118,7 +118,7 @@ def sentence_counts(hypothesis: str, reference: str) -> BleuCounts:
 class Scored:
     """A translation with its reference."""
 
-    record: Record
+    record: TranslationRecord
     reference: str
 
     @property
@@ -132,7 +132,7 @@ class Scored:
         return sentence_counts(self.hypothesis, self.reference)
 
 
-def score(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
+def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute both BLEU scores of Table 1 for one model, and the counts of each sentence for tables and figures.
 
     `all_path` holds the translations of all sentences of the test set; `[UNK]` is allowed and scores as a wrong word.
@@ -148,15 +148,15 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[
     return _scores(model, everything, match(no_unk_path, pairs))
 
 
-def score_text(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
-    """Compute the same as `score` for another system. `path` holds its translations, one per line.
+def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
+    """Compute the same as `score_model` for another system. `path` holds its translations, one per line.
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
     pairs = list(read_pairs(*test))
     lines = enumerate(zip(read_plain(path, len(pairs)), pairs, strict=True))
     everything = [
-        Scored(Record(line=line, source=words(source), target=translation), reference)
+        Scored(TranslationRecord(line=line, source=split_words(source), target=translation), reference)
         for line, (translation, (source, reference)) in lines
     ]
     no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
@@ -168,7 +168,7 @@ def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) 
         "model": model,
         "bleu_all": _corpus_bleu(everything),
         "bleu_no_unk": _corpus_bleu(no_unk),
-        "signature": signature() if everything else "",
+        "signature": bleu_signature() if everything else "",
         "sentences_all": len(everything),
         "sentences_no_unk": len(no_unk),
         "unfinished_all": sum(not item.record.finished for item in everything),
@@ -182,9 +182,9 @@ def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
     """Pair each translation with its reference. Line numbers increase, and the sources are those of the test set."""
     matched: list[Scored] = []
     last = -1
-    for record in read_records(path):
+    for record in read_translations(path):
         source, reference = pairs[record.line] if last < record.line < len(pairs) else (None, "")
-        if source is None or record.source != words(source):
+        if source is None or record.source != split_words(source):
             raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
         matched.append(Scored(record, reference))
         last = record.line
@@ -193,14 +193,14 @@ def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
 
 def _corpus_bleu(items: Sequence[Scored]) -> float | None:
     """Return corpus BLEU; None if there are no sentences."""
-    return total(item.counts for item in items).bleu if items else None
+    return sum_counts(item.counts for item in items).bleu if items else None
 
 
 def _sentence(item: Scored) -> dict[str, Any]:
     """Return values of a sentence for figures: lengths in words, without end symbols; unknown source words; counts."""
     return {
         "source_length": len(item.record.source),
-        "reference_length": len(words(item.reference)),
+        "reference_length": len(split_words(item.reference)),
         "source_unknown": item.record.source_unknown,
         **item.counts.as_dict(),
     }

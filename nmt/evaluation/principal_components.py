@@ -20,15 +20,15 @@ COLUMNS = ("panel", "x", "y", "share_x", "share_y", "sentence")
 
 
 @dataclass(frozen=True)
-class Panel:
+class Projection:
     """Sentences in the plane of their first two principal components: points (n, 2), share of variance per axis."""
 
     sentences: list[str]
     points: NDArray[np.float64]
-    shares: tuple[float, float]
+    variance_fractions: tuple[float, float]
 
     @classmethod
-    def of(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Panel:
+    def from_vectors(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Projection:
         """Project vectors (n, D). Each axis points to the side with the largest distance from the mean."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
@@ -44,20 +44,20 @@ class Panel:
         return cls(list(sentences), points, (float(first), float(second)))
 
 
-def write_panels(path: Path, panels: Sequence[Panel]) -> None:
+def write_projections(path: Path, panels: Sequence[Projection]) -> None:
     """Write the points as TSV, one line per sentence."""
     with write_lines(path) as writer:
         writer.write("\t".join(COLUMNS))
         for number, panel in enumerate(panels, start=1):
-            shares = [f"{share:.4f}" for share in panel.shares]
+            shares = [f"{share:.4f}" for share in panel.variance_fractions]
             for sentence, point in zip(panel.sentences, panel.points.tolist(), strict=True):
                 writer.write(
                     "\t".join([str(number), *(f"{value:.5f}" for value in point), *shares, sentence])
                 )
 
 
-def read_panels(path: Path) -> list[Panel]:
-    """Read a file of `write_panels`."""
+def read_projections(path: Path) -> list[Projection]:
+    """Read a file of `write_projections`."""
     rows: dict[str, list[tuple[str, list[float]]]] = {}
     try:
         for number, line in enumerate(read_lines(path)):
@@ -71,6 +71,6 @@ def read_panels(path: Path) -> list[Panel]:
     except ValueError:
         raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, as of `nmt vectors`") from None
     return [
-        Panel([sentence for sentence, _ in rows[panel]], values[:, :2], (values[0, 2], values[0, 3]))
+        Projection([sentence for sentence, _ in rows[panel]], values[:, :2], (values[0, 2], values[0, 3]))
         for panel, values in panels.items()
     ]

@@ -23,22 +23,24 @@ from nmt.settings.decoding import Average, Decoding
 Count = Annotated[int, Field(ge=0)]
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a tokenized sentence, split at white space as in training."""
     return text.split()
 
 
-Words = Annotated[list[str], BeforeValidator(lambda value: words(value) if isinstance(value, str) else value)]
+Words = Annotated[
+    list[str], BeforeValidator(lambda value: split_words(value) if isinstance(value, str) else value)
+]
 
 
-class Hypothesis(BaseModel, frozen=True, strict=True, validate_by_name=True):
+class NBestTranslation(BaseModel, frozen=True, strict=True, validate_by_name=True):
     """An entry of an n-best list."""
 
     target: Words = Field(validation_alias=AliasChoices("tokens", "target", "text"))
     log_probability: FiniteFloat
 
 
-class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
+class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=True):
     """A sentence pair with the attention between its sides; the file may have other keys.
 
     `source` and `target` are tokens. Their keys are `source_tokens` and `tokens` as in `nmt translate --json`; packages
@@ -54,7 +56,7 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
-    n_best: list[Hypothesis] = []
+    n_best: list[NBestTranslation] = []
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
@@ -69,14 +71,14 @@ class Record(BaseModel, frozen=True, strict=True, validate_by_name=True):
         return self
 
 
-def record_path(translations: Path) -> Path:
+def provenance_path(translations: Path) -> Path:
     """Return the path of the record of translations: `NAME.provenance.json` beside NAME.jsonl, compressed or not."""
     return translations.with_name(
         f"{name_without_compression(translations).removesuffix('.jsonl')}.provenance.json"
     )
 
 
-def sum_of_lines(path: Path) -> str:
+def sha256_of_lines(path: Path) -> str:
     """Return the SHA-256 of a file's lines, whether the file is compressed or not."""
     total = hashlib.sha256()
     for line in read_lines(path):
@@ -84,13 +86,13 @@ def sum_of_lines(path: Path) -> str:
     return total.hexdigest()
 
 
-def read_records(path: str | Path) -> Iterator[Record]:
+def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
     """Yield the records that `nmt test-set decode` or `align` wrote."""
     path = Path(path)
-    if record_path(path).is_file():
-        refuse_altered(path)
+    if provenance_path(path).is_file():
+        check_unaltered(path)
     for number, line in enumerate(read_lines(path), start=1):
-        yield parse(Record, line, f"{path}, line {number}", "make the file again")
+        yield parse(TranslationRecord, line, f"{path}, line {number}", "make the file again")
 
 
 def read_plain(path: str | Path, count: int) -> list[list[str]]:
@@ -125,7 +127,7 @@ class _Provenance(BaseModel, extra="allow"):
     """The checksum of the translations' lines, which the first versions did not have."""
 
 
-def begun(
+def initial_provenance(
     mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
 ) -> dict[str, Any]:
     """Return what is known before the first sentence of a translation with models of these weights.
@@ -148,34 +150,35 @@ def write_provenance(
     """Write the record beside finished translations.
 
     Args:
-        record: of `begun`.
+        record: of `initial_provenance`.
         translations: the file.
         sentences: number of its sentences.
         seconds: time of translating, with that of killed processes.
         resumed: whether processes were killed; code and machine are those of the last process.
     """
-    record_path(translations).unlink(missing_ok=True)  # that of earlier ones
+    provenance_path(translations).unlink(missing_ok=True)  # that of earlier ones
     done = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
-    lines = sum_of_lines(translations)
-    write_json(record_path(translations), {**record, **done, "lines": lines})
+    lines = sha256_of_lines(translations)
+    write_json(provenance_path(translations), {**record, **done, "lines": lines})
 
 
-def name_models(translations: Path, names: Sequence[str]) -> int:
+def write_model_names(translations: Path, names: Sequence[str]) -> int:
     """Write the models' names into the record beside translations, and return the number of sentences."""
     record = read_provenance(translations)
     models = [{**model, "name": name} for model, name in zip(record["models"], names, strict=True)]
-    write_json(record_path(translations), {**record, "models": models})
+    write_json(provenance_path(translations), {**record, "models": models})
     return int(record["sentences"])
 
 
 def read_provenance(translations: Path) -> dict[str, Any]:
     """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
-    return read(_Provenance, record_path(translations), "decode again").model_dump()
+    return read(_Provenance, provenance_path(translations), "decode again").model_dump()
 
 
-def refuse_altered(translations: Path) -> None:
+def check_unaltered(translations: Path) -> None:
     """Raise a UserError unless the record beside translations belongs to them."""
-    if read_provenance(translations)["lines"] not in (None, sum_of_lines(translations)):
+    if read_provenance(translations)["lines"] not in (None, sha256_of_lines(translations)):
         raise UserError(
-            f"{translations}: altered since it was decoded: {record_path(translations)} has another sum; decode again"
+            f"{translations}: altered since it was decoded: {provenance_path(translations)} has another checksum;"
+            " decode again"
         )

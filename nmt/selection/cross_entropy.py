@@ -24,7 +24,7 @@ from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from nmt.selection.language_models import LINES, LogProbabilities, asking
+from nmt.selection.language_models import LINES, LogProbabilities, open_language_model
 from nmt.settings.base import Settings
 
 NATS = 1e-4
@@ -85,7 +85,7 @@ def score_shard(
     source, target, output = files
     with ExitStack() as stack:
         first, second = (
-            Models(*(stack.enter_context(asking(file, programs)) for file in side))
+            Models(*(stack.enter_context(open_language_model(file, programs)) for file in side))
             for side in (source_models, target_models)
         )
         score(source, target, first, second, output)
@@ -154,7 +154,7 @@ def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     return rows
 
 
-def apply(
+def select_pairs(
     threshold: Threshold, corpus: str, shard: int, scores: Path, sides: tuple[Path, Path]
 ) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a shard, with empty lines in place of those that are not selected.

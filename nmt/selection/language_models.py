@@ -49,12 +49,12 @@ def further_lines(files: Iterable[Path], most_words: int | None) -> Iterator[str
         words += len(line.split())
 
 
-def count_nonempty(paths: Sequence[Path]) -> int:
+def count_nonempty_lines(paths: Sequence[Path]) -> int:
     """Return the number of lines with words in files."""
     return sum(1 for path in paths for line in read_lines(path) if line.split())
 
 
-def sample(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) -> int:
+def sample_pairs(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) -> int:
     """Write a random sample of `pairs` pairs without empty sides. Return the size of the sample.
 
     Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
@@ -73,7 +73,7 @@ def sample(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) 
     return len(taken)
 
 
-def words_of(paths: Sequence[Path], least: int) -> list[str]:
+def list_frequent_words(paths: Sequence[Path], least: int) -> list[str]:
     """Return the words with at least this count in token files, in code point order."""
     counts = Counter(word for path in paths for line in read_lines(path) for word in line.split())
     words = sorted(word for word, number in counts.items() if number >= least)
@@ -86,7 +86,7 @@ def words_of(paths: Sequence[Path], least: int) -> list[str]:
     return words
 
 
-def train(
+def train_language_model(
     text: Sides,
     order: int,
     output: Path,
@@ -166,7 +166,7 @@ def _failure(program: str, code: int, log: str, output: Path) -> UserError:
 
 
 @contextmanager
-def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
+def open_language_model(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
     """Query a model (ARPA or KenLM's binary format) with KenLM's program `query`, for at most `LINES` lines at once.
 
     `programs` is the folder of `query`; if it is None, `query` must be on the PATH. It prints the shortest decimal

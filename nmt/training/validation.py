@@ -65,7 +65,7 @@ def greedy_bleu(
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_lengths)
         found = beam_search.search(model, encoded, lengths, GREEDY, forbid_unknown=False)
-        hypotheses += [" ".join(target.words(best[0].words)) for best in found]
+        hypotheses += [" ".join(target.words(best[0].ids)) for best in found]
         # no translation contains an end symbol
         known_words = ([END if word == UNKNOWN else word for word in bitext.target(row)] for row in group)
         references += [" ".join(target.words(ids)) for ids in known_words]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from nmt.decoding.rescoring import SCORED_TOGETHER, Rescorer
+from nmt.decoding.rescoring import HYPOTHESES_PER_GROUP, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
@@ -46,7 +46,9 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
 def _scored(rescorer: Rescorer, group: Sequence[list[list[str]]]) -> Iterator[tuple[list[str], float]]:
     """Yield the entries of some source phrases, each with its log-probability."""
     lists = [(entries[0][0].split(), [entry[1] for entry in entries]) for entries in group]
-    for entries, values in zip(group, rescorer.log_probabilities(lists) if lists else [], strict=True):
+    for entries, values in zip(
+        group, rescorer.compute_log_probabilities(lists) if lists else [], strict=True
+    ):
         yield from zip(entries, values, strict=True)
 
 
@@ -56,7 +58,7 @@ def _groups(entries: Iterable[list[str]]) -> Iterator[list[list[list[str]]]]:
     for _, same in groupby(entries, key=lambda entry: entry[0]):
         group.append(list(same))
         size += len(group[-1])
-        if size >= SCORED_TOGETHER:
+        if size >= HYPOTHESES_PER_GROUP:
             yield group
             group, size = [], 0
     if group:

@@ -30,7 +30,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.evaluation.bleu import BleuCounts, bleu_of
+from nmt.evaluation.bleu import BleuCounts, compute_bleu
 from pipeline.results.seeds import mean
 
 
@@ -59,8 +59,8 @@ class SampledBleu:
         counts = [np.array([count.row for count in run], dtype=np.int64) for run in runs]
         drawn = _drawn_sentences(len(counts[0]), bootstrap)
         self.bootstrap = bootstrap
-        self.runs = [bleu_of(rows.sum(axis=0).tolist()) for rows in counts]
-        self.samples = np.array([[bleu_of(sums) for sums in (drawn @ rows).tolist()] for rows in counts])
+        self.runs = [compute_bleu(rows.sum(axis=0).tolist()) for rows in counts]
+        self.samples = np.array([[compute_bleu(sums) for sums in (drawn @ rows).tolist()] for rows in counts])
 
     @property
     def bleu(self) -> float:

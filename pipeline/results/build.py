@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nmt.evaluation.alignment_error_rate import alignment_error_rate
+from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, write_text
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
@@ -123,7 +123,7 @@ def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
 
 
 def _error_rate(run: str, inputs: Inputs) -> str:
-    return format_json(alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
+    return format_json(compute_alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

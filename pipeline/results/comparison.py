@@ -13,7 +13,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from nmt.evaluation.bleu import BleuCounts, signature
+from nmt.evaluation.bleu import BleuCounts, bleu_signature
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.seeds import mean, standard_deviation
 
@@ -76,7 +76,7 @@ def compare(column: Column, bootstrap: Bootstrap) -> dict[str, Any]:
         "sentences": len(column.references),
         "systems": systems,
         "pairs": pairs,
-        "signatures": {"bleu": signature(**of_samples), **signatures},
+        "signatures": {"bleu": bleu_signature(**of_samples), **signatures},
     }
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nmt.evaluation.translations import Record
+from nmt.evaluation.translations import TranslationRecord
 from pipeline.preparation import matching_key
 
 
-def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:
+def papers_own(records: Sequence[TranslationRecord], openings: Sequence[str]) -> list[TranslationRecord]:
     """Return the sentences whose source begins with one of `openings`, in the order of these.
 
     Letters and digits decide, so that it does not matter how a text was tokenized.
@@ -22,7 +22,9 @@ def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Recor
     return found
 
 
-def draw(records: Sequence[Record], count: int, seed: int, taken: Sequence[Record] = ()) -> list[Record]:
+def draw(
+    records: Sequence[TranslationRecord], count: int, seed: int, taken: Sequence[TranslationRecord] = ()
+) -> list[TranslationRecord]:
     """Return so many records at random, none of them among the lines `taken`; fewer where there are no more."""
     lines = {record.line for record in taken}
     rest = [record for record in records if record.line not in lines]

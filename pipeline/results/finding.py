@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts, total
+from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.display import ReportSettings
 from pipeline.results.runs import Runs
 from pipeline.results.seeds import mean
@@ -68,4 +68,4 @@ def _bleu(runs: Sequence[Rows], first: int, last: float, settings: ReportSetting
         [BleuCounts.from_dict(dict(row)) for row in rows if first <= _length(row, settings) <= last]
         for rows in runs
     ]
-    return mean([total(run).bleu for run in counts]) or 0.0
+    return mean([sum_counts(run).bleu for run in counts]) or 0.0

@@ -11,8 +11,8 @@ from typing import Any
 from nmt.data.normalization import normalize
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
-from nmt.evaluation.bleu import score, score_text
-from nmt.evaluation.translations import Record, read_records, words
+from nmt.evaluation.bleu import score_model, score_other_system
+from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
@@ -95,9 +95,9 @@ class Inputs:
         """Return the lines of the source or reference of a set."""
         return [*read_lines(self.side(which, set_))]
 
-    def translations(self, model: str, mode: str, set_: str = "test") -> list[Record]:
+    def translations(self, model: str, mode: str, set_: str = "test") -> list[TranslationRecord]:
         """Return the translations of a system."""
-        return [*read_records(self.package.translations(set_, model, mode))]
+        return [*read_translations(self.package.translations(set_, model, mode))]
 
     def other_lines(self, system: str, set_: str) -> list[str]:
         """Return another system's translations of a set."""
@@ -135,9 +135,9 @@ class Inputs:
         first = self.systems.get(system)
         if first is None:
             known = self.package.translations(set_, self.runs[0], "no_unk")
-            return {"seed": None, **score_text(system, self.other_systems(set_)[system], known, test)}
+            return {"seed": None, **score_other_system(system, self.other_systems(set_)[system], known, test)}
         files = [self.package.translations(set_, system, mode) for mode in MODES]
-        return {"seed": first.seed, **score(first.model, files[0], files[1], test)}
+        return {"seed": first.seed, **score_model(first.model, files[0], files[1], test)}
 
     def scores(self, set_: str = "test") -> Runs:
         """Return the scores of all systems on a set, the runs of a model together."""
@@ -175,14 +175,14 @@ class Inputs:
             texts.setdefault(self.systems[name].model, []).append(run)
         for name in self.other_systems():
             lines = self.other_lines(name, "test")
-            texts[name] = [[detokenize(words(lines[line])) for line in first]]
+            texts[name] = [[detokenize(split_words(lines[line])) for line in first]]
         # a corpus that came as tokens has no other reference
         if not self.config.corpora[self.config.use.test[0]].tokenized:
             form = self.settings.tokenization.normalization
             raw = self.package.raw_reference(target)
             references = [normalize(line, form) for line in read_lines(raw)]
         else:
-            references = [detokenize(words(line)) for line in self.lines("reference")]
+            references = [detokenize(split_words(line)) for line in self.lines("reference")]
         counts = {name: [sentence_counts(run, mode) for run in runs] for name, runs in self.scores().items()}
         return Column(counts, texts, [references[line] for line in first])
 

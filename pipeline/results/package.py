@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.evaluation.translations import read_provenance, record_path, refuse_altered, sum_of_lines
+from nmt.evaluation.translations import check_unaltered, provenance_path, read_provenance, sha256_of_lines
 from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
@@ -88,7 +88,7 @@ class ReplicationPackage:
 
     def provenance(self, set_name: str, run: str, mode: str) -> Path:
         """Return the record of how a run's translations were made."""
-        return record_path(self.translations(set_name, run, mode))
+        return provenance_path(self.translations(set_name, run, mode))
 
     def run_file(self, run: str, name: str) -> Path:
         """Return one of the `RECORDS` of a model's folder."""
@@ -118,11 +118,11 @@ def copy_translations(source: Path, target: Path, attention: bool = False) -> No
 
     Raises a `UserError` where the record is missing or of other translations.
     """
-    refuse_altered(source)
+    check_unaltered(source)
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for line in read_lines(source):
             fields = {key: value for key, value in json.loads(line).items() if key not in dropped}
             writer.write(json.dumps(fields, ensure_ascii=False))
-    record = read_provenance(source) | {"lines": sum_of_lines(target)}
-    write_json(record_path(target), record)
+    record = read_provenance(source) | {"lines": sha256_of_lines(target)}
+    write_json(provenance_path(target), record)

@@ -13,7 +13,7 @@ from typing import Any
 from nmt.data.meta import Meta, bitext_checksums
 from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_provenance, read_records, record_path, words
+from nmt.evaluation.translations import provenance_path, read_provenance, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_pairs
 from nmt.settings.base import differences, flatten, read
@@ -95,7 +95,7 @@ def other_decoding(inputs: Inputs) -> Iterator[str]:
             made = Decoding.model_validate(read_provenance(file)["settings"]).deciding_fields()
             if found := differences(made, wanted):
                 where = inputs.package.configuration
-                yield f"{where}: other decoding of {system.name} than {record_path(file)} says: {found}"
+                yield f"{where}: other decoding of {system.name} than {provenance_path(file)} says: {found}"
                 break
 
 
@@ -120,7 +120,7 @@ def other_weights(inputs: Inputs) -> Iterator[str]:
         expected = [weights[run] for run in system.members]
         for file in _translations(inputs, system.name):
             if [model["sha256"] for model in read_provenance(file)["models"]] != expected:
-                yield f"{record_path(file)}: made with other weights than the summaries of its models name"
+                yield f"{provenance_path(file)}: made with other weights than the summaries of its models name"
 
 
 def other_sentences(inputs: Inputs) -> Iterator[str]:
@@ -136,7 +136,7 @@ def other_sentences(inputs: Inputs) -> Iterator[str]:
         for system in inputs.systems:
             for mode in MODES:
                 file = inputs.package.translations(set_name, system, mode)
-                found = {record.line: record.source_unknown for record in read_records(file)}
+                found = {record.line: record.source_unknown for record in read_translations(file)}
                 if found != expected[mode]:
                     yield f"{file}: other sentences or unknown words than text and vocabularies give"
 
@@ -149,7 +149,7 @@ def _unknown_words_by_line(
     known: dict[int, int] = {}
     for line, pair in enumerate(read_pairs(source, target)):
         unknown_source, unknown_target = (
-            vocabulary.ids(words(sentence)).count(UNKNOWN)
+            vocabulary.ids(split_words(sentence)).count(UNKNOWN)
             for vocabulary, sentence in zip(vocabularies, pair, strict=True)
         )
         every[line] = unknown_source

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts, total
+from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.text import SentenceLength
 from pipeline.results.bootstrap import Bootstrap, interval
 
@@ -36,7 +36,7 @@ class Point:
         if not rows:
             return cls(place, 0, None, None)
         counts = [*map(BleuCounts.from_dict, rows)]
-        return cls(place, len(rows), total(counts).bleu, interval([counts], bootstrap))
+        return cls(place, len(rows), sum_counts(counts).bleu, interval([counts], bootstrap))
 
 
 def groups(

@@ -13,7 +13,7 @@ import yaml
 from click.testing import CliRunner
 
 from nmt.cli import commands
-from nmt.decoding.forced_decoding import score
+from nmt.decoding.forced_decoding import score_translations
 from nmt.errors import UserError
 from nmt.evaluation import bleu
 from nmt.io.files import read_json, write_json
@@ -98,7 +98,7 @@ def decode(here: Path, model: Path, test: list[object]) -> None:
 def evaluate(here: Path, seed: int) -> Path:
     """The file of the scores of both."""
     test = here / "source.txt", here / "target.txt"
-    scores = bleu.score("tiny", here / "all.jsonl", here / "no_unk.jsonl", test)
+    scores = bleu.score_model("tiny", here / "all.jsonl", here / "no_unk.jsonl", test)
     write_json(here / "scores.json", {"seed": seed, **scores})
     return here / "scores.json"
 
@@ -133,7 +133,10 @@ def test_a_model_type_can_all_that_a_run_does(
 def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
     """That of a model, and of it with itself, is exp of the mean NLL that `score` gives its words."""
     pairs = [(one.split(), two.split()) for one, two in read_pairs(here / "source.txt", here / "target.txt")]
-    logs = [one.log_probability for one in score([trained_model.load(model, torch.device("cpu"))], pairs, 7)]
+    logs = [
+        one.log_probability
+        for one in score_translations([trained_model.load(model, torch.device("cpu"))], pairs, 7)
+    ]
     words = sum(len(target) + 1 for _, target in pairs)
     found = here / "perplexity.json"
     for models in (["--model", model], ["--model", model, "--model", model]):

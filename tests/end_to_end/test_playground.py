@@ -224,7 +224,7 @@ def test_every_interpretation_of_the_paper_is_computed(
         with torch.no_grad():
             expected = beam_search.search(model, *encode(model, sources), settings, forbid)
         for mine, (best, *_) in zip(found, expected, strict=True):
-            words = [*best.words, *([END] if best.finished else [])]
+            words = [*best.ids, *([END] if best.finished else [])]
             assert (mine["words"], mine["finished"]) == (words, best.finished)
             assert mine["total"] == pytest.approx(best.log_probability, abs=1e-5)
 

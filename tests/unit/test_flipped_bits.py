@@ -18,7 +18,12 @@ from nmt.data.meta import ARRAYS
 from nmt.decoding import shortlist
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
-from nmt.evaluation.translations import begun, read_provenance, read_records, write_provenance
+from nmt.evaluation.translations import (
+    initial_provenance,
+    read_provenance,
+    read_translations,
+    write_provenance,
+)
 from nmt.store import trained_model
 from nmt.training import checkpoint
 from nmt.training.trainer import open_data
@@ -41,11 +46,11 @@ def read_model(folder: Path) -> None:
 
 
 def read_shortlist(folder: Path) -> None:
-    shortlist.load(folder / "shortlist", [trained_model.load(folder / "model", CPU)])
+    shortlist.load_shortlist(folder / "shortlist", [trained_model.load(folder / "model", CPU)])
 
 
 def read_decoded(folder: Path) -> None:
-    list(read_records(folder / "out.jsonl"))
+    list(read_translations(folder / "out.jsonl"))
 
 
 def read_state(folder: Path) -> None:
@@ -69,11 +74,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bitext, a model trained on it, its shortlist, and translations by it."""
     folder = tmp_path_factory.mktemp("made")
     model = trained_model.load(train(folder), CPU)
-    shortlist.make((model.source, model.target), Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist")
+    shortlist.make_shortlist(
+        (model.source, model.target), Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist"
+    )
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"
-    record = begun("all", decoding, [folder / "model" / "model.safetensors"], "CPU")
+    record = initial_provenance("all", decoding, [folder / "model" / "model.safetensors"], "CPU")
     translate_file([model], folder / "test", None, "all", decoding, output)
     write_provenance(record, output, 3, 1.0, False)
     return folder

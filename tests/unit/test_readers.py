@@ -19,9 +19,9 @@ from nmt.cli.options import parse_settings
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError, errors_as_user_error
-from nmt.evaluation.alignment_error_rate import read_gold
-from nmt.evaluation.principal_components import COLUMNS, read_panels
-from nmt.evaluation.translations import read_records
+from nmt.evaluation.alignment_error_rate import read_gold_alignments
+from nmt.evaluation.principal_components import COLUMNS, read_projections
+from nmt.evaluation.translations import read_translations
 from nmt.io.files import read_file, read_json, sha256
 from nmt.io.npy import map_array
 from nmt.io.text_files import open_lines, read_lines
@@ -77,19 +77,19 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
         ],
     ),
     "translations": (
-        lambda path: list(read_records(path)),
+        lambda path: list(read_translations(path)),
         ["{", "[]", ROW[:-5] + "}", ROW.replace("0", '"0"') + "}", ROW.replace("0", "-1") + "}"],
     ),
     "alignments": (
-        lambda path: list(read_records(path)),
+        lambda path: list(read_translations(path)),
         [
             f'{ROW.replace("text", "target")}, "alignment": {matrix}}}'
             for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")
         ],
     ),
-    "panels": (read_panels, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
+    "panels": (read_projections, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
     "gold": (
-        lambda path: read_gold(path, 1),
+        lambda path: read_gold_alignments(path, 1),
         ["x\n", "0-0\n0-0\n", "1 0 1 S\n", "1 1 1 S\n3 1 1 S\n", "1 1 1 S\n1 1\n", "1 0-0\n1 x\n"],
     ),
     "history": (lambda path: list(records(path)), ["{", "[]"]),

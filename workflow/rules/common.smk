@@ -24,7 +24,7 @@ from pipeline.config.runs import (
 )
 from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
-from nmt.evaluation.translations import record_path
+from nmt.evaluation.translations import provenance_path
 from nmt.errors import UserError
 from nmt.settings.base import read
 from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT

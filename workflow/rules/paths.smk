@@ -93,7 +93,7 @@ def model_options(system):
 
 def records_of(files):
     """The records of how translations were made."""
-    return [str(record_path(Path(file))) for file in files]
+    return [str(provenance_path(Path(file))) for file in files]
 
 
 def other_system_file(set_name, system):

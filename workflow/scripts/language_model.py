@@ -11,11 +11,11 @@ with job(snakemake):
     given = snakemake.input
     settings = read_json(given.settings)
     words = (
-        language_models.words_of([Path(file) for file in given.words], settings["least"])
+        language_models.list_frequent_words([Path(file) for file in given.words], settings["least"])
         if given.words
         else None
     )
-    language_models.train(
+    language_models.train_language_model(
         {corpus: [file for (file,) in files] for corpus, files in by_corpus(given.text).items()},
         settings["order"],
         Path(snakemake.output.model),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from nmt.evaluation.translations import Record
+from nmt.evaluation.translations import TranslationRecord
 from nmt.plots.sentence import GAP_INCHES, AttentionPanel
 from nmt.plots.style import figure_style
 from pipeline.results.example_sentences import papers_own
@@ -17,12 +17,12 @@ PANELS = 4
 
 
 def choose_sentences(
-    everything: Sequence[Record],
-    known: Sequence[Record],
+    everything: Sequence[TranslationRecord],
+    known: Sequence[TranslationRecord],
     limits: Sequence[int],
     seed: int,
     openings: Sequence[str] = (),
-) -> list[Record]:
+) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
     (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
@@ -43,23 +43,27 @@ def choose_sentences(
     return arbitrary + samples
 
 
-def _fits(record: Record, limits: Sequence[int]) -> bool:
+def _fits(record: TranslationRecord, limits: Sequence[int]) -> bool:
     return limits[0] <= len(record.source) <= limits[1]
 
 
-def _shuffled(records: Sequence[Record], generator: np.random.Generator) -> list[Record]:
+def _shuffled(
+    records: Sequence[TranslationRecord], generator: np.random.Generator
+) -> list[TranslationRecord]:
     return [records[index] for index in generator.permutation(len(records)) if records[index].alignment]
 
 
-def _first_distinct(pools: Sequence[Sequence[Record]], count: int, taken: Sequence[Record]) -> list[Record]:
-    chosen: list[Record] = []
+def _first_distinct(
+    pools: Sequence[Sequence[TranslationRecord]], count: int, taken: Sequence[TranslationRecord]
+) -> list[TranslationRecord]:
+    chosen: list[TranslationRecord] = []
     for record in (record for pool in pools for record in pool):
         if len(chosen) < count and record.line not in {other.line for other in (*chosen, *taken)}:
             chosen.append(record)
     return chosen
 
 
-def figure3(records: Sequence[Record]) -> Figure:
+def figure3(records: Sequence[TranslationRecord]) -> Figure:
     """Figure 3: up to four alignment matrices, (a)-(d), source words along x, generated words along y.
 
     A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1
@@ -82,7 +86,7 @@ def figure3(records: Sequence[Record]) -> Figure:
     return figure
 
 
-def _panel(record: Record) -> AttentionPanel:
+def _panel(record: TranslationRecord) -> AttentionPanel:
     return AttentionPanel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)
 
 

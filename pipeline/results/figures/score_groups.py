@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.evaluation.translations import words
+from nmt.evaluation.translations import split_words
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
@@ -76,6 +76,6 @@ def draw(inputs: Inputs) -> Figure:
     languages = inputs.config.languages
     language = languages.source if side == "source" else languages.target
     ranked = Vocabulary.read(inputs.package.vocabulary(language))
-    ranks = [mean_rank(ranked, words(line)) for line in inputs.lines(side)]
+    ranks = [mean_rank(ranked, split_words(line)) for line in inputs.lines(side)]
     scores = {system: score["by_sentence"] for system, score in inputs.curves().items()}
     return score_groups(scores, ranks, inputs.settings)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.evaluation.principal_components import Panel, read_panels
+from nmt.evaluation.principal_components import Projection, read_projections
 from nmt.plots.style import COLORS, figure_style
 from pipeline.results.figures.labels import label
 from pipeline.results.inputs import Inputs
@@ -17,7 +17,7 @@ _MOST_LABELS = 20
 """Sentences of a panel that are written out; of more there would be nothing but ink."""
 
 
-def sentence_vectors(panels: Sequence[Panel]) -> Figure:
+def sentence_vectors(panels: Sequence[Projection]) -> Figure:
     """A panel for each group of sentences, each sentence at its point."""
     with figure_style():
         figure = Figure(figsize=(_PANEL_WIDTH * len(panels), _HEIGHT), layout="constrained")
@@ -26,10 +26,10 @@ def sentence_vectors(panels: Sequence[Panel]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: Projection) -> None:
     axes.scatter(panel.points[:, 0], panel.points[:, 1], s=14, color=COLORS[0], zorder=3)
     axes.margins(0.1)
-    first, second = (f"component ({100 * share:.0f}% of the variance)" for share in panel.shares)
+    first, second = (f"component ({100 * share:.0f}% of the variance)" for share in panel.variance_fractions)
     axes.set_xlabel(f"First principal {first}", fontsize=8)
     axes.set_ylabel(f"Second principal {second}", fontsize=8)
     axes.tick_params(labelsize=7)
@@ -44,4 +44,4 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 def draw(inputs: Inputs) -> Figure:
     """Return the figure of a package."""
-    return sentence_vectors(read_panels(inputs.package.vectors))
+    return sentence_vectors(read_projections(inputs.package.vectors))

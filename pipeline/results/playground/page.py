@@ -19,7 +19,7 @@ import torch
 
 from nmt.data.tokenization import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
-from nmt.evaluation.translations import words
+from nmt.evaluation.translations import split_words
 from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
 from nmt.settings.base import read
@@ -164,7 +164,7 @@ def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) 
     Only those whose text gives the same tokens again: the page shows text.
     """
     for line, other in read_pairs(source, reference):
-        tokens, target = words(line), words(other)
+        tokens, target = split_words(line), split_words(other)
         if (
             len(tokens) - 1 in CLAUSE_WORDS
             and tokens[-1] in STOPS

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts, total
+from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, interval
 from pipeline.results.papers import Column, ScoreTable
@@ -185,7 +185,7 @@ def _sentences(run: Row, column: Column, settings: ReportSettings) -> list[BleuC
 
 
 def _bleu(counts: Sequence[BleuCounts]) -> float | None:
-    return total(counts).bleu if counts else None
+    return sum_counts(counts).bleu if counts else None
 
 
 def _interval(name: str, low: float, high: float) -> Row:

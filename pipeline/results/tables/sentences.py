@@ -9,7 +9,7 @@ import pandas as pd
 
 from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
-from nmt.evaluation.translations import Record, words
+from nmt.evaluation.translations import TranslationRecord, split_words
 from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceGroup, SentenceTable
@@ -30,7 +30,7 @@ class SetTexts:
     """
 
     references: Sequence[str]
-    translations: Mapping[str, Sequence[Record]]
+    translations: Mapping[str, Sequence[TranslationRecord]]
     others: Mapping[str, Sequence[str]]
 
 
@@ -69,7 +69,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
         rules.append(len(rows))
         texts = {
             SOURCE_ROW: source(record.source),
-            "Reference": target(words(lines.references[record.line])),
+            "Reference": target(split_words(lines.references[record.line])),
         }
         texts |= {name: target(found[record.line]) for name, found in outputs.items() if record.line in found}
         rows += [[*lines.places[record.line], len(record.source), name, text] for name, text in texts.items()]
@@ -87,7 +87,7 @@ class _Joined:
 
     references: list[str]
     places: list[tuple[str, int]]
-    translations: dict[str, list[Record]]
+    translations: dict[str, list[TranslationRecord]]
     others: dict[str, dict[int, list[str]]]
 
 
@@ -102,7 +102,7 @@ def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence
             )
             joined.translations[model] += shifted
         for system, lines in texts.others.items():
-            joined.others.setdefault(system, {}).update(enumerate(map(words, lines), start))
+            joined.others.setdefault(system, {}).update(enumerate(map(split_words, lines), start))
         joined.references += texts.references
         joined.places += [(name, line) for line in range(len(texts.references))]
     return joined
@@ -115,7 +115,7 @@ def _completed(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
     return group.model_copy(update={"sentences": settings.table3_sentences, "least": settings.table3_words})
 
 
-def _choose(records: Sequence[Record], group: SentenceGroup, seed: int) -> list[Record]:
+def _choose(records: Sequence[TranslationRecord], group: SentenceGroup, seed: int) -> list[TranslationRecord]:
     """Return the paper's own sentences, then others drawn from the sentences of the wanted lengths."""
     count = group.sentences or 0
     own = papers_own(records, group.openings)[:count]
@@ -136,7 +136,7 @@ def _length(group: SentenceGroup) -> str:
 
 def _note(
     groups: Sequence[SentenceGroup],
-    chosen: Sequence[Sequence[Record]],
+    chosen: Sequence[Sequence[TranslationRecord]],
     table: SentenceTable,
     settings: ReportSettings,
 ) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.decoding.forced_decoding import score as score_pairs
+from nmt.decoding.forced_decoding import score_translations
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.store import trained_model
@@ -62,7 +62,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     for old, new in zip(before, after, strict=False):
         *others, score = new[2].split()
         assert others == old[2].split() and new[3:] == old[3:]
-        (forced,) = score_pairs([model], [(new[0].split(), new[1].split())], 1)
+        (forced,) = score_translations([model], [(new[0].split(), new[1].split())], 1)
         assert math.log(float(score)) == pytest.approx(forced.log_probability, abs=1e-4)
     assert (count_scores(table), count_scores(output)) == (4, 5)
 

@@ -97,12 +97,12 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
         allowed = [
             other
             for other in enumerated(model_type, tuple(source))
-            if len(other.words) >= least and not (forbid and UNKNOWN in other.words)
+            if len(other.ids) >= least and not (forbid and UNKNOWN in other.ids)
         ]
         expected = max(
-            allowed, key=lambda other: other.log_probability / (len(other.words) + 1 if normalize else 1)
+            allowed, key=lambda other: other.log_probability / (len(other.ids) + 1 if normalize else 1)
         )
-        assert hypothesis.words == expected.words
+        assert hypothesis.ids == expected.ids
         assert hypothesis.log_probability == pytest.approx(expected.log_probability, rel=1e-9)
         assert hypothesis.finished
 
@@ -120,7 +120,7 @@ def test_width_one_is_greedy(model_type: ModelTypeName) -> None:
             if words[-1] == END:
                 break
             steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
-        assert hypothesis.words == [word for word in words if word != END]
+        assert hypothesis.ids == [word for word in words if word != END]
         assert hypothesis.finished == (words[-1] == END)
 
 
@@ -154,7 +154,7 @@ def test_in_float64_batch_order_and_padding_change_nothing(
     assert max(map(len, lists)) == 4
     for first, second in zip(lists, scrambled(model, MANY, **options), strict=True):
         for one, other in zip(first, second, strict=True):
-            assert (one.words, one.finished) == (other.words, other.finished)
+            assert (one.ids, one.finished) == (other.ids, other.finished)
             assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
@@ -170,14 +170,14 @@ def test_ties_go_to_the_lower_id(model_type: ModelTypeName) -> None:
     )
     for found in n_best:
         # the end symbol, 0, is the first of all words, and each end takes a place of the beam along
-        assert [hypothesis.words for hypothesis in found] == [[], [1], [1, 1]]
+        assert [hypothesis.ids for hypothesis in found] == [[], [1], [1, 1]]
 
 
 def scripted(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:
     """The n best of a scripted model in a beam of 4, from a source of 2 words."""
     settings = decoding(**({"beam": 4, "n_best": 4} | changes))
     (found,) = beam_search.search(ScriptedModel(first, after), sources(1), np.array([2]), settings, False)
-    return [hypothesis.words for hypothesis in found]
+    return [hypothesis.ids for hypothesis in found]
 
 
 def test_ties_go_to_the_better_parent() -> None:
@@ -225,9 +225,7 @@ def test_the_host_may_look_late(model_type: ModelTypeName, monkeypatch: pytest.M
     now = search(model, MANY, False, **options)
     monkeypatch.setattr(beam_search, "looks_at_each_step", lambda device: False)
     late = search(model, MANY, False, **options)
-    assert [(found.words, found.finished) for found in late] == [
-        (found.words, found.finished) for found in now
-    ]
+    assert [(found.ids, found.finished) for found in late] == [(found.ids, found.finished) for found in now]
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -269,8 +267,8 @@ def test_an_id_that_no_word_has_is_never_written(model_type: ModelTypeName) -> N
         SOURCES, search(model, SOURCES, False, beam=50, max_length_factor=3, min_length="half"), strict=True
     ):
         assert found.finished
-        assert all(word < TARGET_VOCABULARY for word in found.words)
-        expected = log_probability(model, source, found.words)
+        assert all(word < TARGET_VOCABULARY for word in found.ids)
+        expected = log_probability(model, source, found.ids)
         assert found.log_probability == pytest.approx(expected, rel=1e-9)
 
 
@@ -279,7 +277,7 @@ def test_ids_that_no_word_has_leave_every_word_its_chance(model_type: ModelTypeN
     with torch.no_grad():
         model.readout.b_o[TARGET_VOCABULARY - 1] += 20.0
     for found in search(model, SOURCES, False, max_length_factor=3, min_length="half"):
-        assert TARGET_VOCABULARY - 1 in found.words
+        assert TARGET_VOCABULARY - 1 in found.ids
 
 
 def never_ending() -> EncoderDecoder:
@@ -294,7 +292,7 @@ def test_what_never_ends_is_given_unfinished_at_the_step_limit() -> None:
         SOURCES, search(never_ending(), SOURCES, False, beam=2, max_length_factor=3), strict=True
     ):
         assert not found.finished
-        assert len(found.words) == 3 * (len(source) + 1)
+        assert len(found.ids) == 3 * (len(source) + 1)
 
 
 def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
@@ -322,7 +320,7 @@ def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_auth
     def found(**changes: object) -> tuple[list[int], bool]:
         settings = decoding(beam=1, **changes)
         ((best, *_),) = beam_search.search(model, sources(1), np.array([1]), settings, True)
-        return best.words, best.finished
+        return best.ids, best.finished
 
     assert found() == ([2, 2], False)
     assert found(if_no_eos="retry", max_beam=1) == ([UNKNOWN], True)
@@ -358,9 +356,9 @@ def test_a_source_without_words_is_read_as_the_end_symbol_alone(model_type: Mode
     assert alone.log_probability < 0
     mixed = search(model, [[], [6], [2, 2, 7]], False, **options)
     for one, expected in zip(mixed, (alone, other), strict=False):
-        assert (one.words, one.finished) == (expected.words, expected.finished)
+        assert (one.ids, one.finished) == (expected.ids, expected.finished)
         assert one.log_probability == pytest.approx(expected.log_probability, rel=1e-12)
-    assert log_probability(model, [END], alone.words) == log_probability(model, [], alone.words)
+    assert log_probability(model, [END], alone.ids) == log_probability(model, [], alone.ids)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -378,7 +376,7 @@ def test_without_division_the_early_end_of_the_search_changes_nothing(model_type
     options = {"beam": 5, "max_length_factor": 3}
     early = search(model, SOURCES, False, **options)
     late = search(model, SOURCES, False, n_best=50, **options)
-    assert [found.words for found in early] == [found.words for found in late]
+    assert [found.ids for found in early] == [found.ids for found in late]
 
 
 @given(

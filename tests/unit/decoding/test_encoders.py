@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.decoding.encoders import sentence_vectors, tree_of
-from nmt.evaluation.principal_components import read_panels
+from nmt.decoding.encoders import compute_tree, encode_sentences
+from nmt.evaluation.principal_components import read_projections
 from nmt.model.model_types.grconv import GrConv
 from nmt.settings.model_types import ALIGNING, MODEL_TYPES, ModelTypeName
 from nmt.store import trained_model
@@ -63,18 +63,21 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
     found = np.load(npy)
     model = trained_model.load(folder, torch.device("cpu"))
     lines = [line.split() for line in text.split("\n")[:-1]]
-    assert found == pytest.approx(sentence_vectors(model, lines, 80), abs=1e-6)
+    assert found == pytest.approx(encode_sentences(model, lines, 80), abs=1e-6)
     (tmp_path / "empty").write_text("", encoding="utf-8")
     result = nmt("vectors", "--model", folder, tmp_path / "empty", "--output-npy", npy)
     assert result.returncode == 2
     assert result.stderr.endswith("empty: no sentence in it, so there are no vectors\n")
-    assert [panel.sentences for panel in read_panels(tsv)] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
+    assert [panel.sentences for panel in read_projections(tsv)] == [
+        ["w3 w4", "w5", "strange w6 w7"],
+        ["w3", "w4"],
+    ]
 
 
 def test_a_model_that_aligns_has_none(tmp_path: Path) -> None:
     model = trained_model.load(translators.trained_model(tmp_path, "rnnsearch"), torch.device("cpu"))
     with refused():
-        sentence_vectors(model, [["w3"]], 8)
+        encode_sentences(model, [["w3"]], 8)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +96,7 @@ def test_the_picture_is_made_in_every_form(folder: Path, tmp_path: Path) -> None
 
 def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
     model = trained_model.load(folder, torch.device("cpu"))
-    tree = tree_of(model, ["w2", "strange", "w3"])
+    tree = compute_tree(model, ["w2", "strange", "w3"])
     assert tree.leaves == ["w2", "strange", "w3", ""] and [len(level) for level in tree.gates] == [3, 2, 1]
     assert all(sum(gates) == pytest.approx(1, abs=1e-6) for level in tree.gates for gates in level)
     network = model.network

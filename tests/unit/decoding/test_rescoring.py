@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from nmt.decoding import rescoring
-from nmt.decoding.forced_decoding import score
+from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.formats import Entry, NBestList
-from nmt.decoding.rescoring import Rescorer, best_by_bleu, oracle, rescore
+from nmt.decoding.rescoring import Rescorer, best_by_bleu, rescore_n_best_lists, write_oracle
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import Average
@@ -52,7 +52,7 @@ def text(tmp_path: Path) -> tuple[Path, Path]:
 
 def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:
     return {
-        (number, hypothesis): score(
+        (number, hypothesis): score_translations(
             models, [(SOURCES[number].split(), hypothesis.split())], 1, average=average
         )[0].log_probability
         for number, texts in LISTS.items()
@@ -69,7 +69,7 @@ def test_log_probabilities_are_those_of_teacher_forcing(
     lists = [(SOURCES[number].split(), texts) for number, texts in LISTS.items()]
     expected = one_by_one(chosen, average)
     for size in (1, 3, 100):
-        found = Rescorer(chosen, average, size).log_probabilities(lists)
+        found = Rescorer(chosen, average, size).compute_log_probabilities(lists)
         for (number, texts), values in zip(LISTS.items(), found, strict=True):
             assert values == pytest.approx([expected[number, text] for text in texts], abs=1e-4)
 
@@ -78,7 +78,9 @@ def test_log_probabilities_are_those_of_teacher_forcing(
 def test_both_scores_are_mixed_and_the_best_comes_first(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
 ) -> None:
-    done = rescore(Rescorer(models[:1], weight=weight), *text, tmp_path / "best", tmp_path / "new.gz")
+    done = rescore_n_best_lists(
+        Rescorer(models[:1], weight=weight), *text, tmp_path / "best", tmp_path / "new.gz"
+    )
     assert (done.sentences, done.hypotheses, done.resumed) == (4, 9, False)
     expected = one_by_one(models[:1], "probability")
     rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
@@ -115,10 +117,10 @@ def test_the_oracle_takes_the_best_sentence_bleu() -> None:
 def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rescoring, "SCORED_TOGETHER", 2)
+    monkeypatch.setattr(rescoring, "HYPOTHESES_PER_GROUP", 2)
     whole, broken = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "broken"))
-    rescore(Rescorer(models), *text, *whole)
-    original, groups, interrupted = Rescorer.log_probabilities, [], True
+    rescore_n_best_lists(Rescorer(models), *text, *whole)
+    original, groups, interrupted = Rescorer.compute_log_probabilities, [], True
 
     def counts(rescorer: Rescorer, lists: list[Any]) -> list[list[float]]:
         groups.append(lists)
@@ -126,19 +128,19 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
             raise KeyboardInterrupt
         return original(rescorer, lists)
 
-    monkeypatch.setattr(Rescorer, "log_probabilities", counts)
+    monkeypatch.setattr(Rescorer, "compute_log_probabilities", counts)
     with pytest.raises(KeyboardInterrupt):
-        rescore(Rescorer(models), *text, *broken)
+        rescore_n_best_lists(Rescorer(models), *text, *broken)
     assert not broken[0].exists()
     interrupted = False
     begun = (tmp_path / ".broken.unfinished").read_bytes()
     source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
     lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
     for chosen, *other in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
-        assert not rescore(Rescorer(chosen), *other, *broken).resumed
+        assert not rescore_n_best_lists(Rescorer(chosen), *other, *broken).resumed
         (tmp_path / ".broken.unfinished").write_bytes(begun)
     groups.clear()
-    assert rescore(Rescorer(models), *text, *broken).resumed
+    assert rescore_n_best_lists(Rescorer(models), *text, *broken).resumed
     assert len(groups) == 2, "the first of three groups had been scored"
     assert not (tmp_path / ".broken.unfinished").exists()
     for one, other in zip(whole, broken, strict=True):
@@ -147,7 +149,7 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
 
 def test_the_oracle_writes_a_line_for_each_sentence(text: tuple[Path, Path], tmp_path: Path) -> None:
     reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
-    assert oracle(*text, reference, tmp_path / "best") == 4
+    assert write_oracle(*text, reference, tmp_path / "best") == 4
     assert [*read_lines(tmp_path / "best")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
     with pytest.raises(UserError):
-        oracle(*text, write_text(tmp_path / "short", ["w1"]), tmp_path / "best")
+        write_oracle(*text, write_text(tmp_path / "short", ["w1"]), tmp_path / "best")

@@ -52,8 +52,8 @@ def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_b
 ) -> None:
     model = small_model(model_type)
     together = search(model, SOURCES, SHORTLIST)
-    plain = [hypotheses[0].words for hypotheses in search(model, SOURCES, None)]
-    assert [hypotheses[0].words for hypotheses in together] != plain
+    plain = [hypotheses[0].ids for hypotheses in search(model, SOURCES, None)]
+    assert [hypotheses[0].ids for hypotheses in together] != plain
     start = model.readout.b_o.detach().clone()
     for source, hypotheses in zip(SOURCES, together, strict=True):
         others = torch.ones(TARGET_VOCABULARY, dtype=torch.bool)
@@ -63,7 +63,7 @@ def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_b
         (expected,) = search(model, [source], None)
         with torch.no_grad():
             model.readout.b_o.copy_(start)
-        assert [found.words for found in hypotheses] == [found.words for found in expected]
+        assert [found.ids for found in hypotheses] == [found.ids for found in expected]
         found = [found.log_probability for found in hypotheses]
         assert found == pytest.approx([other.log_probability for other in expected], rel=1e-9)
 
@@ -78,7 +78,7 @@ def test_an_ensemble_and_a_forbidden_unknown_word_know_the_words_too() -> None:
     ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")])
     for source, hypotheses in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):
         for found in hypotheses:
-            assert set(found.words) <= set(allowed(source)) - {UNKNOWN}
+            assert set(found.ids) <= set(allowed(source)) - {UNKNOWN}
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
     assert run.exit_code == 0, run.output
     written = [line.split(" ||| ") for line in run.output.splitlines()]
     model = load(folder, torch.device("cpu"))
-    words = shortlist.load(made, [model])
+    words = shortlist.load_shortlist(made, [model])
     likely = words.likely.numpy()
     found = nmt.load(folder, shortlist=made).translate(LINES)
     for one in found:
@@ -117,19 +117,19 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
 def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
     model, bitext = load(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
     made = tmp_path / "shortlist.safetensors"
-    shortlist.make((model.source, model.target), bitext, 3, 10, made)
-    assert shortlist.load(made, [model]).frequent == 10
+    shortlist.make_shortlist((model.source, model.target), bitext, 3, 10, made)
+    assert shortlist.load_shortlist(made, [model]).frequent == 10
     other = trained_model(tmp_path / "other", size=31)
     with refused():
-        shortlist.load(made, [load(other, torch.device("cpu"))])
+        shortlist.load_shortlist(made, [load(other, torch.device("cpu"))])
     with refused():
-        shortlist.make(read_vocabularies(other), bitext, 3, 10, tmp_path / "none")
+        shortlist.make_shortlist(read_vocabularies(other), bitext, 3, 10, tmp_path / "none")
     with refused():
-        shortlist.load(tmp_path / "none", [model])
+        shortlist.load_shortlist(tmp_path / "none", [model])
     with refused():
-        shortlist.load(folder / "model.safetensors", [model])
+        shortlist.load_shortlist(folder / "model.safetensors", [model])
     with refused():
-        shortlist.load(folder, [model])
+        shortlist.load_shortlist(folder, [model])
 
 
 SIZE = 6

@@ -15,7 +15,7 @@ import nmt
 from nmt.data.vocabulary import SubwordVocabulary
 from nmt.decoding import beam_search, test_set
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import score, word_log_probabilities
+from nmt.decoding.forced_decoding import score_translations, word_log_probabilities
 from nmt.decoding.test_set import align_file, translate_file
 from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
@@ -64,7 +64,7 @@ def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
 @pytest.mark.parametrize("row", range(3))
 def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
     pairs = [*zip(SOURCES, TARGETS, strict=True)]
-    forced, (values, weights) = score([model], pairs, 8)[row], by_hand(model, row)
+    forced, (values, weights) = score_translations([model], pairs, 8)[row], by_hand(model, row)
     source, target = (
         model.source.word_start_indices(SOURCES[row]),
         model.target.word_start_indices(TARGETS[row]),

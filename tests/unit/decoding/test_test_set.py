@@ -16,10 +16,10 @@ import pytest
 import torch
 
 from nmt.data.vocabulary import UNKNOWN
-from nmt.decoding.forced_decoding import score
+from nmt.decoding.forced_decoding import score_translations
 from nmt.decoding.test_set import Sentence, align_file, checksum, read_sentences, translate_file
 from nmt.decoding.translator import Translator
-from nmt.evaluation.translations import read_provenance, refuse_altered
+from nmt.evaluation.translations import check_unaltered, read_provenance
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
@@ -98,7 +98,7 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
         assert (entry["source_tokens"], entry["tokens"]) == (source.split(), target.split())
         assert len(entry["alignment"]) == len(target.split()) + 1
         assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
-    (alone,) = score([model], [(SOURCES[0].split(), TARGETS[0].split())], 1)
+    (alone,) = score_translations([model], [(SOURCES[0].split(), TARGETS[0].split())], 1)
     assert alone.attention == pytest.approx(
         np.array(records(tmp_path / "out.jsonl")[0]["alignment"]), abs=1e-4
     )
@@ -157,7 +157,7 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
     assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == version("torch")
     copy_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
-    refuse_altered(tmp_path / "kept" / "out.jsonl.gz")
+    check_unaltered(tmp_path / "kept" / "out.jsonl.gz")
     lines = [*read_lines(output)]
     output.write_text(
         "\n".join([lines[0].replace('"tokens": [', '"tokens": ["w2", ', 1), *lines[1:]]) + "\n",

@@ -19,10 +19,10 @@ from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import score
-from nmt.decoding.formats import as_json, as_n_best, as_text, pharaoh, soft
+from nmt.decoding.forced_decoding import score_translations
+from nmt.decoding.formats import format_json_line, format_n_best, format_text, pharaoh, soft
 from nmt.decoding.translation import pieces
-from nmt.decoding.translator import TextTranslator, text_processors, translation
+from nmt.decoding.translator import TextTranslator, choose_text_processors, translation
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.model_types import ModelTypeName
 from nmt.store.tensors import save_tensors
@@ -77,7 +77,7 @@ def test_the_n_best_are_those_of_the_search_and_their_scores_are_scores(model: T
             assert entry.attention is not None
             assert entry.attention.shape == (len(entry.tokens), len(entry.source_tokens))
             if entry.finished and entry.source_tokens:
-                (reading,) = score([model], [(entry.source_tokens, entry.tokens)], 4)
+                (reading,) = score_translations([model], [(entry.source_tokens, entry.tokens)], 4)
                 assert reading.word_log_probabilities == pytest.approx(entry.token_scores, abs=1e-4)
                 assert reading.attention is not None
                 between_words = reading.attention[: len(entry.tokens), : len(entry.source_tokens)]
@@ -141,8 +141,8 @@ def test_batches_do_not_change_attention_and_copied_words(model: TrainedModel) -
 def test_a_model_of_text_that_came_tokenized_reads_tokens() -> None:
     """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
     raw, tokens = (text_settings().model_copy(update={"tokenized": came}) for came in (False, True))
-    assert text_processors(raw, False)[0].tokenize('so"') == ["so", "&quot;"]
-    assert text_processors(tokens, False)[0].tokenize('so"') == ['so"']
+    assert choose_text_processors(raw, False)[0].tokenize('so"') == ["so", "&quot;"]
+    assert choose_text_processors(tokens, False)[0].tokenize('so"') == ['so"']
     assert "tokenized" not in raw.model_dump()
 
 
@@ -191,7 +191,7 @@ def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -
     save_tensors(tmp_path / "m" / "model.safetensors", weights)
     model = load(tmp_path / "m", torch.device("cpu"))
     with refused():
-        score([model], [(["w3", "w4"], ["w5"])], 2)
+        score_translations([model], [(["w3", "w4"], ["w5"])], 2)
 
 
 def test_the_scores_of_a_long_pair_are_those_of_one_run(
@@ -199,10 +199,10 @@ def test_the_scores_of_a_long_pair_are_those_of_one_run(
 ) -> None:
     """However many steps are in memory at once, with attention or without."""
     pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
-    whole = score([model], pairs, 4)
+    whole = score_translations([model], pairs, 4)
     monkeypatch.setattr(forced_decoding, "STEPS", 5)
     for attention in (True, False):
-        for one, other in zip(whole, score([model], pairs, 4, attention), strict=True):
+        for one, other in zip(whole, score_translations([model], pairs, 4, attention), strict=True):
             assert one.word_log_probabilities == pytest.approx(other.word_log_probabilities, abs=1e-5)
             assert (other.attention is not None) == attention
             if one.attention is not None and other.attention is not None:
@@ -214,7 +214,7 @@ def test_several_models_have_the_mean_of_their_probabilities_and_of_their_attent
 ) -> None:
     other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
     pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
-    one, two, both = (score(models, pairs, 2) for models in ([model], [other], [model, other]))
+    one, two, both = (score_translations(models, pairs, 2) for models in ([model], [other], [model, other]))
     for single, second, mean in zip(one, two, both, strict=True):
         probabilities = np.exp(single.word_log_probabilities), np.exp(second.word_log_probabilities)
         assert np.exp(mean.word_log_probabilities) == pytest.approx(np.mean(probabilities, axis=0))
@@ -226,15 +226,15 @@ def test_several_models_have_the_mean_of_their_probabilities_and_of_their_attent
 def test_what_is_written(model: TrainedModel) -> None:
     (found,) = translator(model, n_best=2, attention=True)(["w3\u2028w4"])
     best = found[0]
-    assert as_text(best, None) == best.text
-    assert as_text(best, "pharaoh").startswith(f"{best.text} ||| ")
-    rows = as_n_best(7, found, "weights").split("\n")
+    assert format_text(best, None) == best.text
+    assert format_text(best, "pharaoh").startswith(f"{best.text} ||| ")
+    rows = format_n_best(7, found, "weights").split("\n")
     assert len(rows) == 2
     number, text, feature, probability, weights = rows[0].split(" ||| ")
     assert (number, text, probability) == ("7", best.text, f"{best.score:.4f}")
     assert feature == f"NMT0= {probability}"
     assert len(weights.split(" ")) == len(best.tokens)
-    assert "\u2028" not in as_json(7, found)
+    assert "\u2028" not in format_json_line(7, found)
 
 
 def test_alignments_in_both_forms() -> None:
@@ -304,6 +304,6 @@ def test_models_without_attention_leave_that_of_the_others_in_an_ensemble(
 ) -> None:
     blind = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
     ((found,),) = translator(model, blind, attention=True)(["w3 w4 w5"])
-    (reading,) = score([model, blind], [(found.source_tokens, found.tokens)], 1)
+    (reading,) = score_translations([model, blind], [(found.source_tokens, found.tokens)], 1)
     assert found.attention is not None and reading.attention is not None
     assert np.allclose(found.attention, reading.attention[: len(found.tokens), :3], atol=1e-5)

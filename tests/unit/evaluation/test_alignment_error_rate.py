@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nmt.evaluation.alignment_error_rate import (
-    alignment_error_rate,
     attended_links,
+    compute_alignment_error_rate,
     diagonal_links,
-    read_gold,
+    read_gold_alignments,
 )
 from tests.messages import refused
 
@@ -39,7 +39,7 @@ def aligned(folder: Path, gold: str) -> dict[str, Any]:
     }
     (folder / "alignments.jsonl").write_text(json.dumps(record) + "\n")
     (folder / "gold.align").write_text(gold)
-    return alignment_error_rate("m", folder / "alignments.jsonl", folder / "gold.align")
+    return compute_alignment_error_rate("m", folder / "alignments.jsonl", folder / "gold.align")
 
 
 def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
 
 
 def links(path: Path) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    found = read_gold(path, 3)
+    found = read_gold_alignments(path, 3)
     return {line: (gold.sure, gold.possible) for line, gold in found.items() if gold.possible}
 
 
@@ -103,4 +103,4 @@ def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
     (tmp_path / "alignments").write_text('{"line": 0, "source": "a", "target": "b", "alignment": null}\n')
     (tmp_path / "gold").write_text("0-0\n")
     with refused():
-        alignment_error_rate("m", tmp_path / "alignments", tmp_path / "gold")
+        compute_alignment_error_rate("m", tmp_path / "alignments", tmp_path / "gold")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from nmt.evaluation.bleu import (
     BleuCounts,
     multi_bleu,
-    score,
-    score_text,
+    score_model,
+    score_other_system,
     sentence_counts,
 )
 from tests.messages import refused
@@ -52,7 +52,7 @@ def write_records(path: Path, records: list[dict[str, Any]]) -> None:
 def scored(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Any]:
     files = write_test_set(folder, pairs, known)
     test = (files["source.en"], files["reference.fr"])
-    return score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
+    return score_model("m", files["all.jsonl"], files["no_unk.jsonl"], test)
 
 
 def test_bleu_is_what_multi_bleu_computes(tmp_path: Path) -> None:
@@ -112,7 +112,9 @@ def test_a_translation_that_is_missing_or_of_another_text_is_refused(tmp_path: P
     lines = files[file].read_text().splitlines(keepends=True)
     files[file].write_text("".join([*lines[:-1], *(["b\n"] if file == "source.en" else [])]))
     with refused():
-        score("m", files["all.jsonl"], files["no_unk.jsonl"], (files["source.en"], files["reference.fr"]))
+        score_model(
+            "m", files["all.jsonl"], files["no_unk.jsonl"], (files["source.en"], files["reference.fr"])
+        )
 
 
 def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
@@ -128,13 +130,13 @@ def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path)
     pairs = [*TEXT, ("[UNK] cat", "chat", "chat")]
     files = write_test_set(tmp_path, pairs, known={0, 2})
     test = (files["source.en"], files["reference.fr"])
-    mine = score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
+    mine = score_model("m", files["all.jsonl"], files["no_unk.jsonl"], test)
     text = tmp_path / "translations.txt"
     text.write_text("".join(f"{output} \n" for _, _, output in pairs), encoding="utf-8")
-    theirs = score_text("m", text, files["no_unk.jsonl"], test)
+    theirs = score_other_system("m", text, files["no_unk.jsonl"], test)
     for row in (*mine["by_sentence"], *mine["by_sentence_no_unk"]):
         row["source_unknown"] = 0
     assert theirs == mine and len(theirs["by_sentence_no_unk"]) == 2
     text.write_text("un\n", encoding="utf-8")
     with refused():
-        score_text("m", text, files["no_unk.jsonl"], test)
+        score_other_system("m", text, files["no_unk.jsonl"], test)

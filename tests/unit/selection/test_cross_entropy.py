@@ -16,7 +16,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models
-from nmt.selection.language_models import LINES, LogProbabilities, asking
+from nmt.selection.language_models import LINES, LogProbabilities, open_language_model
 from nmt.settings.base import read
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
@@ -54,8 +54,8 @@ def test_cross_entropy_difference_by_hand(tmp_path: Path) -> None:
     outside = (-0.25 - 1.5) + -1.5 + (-0.125 - 1.0)
     domains = arpa(tmp_path / "in.arpa", INSIDE, -0.125), arpa(tmp_path / "out.arpa", OUTSIDE, -1.5)
     with (
-        asking(domains[0], kenlm.programs()) as ask_inside,
-        asking(domains[1], kenlm.programs()) as ask_outside,
+        open_language_model(domains[0], kenlm.programs()) as ask_inside,
+        open_language_model(domains[1], kenlm.programs()) as ask_outside,
     ):
         found = Models(ask_inside, ask_outside).differences(["a b", "", "a b"])
     assert found[0] == found[2] == pytest.approx(-(inside - outside) * math.log(10) / 3, abs=1e-6)
@@ -64,7 +64,7 @@ def test_cross_entropy_difference_by_hand(tmp_path: Path) -> None:
 def test_as_many_lines_as_are_asked_are_answered_in_their_order(tmp_path: Path) -> None:
     model = arpa(tmp_path / "in.arpa", INSIDE, -0.125)
     lines = [" ".join("abc"[i % 3] for _ in range(i)) for i in range(LINES)]
-    with asking(model, kenlm.programs()) as ask:
+    with open_language_model(model, kenlm.programs()) as ask:
         found = ask(lines)
         assert found == [value for line in lines for value in ask([line])]
     assert found[:2] == [-1.25, -0.25 - 1.0 - 0.125 - 1.0] and len(set(found)) > 0.9 * LINES
@@ -124,7 +124,7 @@ def select(folder: Path, shards: list[Shard], scored: Scored, budget: int) -> li
     for shard in shards:
         sides = shard.source, shard.target
         scores = scored[shard.corpus][shard.number]
-        pairs = [*cross_entropy.apply(threshold, shard.corpus, shard.number, scores, sides)]
+        pairs = [*cross_entropy.select_pairs(threshold, shard.corpus, shard.number, scores, sides)]
         assert len(pairs) == len([*read_lines(shard.source)])
         kept += [(shard.corpus, *pair) for pair in pairs if pair != ("", "")]
     assert threshold.pairs == len(kept)
@@ -161,7 +161,7 @@ def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> N
     for lines in (["a"], ["a", "b", "c"]):
         sides = write_text(tmp_path / "s", lines), write_text(tmp_path / "t", lines)
         with pytest.raises(UserError, match="2 scores"):
-            list(cross_entropy.apply(threshold, "c", 0, scored["c"][0], sides))
+            list(cross_entropy.select_pairs(threshold, "c", 0, scored["c"][0], sides))
 
 
 def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
@@ -170,19 +170,19 @@ def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
     for shards in (1, 3):
         cut = make_shards(tmp_path / str(shards), "c", pairs, shards)
         outputs = tmp_path / f"{shards}.en", tmp_path / f"{shards}.fr"
-        assert language_models.sample({"c": [shard[2:] for shard in cut]}, 500, 7, *outputs) == 500
+        assert language_models.sample_pairs({"c": [shard[2:] for shard in cut]}, 500, 7, *outputs) == 500
         samples.append([*zip(*map(read_lines, outputs), strict=True)])
     assert samples[0] == samples[1]
     assert all(source and target for source, target in samples[0])
     outputs = tmp_path / "other.en", tmp_path / "other.fr"
-    language_models.sample({"c": [shard[2:] for shard in cut]}, 500, 8, *outputs)
+    language_models.sample_pairs({"c": [shard[2:] for shard in cut]}, 500, 8, *outputs)
     assert [*zip(*map(read_lines, outputs), strict=True)] != samples[0]
 
 
 def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
     cut = make_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
     assert (
-        language_models.sample(
+        language_models.sample_pairs(
             {"c": [shard[2:] for shard in cut]}, 10, 1, tmp_path / "o.en", tmp_path / "o.fr"
         )
         == 2
@@ -193,7 +193,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.binary").write_text("no model")
     with (
         refused(),
-        asking(tmp_path / "x.binary", kenlm.programs()) as ask,
+        open_language_model(tmp_path / "x.binary", kenlm.programs()) as ask,
     ):
         time.sleep(0.5)  # the program has ended by then, and reads nothing
         ask(["a"])
@@ -202,7 +202,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with refused():
-        language_models.train({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
+        language_models.train_language_model({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
 
 
 def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path) -> None:
         (programs / name).chmod(0o755)
     text = write_text(tmp_path / "t.zst", ["a b", "", "c"])
     with refused():
-        language_models.train({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
+        language_models.train_language_model({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
     said = (tmp_path / "lmplz.said").read_text().split()
     assert said[said.index("--memory") + 1] == "3500M"
     assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
@@ -232,7 +232,9 @@ def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
     for most in (None, 2, 3, 4, 99):
         output = tmp_path / f"{most}.binary"
         programs = kenlm.programs()
-        language_models.train({"": [text]}, 2, output, True, 500, programs, also=more, also_words=most)
+        language_models.train_language_model(
+            {"": [text]}, 2, output, True, 500, programs, also=more, also_words=most
+        )
         known[most] = kenlm.known_words([f"{name}{number}" for name in "mn" for number in (1, 2, 3)], output)
     assert known[2] == {"m1", "m2"} and known[3] == {"m1", "m2", "m3"}
     # a line is whole or not there
@@ -249,26 +251,28 @@ def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
         )
         for name, letters in domains.items()
     }
-    words = language_models.words_of([texts["in"]], 2)
+    words = language_models.list_frequent_words([texts["in"]], 2)
     assert words == [*"abcdef"]
-    assert language_models.words_of([texts["in"]], 1) == [*"abcdef", "rare"]
+    assert language_models.list_frequent_words([texts["in"]], 1) == [*"abcdef", "rare"]
     models = {}
     for limited in (words, None):
         for name, text in texts.items():
             output = tmp_path / f"{name}.{limited is None}.binary"
-            language_models.train({name: [text]}, 3, output, True, 500, kenlm.programs(), words=limited)
+            language_models.train_language_model(
+                {name: [text]}, 3, output, True, 500, kenlm.programs(), words=limited
+            )
             models[name, limited is None] = output
     known = {key: kenlm.known_words([*"abcdefghijk", "rare"], model) for key, model in models.items()}
     assert known["in", False] == {*"abcdef"}
     assert known["out", False] == {*"def"}
     assert known["in", True] == {*"abcdef", "rare"} and known["out", True] == {*"defghijk", "rare"}
     # to a limited model all other words are one
-    with asking(models["out", False], kenlm.programs()) as ask:
+    with open_language_model(models["out", False], kenlm.programs()) as ask:
         assert ask(["g h d"]) == ask(["never seen d"])
 
 
 def test_too_little_text_says_which_key_helps(tmp_path: Path) -> None:
     text = {"c": [write_text(tmp_path / "t", ["a b c"])]}
     with refused():
-        language_models.train(text, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
+        language_models.train_language_model(text, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
     assert not (tmp_path / "lm.binary").exists()

@@ -93,7 +93,7 @@ def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]
         encoded = made.model.encode(batch.source, batch.source_lengths)
         length = np.array([len(text.source(row))])
         [[found]] = beam_search.search(made.model, encoded, length, GREEDY, forbid_unknown=False)
-        pairs += [(text.source(row).tolist(), found.words)] if min(found.words) > UNKNOWN else []
+        pairs += [(text.source(row).tolist(), found.ids)] if min(found.ids) > UNKNOWN else []
     return pairs
 
 

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 
-from nmt.evaluation.translations import Record
+from nmt.evaluation.translations import TranslationRecord
 from nmt.plots.style import save_figure
 from pipeline.results.figures.figure3 import choose_sentences, figure3
 
 
-def record(line: int, words: int) -> Record:
+def record(line: int, words: int) -> TranslationRecord:
     weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
-    return Record(line=line, source=[f"s{line}"] * words, target=["m"] * words, alignment=weights)
+    return TranslationRecord(line=line, source=[f"s{line}"] * words, target=["m"] * words, alignment=weights)
 
 
 def only_axes(figure: Figure) -> Axes:
@@ -27,7 +27,7 @@ def only_axes(figure: Figure) -> Axes:
 
 def test_figure3_shows_words_as_people_write_them() -> None:
     weights = np.full((3, 4), 0.25).tolist()
-    one = Record(line=0, source="&quot; It costs$", target="œuvre l&apos;", alignment=weights)
+    one = TranslationRecord(line=0, source="&quot; It costs$", target="œuvre l&apos;", alignment=weights)
     axes = only_axes(figure3([one]))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ['"', "It", "costs$", "<end>"]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["œuvre", "l'", "<end>"]
@@ -38,7 +38,7 @@ def test_figure3_shows_words_as_people_write_them() -> None:
 
 def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    figure = figure3([Record(line=0, source="a b c", target="d e", alignment=weights)])
+    figure = figure3([TranslationRecord(line=0, source="a b c", target="d e", alignment=weights)])
     for form in ("pdf", "png"):
         save_figure(figure, tmp_path / f"f.{form}")
     picture = imread(tmp_path / "f.png")[:, :, :3]

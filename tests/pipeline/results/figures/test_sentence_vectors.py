@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
-from nmt.evaluation.principal_components import Panel
+from nmt.evaluation.principal_components import Projection
 from pipeline.results.figures.sentence_vectors import sentence_vectors
 
 
@@ -18,7 +18,9 @@ def test_sentences_are_written_beside_their_points_and_cover_no_other(spread: fl
     vectors = np.random.default_rng(3).normal(size=(12, 5)).astype(np.float32)
     vectors[:, :2] *= spread
     sentences = [f"In the garden , sentence {number} is this one" for number in range(12)]
-    figure = sentence_vectors([Panel.of(sentences[:6], vectors[:6]), Panel.of(sentences, vectors)])
+    figure = sentence_vectors(
+        [Projection.from_vectors(sentences[:6], vectors[:6]), Projection.from_vectors(sentences, vectors)]
+    )
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     assert [len(axes.texts) for axes in figure.axes] == [6, 12]

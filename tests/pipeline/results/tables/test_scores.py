@@ -80,7 +80,7 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
         source, reference = (
             write_text(tmp_path / f"{name}.{place}", [pair[place] for pair in pairs]) for place in (0, 1)
         )
-        scores = {"seed": 1, **bleu.score("grconv-30", translations, translations, (source, reference))}
+        scores = {"seed": 1, **bleu.score_model("grconv-30", translations, translations, (source, reference))}
         (tmp_path / f"{name}.json").write_text(json.dumps(scores), encoding="utf-8")
     table = (PAPER.with_name("cho2014b.yaml"), "cho2014b_table1b")
     (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")

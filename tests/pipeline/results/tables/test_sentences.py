@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.evaluation.translations import Record
+from nmt.evaluation.translations import TranslationRecord
 from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import draw, papers_own
 from pipeline.results.papers import SentenceTable, read_paper
@@ -22,8 +22,8 @@ TABLE = {"kind": "sentences", "called": "Table 3", "groups": [{"openings": ["not
 MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
 
 
-def record(line: int, source: str) -> Record:
-    return Record(line=line, source=source, target=[])
+def record(line: int, source: str) -> TranslationRecord:
+    return TranslationRecord(line=line, source=source, target=[])
 
 
 def test_own_sentences_are_found_however_they_were_tokenized() -> None:
@@ -51,7 +51,9 @@ def made(tmp_path: Path) -> Path:
     sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
     translations = {
         model: [
-            Record(line=line, source=source, target=f"l ’ homme {model.upper()} [UNK] . {line} &#124; *")
+            TranslationRecord(
+                line=line, source=source, target=f"l ’ homme {model.upper()} [UNK] . {line} &#124; *"
+            )
             for line, source in enumerate(sources)
         ]
         for model in MODELS
@@ -87,7 +89,7 @@ def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tm
     sets = {}
     for set_, prefix, lengths in (("test", "", (3, 12, 31, 40, 9)), ("dev", "dev-", (8, 33))):
         records = [
-            Record(line=line, source=["mot"] * length, target=[f"{prefix}m{line}"])
+            TranslationRecord(line=line, source=["mot"] * length, target=[f"{prefix}m{line}"])
             for line, length in enumerate(lengths)
             if length != 40
         ]
