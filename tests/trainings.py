@@ -27,7 +27,7 @@ def prepare_text(config: Config, folder: Path) -> None:
 def state_of(config: Config, folder: Path, run: str) -> Path:
     """The folder in the store where a training of prepared text belongs; it is made."""
     files = ExperimentFolder(config, folder)
-    expected = files.expected_model(run)
+    expected = files.find_expected_model(run)
     state = TrainingStore(files.store).state_folders(run, expected.facts, expected.settings)[0]
     state.mkdir(parents=True, exist_ok=True)
     return state
@@ -35,7 +35,7 @@ def state_of(config: Config, folder: Path, run: str) -> Path:
 
 def finish(config: Config, folder: Path, run: str) -> Path:
     """Let a training have ended, without weights; return the folder of the finished model."""
-    key = ExperimentFolder(config, folder).expected_model(run).key
+    key = ExperimentFolder(config, folder).find_expected_model(run).key
     finished = finished_folder(state_of(config, folder, run), key)
     finished.mkdir()
     (finished / SUMMARY).write_text("{}", encoding="utf-8")

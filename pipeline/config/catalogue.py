@@ -13,28 +13,37 @@ from nmt.settings.decoding import Average, Decoding
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
-def _without_braces(path: str) -> str:
-    if {"{", "}"} & set(path):
+def newer_key(default: Any) -> Any:
+    """Return the field of a key that is not written while it has its default.
+
+    So a key that is added to the settings changes no job's settings, and no record of a finished run.
+    """
+    return Field(default=default, exclude_if=lambda value: value == default)
+
+
+def _refuse_braces(path: str) -> str:
+    """Return the path of a rule's file, in which Snakemake would take braces for wildcards."""
+    if "{" in path or "}" in path:
         raise ValueError("expected no braces, which are Snakemake's wildcards: rename it")
     return path
 
 
-FilePath = Annotated[str, Field(min_length=1), AfterValidator(_without_braces)]
+FilePath = Annotated[str, Field(min_length=1), AfterValidator(_refuse_braces)]
 """A path that becomes part of a rule's files."""
 
 
 def check_address(url: str) -> str:
-    """Return an address, or a folder, as it is.
+    """Return an address or the path of a folder unchanged.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: it is no valid address, such as http://[x/
     """
-    urlsplit(url)  # raises ValueError, with its reason, for what is no address: http://[x/
+    urlsplit(url)
     return url
 
 
 class Source(Settings):
-    """The address of a file, and what is known of it."""
+    """The address of a file, its size and its checksums."""
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://"), AfterValidator(check_address)]
     """Official address."""
@@ -50,34 +59,41 @@ class Source(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_path(cls, values: Any) -> Any:
-        if not isinstance(values, dict) or not isinstance(values.get("url"), str):
-            return values
-        return {**values, "path": values.get("path") or urlsplit(values["url"]).path.strip("/")}
+    def _complete_path(cls, values: Any) -> Any:
+        if isinstance(values, dict) and isinstance(values.get("url"), str) and not values.get("path"):
+            return {**values, "path": urlsplit(values["url"]).path.strip("/")}
+        return values
 
 
 def hide_secrets(source: str, text: str | None = None) -> str:
-    """Return a source, or a text about it, without user, password and query, which may be secret.
+    """Return a source without user, password and query, which may be secret.
 
     Args:
-        source: a folder or an address.
-        text: what is told of it; None: the source itself.
+        source: a folder or an address, such as https://user:password@host/path?token=secret
+        text: a text about the source, such as an error message, which is returned in its place.
     """
+    if text is None:
+        text = source
     if "://" not in source:
-        return source if text is None else text
+        return text
+
     parts = urlsplit(source)
     user, _, host = parts.netloc.rpartition("@")
-    address = urlunsplit((parts.scheme, host, parts.path, "", ""))
-    shown = source if text is None else text
-    for secret, instead in ((source, address), (f"{user}@" if user else "", ""), (parts.query, "...")):
-        shown = shown.replace(secret, instead) if secret else shown
-    return shown
+    public_address = urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+    # The text may have the whole address, or only a part of it.
+    text = text.replace(source, public_address)
+    if user:
+        text = text.replace(f"{user}@", "")
+    if parts.query:
+        text = text.replace(parts.query, "...")
+    return text
 
 
 class Archive(Source):
-    """A file to download, and others with the same members. All that is known of it is checked."""
+    """A file to download, and other files with the same members. Sizes and checksums are checked."""
 
-    license: str | None = Field(default=None, exclude_if=lambda license: license is None)
+    license: str | None = newer_key(None)
     """Identifier of its licence at SPDX, such as CC-BY-NC-SA-4.0, for the record of results that contain its text."""
     alternatives: list[Source] = Field(default=[])
     """Other archives, of any kind, with the same members, perhaps in another folder. They have the same keys,
@@ -89,7 +105,7 @@ class Member(Settings):
 
     archive: Identifier | None = None
     """Name in `archives`."""
-    file: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
+    file: FilePath | None = newer_key(None)
     """A file of your own, instead of an archive (docs/own-text.md)."""
     member: str | None = None
     """The member that holds this side. null: the archive is the text."""
@@ -97,7 +113,7 @@ class Member(Settings):
     """Checksum of the member (as it lies in the archive), whatever archive it came in."""
 
     @model_validator(mode="after")
-    def _one_place(self) -> Member:
+    def _check_one_origin(self) -> Member:
         if (self.archive is None) == (self.file is None):
             raise ValueError("a side of a corpus is in either an `archive` or a `file`")
         return self
@@ -130,14 +146,14 @@ class Corpus(Settings):
 
     @property
     def sides(self) -> dict[str, Member]:
-        """Return source and target, unless the text is generated."""
-        return {name: side for name, side in (("source", self.source), ("target", self.target)) if side}
+        """Both sides by name, or no sides if the text is generated."""
+        sides = {"source": self.source, "target": self.target}
+        return {name: side for name, side in sides.items() if side}
 
     @model_validator(mode="after")
-    def _one_origin(self) -> Corpus:
-        files = self.source is not None and self.target is not None
-        neither = self.source is None and self.target is None
-        if not (files and self.grammar is None) and not (neither and self.grammar is not None):
+    def _check_one_origin(self) -> Corpus:
+        expected_sides = 2 if self.grammar is None else 0
+        if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
         if self.grammar is not None and (self.pairs is not None or self.tokenized):
             raise ValueError(

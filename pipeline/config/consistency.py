@@ -1,9 +1,10 @@
-"""Contradictions between settings that are valid each by itself."""
+"""Contradictions between settings each of which is valid by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
 from nmt.settings.model_types import ALIGNING, IN_BROWSER, MODEL_TYPES, TREE_MAKING
@@ -13,7 +14,7 @@ from pipeline.config.runs import (
     WITH_PHRASE_MODEL,
     collect_runs,
     get_seeds,
-    run_name,
+    name_run,
     run_settings,
 )
 from pipeline.config.schema import Config
@@ -23,124 +24,169 @@ WITHOUT_ATTENTION = tuple(model_type for model_type in MODEL_TYPES if model_type
 
 def contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
-    checks = (_roles, _names, _model_types, _continuations, _grammar, _moses)
-    return list(_unknown_names(config)) or list(chain.from_iterable(check(config) for check in checks))
+    unknown_names = list(_find_unknown_names(config))
+    if unknown_names:
+        return unknown_names
+    checks = (_check_roles, _check_names, _check_model_types, _check_continuations, _check_grammar, _check_moses)
+    return list(chain.from_iterable(check(config) for check in checks))
 
 
-Reference = tuple[KeyPath, Iterable[str | None], str, Iterable[str]]
-"""A key, the names at it, and where they must be found: in words, and the names there."""
+# --- references to names ----------------------------------------------------------------------------------------------
 
 
-def _unknown_names(config: Config) -> Iterator[Problem]:
-    for path, names, where, known in _references(config):
-        known = list(known)
-        for name in names:
-            if name is not None and name not in known:
-                text = f"found {shown(name)}, expected one of {where}: {', '.join(known) or 'none'}"
-                yield Problem(path, text + nearest(name, known))
+class Reference(NamedTuple):
+    """A key whose value names something, such as an entry of `corpora`."""
+
+    key: KeyPath
+    names: Iterable[str | None]
+    """The names that the key has; None names nothing."""
+    registry: str
+    """Where the names must occur, in words."""
+    known_names: Iterable[str]
+    """The names that occur there."""
 
 
-def _references(config: Config) -> Iterator[Reference]:
-    use, artifacts, moses = config.use, config.artifacts, config.moses
-    corpora, models = ("`corpora`", list(config.corpora)), ("`models`", list(config.models))
-    used = "`use.models`", use.models
-    for key, names in use:
-        catalogue = "corpora" if key in ("train", "dev", "test") else key
-        yield ("use", key), names, f"`{catalogue}`", getattr(config, catalogue)
-    for name, corpus in config.corpora.items():
-        for side, text in corpus.sides.items():
-            yield ("corpora", name, side, "archive"), [text.archive], "`archives`", config.archives
-    if config.selection.enabled:
-        yield ("selection", "in_domain"), config.selection.in_domain, *corpora
-        yield ("selection", "corpus_words"), config.selection.corpus_words, "`use.train`", use.train
-    systems = "`use.models` and `use.systems`", [*use.models, *use.systems]
-    yield ("artifacts", "figure2_models"), artifacts.figure2_models, *systems
-    yield ("artifacts", "figure3_model"), [artifacts.figure3_model], *used
-    yield ("artifacts", "table3_models"), artifacts.table3_models, *used
-    yield ("artifacts", "tree_model"), [artifacts.tree_model], *used
-    for baseline, others in (artifacts.ablations or {}).items():
-        yield ("artifacts", "ablations", baseline), [baseline, *others], *used
-    yield ("playground", "models"), config.playground.models or [], *used
-    if config.sentence_vectors:
-        yield ("sentence_vectors", "model"), [config.sentence_vectors.model], *used
-    runs = []
-    for name in use.models:
-        if name in config.models:
-            seeds = get_seeds(config, name)
-            runs += [run_name(name, seed, seeds) for seed in seeds]
+def _find_unknown_names(config: Config) -> Iterator[Problem]:
+    for reference in chain(_list_text_references(config), _list_model_references(config)):
+        known_names = list(reference.known_names)
+        for name in reference.names:
+            if name is not None and name not in known_names:
+                expected = f"expected one of {reference.registry}: {', '.join(known_names) or 'none'}"
+                text = f"found {shown(name)}, {expected}{nearest(name, known_names)}"
+                yield Problem(reference.key, text)
+
+
+def _list_text_references(config: Config) -> Iterator[Reference]:
+    """Yield the references to corpora and archives."""
+    selection, moses = config.selection, config.moses
+    for key in ("train", "dev", "test"):
+        yield Reference(("use", key), getattr(config.use, key), "`corpora`", config.corpora)
+    for corpus, entry in config.corpora.items():
+        for name, side in entry.sides.items():
+            key_path = ("corpora", corpus, name, "archive")
+            yield Reference(key_path, [side.archive], "`archives`", config.archives)
+    if selection.enabled:
+        yield Reference(("selection", "in_domain"), selection.in_domain, "`corpora`", config.corpora)
+        yield Reference(
+            ("selection", "corpus_words"), selection.corpus_words, "`use.train`", config.use.train
+        )
+    if moses.enabled:
+        yield Reference(("moses", "lm_corpora"), moses.lm_corpora, "`corpora`", config.corpora)
+        yield Reference(("moses", "phrase_model"), [moses.phrase_model], "`models`", config.models)
+
+
+def _list_model_references(config: Config) -> Iterator[Reference]:
+    """Yield the references to models, runs and systems."""
+    use, artifacts, vectors = config.use, config.artifacts, config.sentence_vectors
+    for key in ("models", "systems", "rescored"):
+        yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
+
+    # models and systems that tables, figures and pages show
+    systems = use.models + use.systems
+    yield Reference(
+        ("artifacts", "figure2_models"), artifacts.figure2_models, "`use.models` and `use.systems`", systems
+    )
+    displayed_models: dict[KeyPath, Sequence[str | None]] = {
+        ("artifacts", "figure3_model"): [artifacts.figure3_model],
+        ("artifacts", "table3_models"): artifacts.table3_models,
+        ("artifacts", "tree_model"): [artifacts.tree_model],
+        ("playground", "models"): config.playground.models or [],
+        ("sentence_vectors", "model"): [vectors.model if vectors else None],
+    }
+    for baseline, models in (artifacts.ablations or {}).items():
+        displayed_models["artifacts", "ablations", baseline] = [baseline, *models]
+    for key_path, names in displayed_models.items():
+        yield Reference(key_path, names, "`use.models`", use.models)
+
+    # models that others continue; a selected model continues a selected one
     for name, model in config.models.items():
-        known = used if name in use.models else models
-        yield ("models", name, "continue_from"), [model.continue_from], *known
+        registry, known_names = (
+            ("`use.models`", use.models) if name in use.models else ("`models`", list(config.models))
+        )
+        yield Reference(("models", name, "continue_from"), [model.continue_from], registry, known_names)
+
+    # runs that translate together
+    models = [name for name in use.models if name in config.models]
+    runs = [name_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
     for name in use.systems:
         if name in config.systems:
-            yield ("systems", name, "members"), config.systems[name].members, "the runs of `use.models`", runs
+            members = config.systems[name].members
+            yield Reference(("systems", name, "members"), members, "the runs of `use.models`", runs)
     for name in use.rescored:
         if name in config.rescored:
-            entry, lists = config.rescored[name], [*config.n_best_lists, *runs, *use.systems]
-            yield (
-                ("rescored", name, "n_best_list"),
-                [entry.n_best_list],
-                "`n_best_lists` and what is in use",
-                lists,
+            entry = config.rescored[name]
+            list_names = list(config.n_best_lists) + runs + use.systems
+            yield Reference(
+                ("rescored", name, "n_best_list"), [entry.n_best_list], "`n_best_lists` and what is in use", list_names
             )
-            yield ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs
-    if moses.enabled:
-        yield ("moses", "lm_corpora"), moses.lm_corpora, *corpora
-        yield ("moses", "phrase_model"), [moses.phrase_model], *models
+            yield Reference(
+                ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs
+            )
 
 
-def _roles(config: Config) -> Iterator[Problem]:
+# --- other checks -----------------------------------------------------------------------------------------------------
+
+
+def _check_roles(config: Config) -> Iterator[Problem]:
     """Check that the test corpus has one shard, and that no corpus has two roles."""
     use, selection = config.use, config.selection
     (test,) = use.test
     if config.corpora[test].shards != 1:
         yield Problem(("corpora", test, "shards"), "expected 1 of the test corpus, which is read in order")
+    if selection.enabled and not selection.in_domain:
+        yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
+
     roles: dict[KeyPath, Sequence[str]] = {("use", "train"): use.train, ("use", "dev"): use.dev}
     if selection.enabled:
-        roles[("selection", "in_domain")] = selection.in_domain
-        if not selection.in_domain:
-            yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
-    for path, names in roles.items():
-        if test in names:
-            yield Problem(path, f"found {shown(test)}, which is the test corpus")
-    for name in set(use.dev) & set(use.train):
-        yield Problem(("use", "dev"), f"found {shown(name)}, which is training text")
+        roles["selection", "in_domain"] = selection.in_domain
+    for key, corpora in roles.items():
+        if test in corpora:
+            yield Problem(key, f"found {shown(test)}, which is the test corpus")
+    for corpus in set(use.dev) & set(use.train):
+        yield Problem(("use", "dev"), f"found {shown(corpus)}, which is training text")
 
 
-def _names(config: Config) -> Iterator[Problem]:
-    """Check that models, their runs, systems and the phrase-based system have names of their own."""
-    use, phrase_based = config.use, {PHRASE_BASED, WITH_PHRASE_MODEL}
-    for name in config.models:
-        if SEED_SUFFIX.search(name):
-            yield Problem(("models", name), "expected a name that does not end as a run's, in .seed-NUMBER")
-    models = {*config.models, *collect_runs(config, use.models)}
-    taken = {"models": phrase_based, "systems": phrase_based | models}
-    taken["rescored"] = taken["systems"] | {*config.n_best_lists, *use.systems}
-    for catalogue, others in taken.items():
-        for name in getattr(use, catalogue):
-            if name in others:
-                yield Problem((catalogue, name), "the name of another model or system, expected its own")
+def _check_names(config: Config) -> Iterator[Problem]:
+    """Check that no two of models, their runs, systems and the phrase-based system have the same name."""
+    use = config.use
+    for model in config.models:
+        if SEED_SUFFIX.search(model):
+            yield Problem(("models", model), "expected a name that does not end as a run's, in .seed-NUMBER")
+
+    phrase_based_names = {PHRASE_BASED, WITH_PHRASE_MODEL}
+    system_names = phrase_based_names | set(config.models) | set(collect_runs(config, use.models))
+    forbidden_names = {
+        "models": phrase_based_names,
+        "systems": system_names,
+        "rescored": system_names | set(config.n_best_lists) | set(use.systems),
+    }
+    for block, forbidden in forbidden_names.items():
+        for name in getattr(use, block):
+            if name in forbidden:
+                yield Problem((block, name), "the name of another model or system, expected its own")
 
 
-def _model_types(config: Config) -> Iterator[Problem]:
-    """Check that the model of a figure or page is of a model type that can do what is shown."""
+def _check_model_types(config: Config) -> Iterator[Problem]:
+    """Check that the model of a figure or page is of a type that can do what is shown."""
     artifacts, vectors = config.artifacts, config.sentence_vectors
-    shown_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
+    displayed_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
         (("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING),
         (("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING),
         (("sentence_vectors", "model"), vectors.model if vectors else None, WITHOUT_ATTENTION),
     ]
-    in_browser = config.playground.models or []
-    shown_models += [(("playground", "models"), name, IN_BROWSER) for name in in_browser]
-    for path, name, model_types in shown_models:
-        if name is not None and (model_type := config.models[name].model_type) not in model_types:
-            text = (
-                f"found {shown(name)}, an {model_type}, expected a model of type {' or '.join(model_types)}"
-            )
-            yield Problem(path, text)
+    for name in config.playground.models or []:
+        displayed_models.append((("playground", "models"), name, IN_BROWSER))
+
+    for key, name, model_types in displayed_models:
+        if name is None:
+            continue
+        model_type = config.models[name].model_type
+        if model_type not in model_types:
+            expected = f"expected a model of type {' or '.join(model_types)}"
+            yield Problem(key, f"found {shown(name)}, an {model_type}, {expected}")
 
 
-def _continuations(config: Config) -> Iterator[Problem]:
+def _check_continuations(config: Config) -> Iterator[Problem]:
     for name in config.use.models:
         base = config.models[name].continue_from
         if base is None:
@@ -149,41 +195,46 @@ def _continuations(config: Config) -> Iterator[Problem]:
             text = f"found {shown(base)}, expected another model that does not continue one itself"
             yield Problem(("models", name, "continue_from"), text)
         else:
-            yield from _continuation(config, name, base)
+            yield from _check_continuation(config, name, base)
 
 
-def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
-    """Check what a model must have in common with the one it continues from, as its trainer will."""
+def _check_continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
+    """Check what a model must have in common with the one that it continues, as its trainer will."""
     runs = collect_runs(config, [name, base])
-    mine, theirs = (flatten(run_settings(config, runs[model]).fingerprint_fields()) for model in (name, base))
-    for key in sorted((mine.keys() | theirs.keys()) - {"seed", "continue_from"}):
-        found, expected = mine.get(key), theirs.get(key)
-        if found != expected:
-            text = f"found {shown(found)}, expected {expected!r} as in {base}, from which it continues"
+    facts = flatten(run_settings(config, runs[name]).fingerprint_fields())
+    base_facts = flatten(run_settings(config, runs[base]).fingerprint_fields())
+    for key in sorted((facts.keys() | base_facts.keys()) - {"seed", "continue_from"}):
+        value, base_value = facts.get(key), base_facts.get(key)
+        if value != base_value:
+            text = f"found {shown(value)}, expected {base_value!r} as in {base}, from which it continues"
             yield Problem(("models", name, *key.split(".")), text)
-    if surplus := [run.seed for run in runs.values() if run.base not in (None, *runs)]:
-        text = f"found {surplus}, expected seeds of {base}, from whose runs it continues"
+
+    surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]
+    if surplus_seeds:
+        text = f"found {surplus_seeds}, expected seeds of {base}, from whose runs it continues"
         yield Problem(("models", name, "seeds"), text)
-    updates, before = (config.models[model].training.updates for model in (name, base))
-    if updates <= before:
-        text = f"found {updates}, expected more than the {before} of {base}: they count from the start"
+
+    updates, base_updates = config.models[name].training.updates, config.models[base].training.updates
+    if updates <= base_updates:
+        text = f"found {updates}, expected more than the {base_updates} of {base}: they count from the start"
         yield Problem(("models", name, "training", "updates"), text)
 
 
-def _grammar(config: Config) -> Iterator[Problem]:
-    pair = config.languages.source, config.languages.target
-    used = (*config.use.train, *config.use.dev, *config.use.test)
-    if any(config.corpora[name].grammar for name in used) and pair != ("en", "fr"):
-        text = f"found {'-'.join(pair)}, expected en-fr: the grammar writes nothing else"
-        yield Problem(("languages",), text)
+def _check_grammar(config: Config) -> Iterator[Problem]:
+    languages = f"{config.languages.source}-{config.languages.target}"
+    corpora = config.use.train + config.use.dev + config.use.test
+    if any(config.corpora[corpus].grammar for corpus in corpora) and languages != "en-fr":
+        yield Problem(("languages",), f"found {languages}, expected en-fr: the grammar writes nothing else")
 
 
-def _moses(config: Config) -> Iterator[Problem]:
+def _check_moses(config: Config) -> Iterator[Problem]:
     """Check that Moses' text is escaped, and that the model of its phrases learns nothing else."""
     moses = config.moses
-    if moses.enabled and moses.phrase_model in config.use.models:
+    if not moses.enabled:
+        return
+    if moses.phrase_model in config.use.models:
         text = f"found {shown(moses.phrase_model)}, which is in use and learns sentences"
         yield Problem(("moses", "phrase_model"), text)
-    if moses.enabled and not config.tokenization.escape:
+    if not config.tokenization.escape:
         text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
         yield Problem(("tokenization", "escape"), text)

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from nmt.settings.base import Identifier, Names, Seed, Settings, Words
 from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.text import Languages, Tokenization
-from pipeline.config.catalogue import FilePath
+from pipeline.config.catalogue import FilePath, newer_key
 from pipeline.config.text import SentenceLength
 
 FIRST_PAPER = "bahdanau2015"
@@ -71,22 +71,16 @@ class Display(Settings):
     moses_translations: FilePath | None = None
     """File with Moses' translations of the test set, tokenized, one sentence per line. Table 1 then measures Moses like
     a model. null: the row shows only the reported numbers."""
-    moses_dev_translations: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
+    moses_dev_translations: FilePath | None = newer_key(None)
     """The same for the development set, whose corpora follow one another. Tables with scores of the development set use
     it."""
-    score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
-        default=8, exclude_if=lambda groups: groups == 8
-    )
+    score_groups: Annotated[int, Field(ge=2, le=1000)] = newer_key(8)
     """Number of equal groups into which Figure 3 of Sutskever et al. (2014) cuts the sorted test sentences. Its ticks
     show 8."""
-    rank_of: Literal["source", "reference"] = Field(
-        default="source", exclude_if=lambda side: side == "source"
-    )
+    rank_of: Literal["source", "reference"] = newer_key("source")
     """Whose words sort the sentences there by average rank of frequency: source or reference. The paper does not say. A
     word that is not in the vocabulary ranks behind its last word."""
-    papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
-        default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
-    )
+    papers: Annotated[list[Identifier], Field(min_length=1)] = newer_key([FIRST_PAPER])
     """Papers whose tables and figures are made. workflow/papers/PAPER.yaml says what they show and what the paper
     reports."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
@@ -95,14 +89,14 @@ class Display(Settings):
 
     @field_validator("figure3_words")
     @classmethod
-    def _least_first(cls, words: list[int]) -> list[int]:
+    def _check_order(cls, words: list[int]) -> list[int]:
         if words[0] > words[1]:
             raise ValueError("expected the smaller number first")
         return words
 
 
 class ReportSettings(Display):
-    """What tables and figures are told: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
+    """Settings of tables and figures: `artifacts`, labels, the treatment of [UNK], the tokenization."""
 
     labels: dict[Identifier, str]
     unknown: Unknown
@@ -111,11 +105,11 @@ class ReportSettings(Display):
     languages: Languages
     tokenization: Tokenization
     """How text was tokenized, which detokenization undoes."""
-    subwords: bool = Field(default=False, exclude_if=lambda subwords: not subwords)
+    subwords: bool = newer_key(False)
     """Whether models read and write subword units, which Table 1 mentions."""
 
     def label(self, model: str) -> str:
-        """Return the name that tables and figures show; a model without one is shown by its id."""
+        """Return the name of a model in tables and figures: its label, or its id if it has none."""
         return self.labels.get(model, model)
 
 

@@ -22,11 +22,13 @@ RUN_SETTINGS = Path("settings") / "run.json"
 
 @dataclass(frozen=True)
 class ExpectedModel:
-    """The finished model that the settings ask for: its settings, all that decides its training, and its key."""
+    """The finished model that the settings and the text ask for."""
 
     settings: ModelRun
     facts: Flat
+    """All that decides its training: settings, checksums of the text, key of the model that it continues."""
     key: str
+    """The digest of the facts, which names the model in the store."""
 
 
 @dataclass(frozen=True)
@@ -36,29 +38,29 @@ class ExperimentFolder:
     config: Config
     folder: Path = Path()
 
+    # --- text ---------------------------------------------------------------------------------------------------
+
     @property
     def data(self) -> Path:
         """The prepared text: the experiment's own, or that of the experiment in `data_from`."""
         return self.folder / os.path.join(self.config.data_from or "", "data")
 
     def vocabulary(self, language: str) -> Path:
-        """Return the words of a language by rank."""
+        """Return the file with the words of a language by rank."""
         return self.data / "vocabulary" / f"{language}.tsv"
 
-    def bitext(self, part: str, run: Run | None = None) -> Path:
-        """Return the folder of the binarized text (`train` or `dev`) that a run learns from."""
-        moses = self.config.moses
-        if run and moses and moses.enabled and run.model == moses.phrase_model:
-            return self.folder / "moses" / "phrases" / part
-        return self.data / "binary" / part
+    def bitext(self, split: str, run: Run | None = None) -> Path:
+        """Return the folder of the ids of a split (`train` or `dev`) that a run learns from."""
+        config = self.config
+        if run and config.measures_moses and run.model == config.moses.phrase_model:
+            return self.folder / "moses" / "phrases" / split
+        return self.data / "binary" / split
 
-    def model(self, run: str) -> Path:
-        """Return the folder of a run's finished model."""
-        return self.folder / "models" / run
+    # --- models and their results -------------------------------------------------------------------------------
 
     @property
     def store(self) -> Path:
-        """The expensive results of all runs in this folder, with former settings, too."""
+        """The expensive results of all runs in this folder, also of runs with former settings."""
         return self.folder / "store"
 
     @property
@@ -66,8 +68,16 @@ class ExperimentFolder:
         """The stores of other experiments, whose finished models are used."""
         return [self.folder / self.config.data_from / "store"] if self.config.data_from else []
 
+    def model(self, run: str) -> Path:
+        """Return the folder of a run's finished model."""
+        return self.folder / "models" / run
+
+    def training_progress(self, run: str) -> Path:
+        """Return the file in which a training records its progress."""
+        return self.folder / "logs" / "train" / f"{run}.progress.json"
+
     def translations(self, set_name: str, system: str, mode: str) -> Path:
-        """Return a system's translations of a set (`test` or `dev`)."""
+        """Return a system's translations of a set (`test` or `dev`) in a mode (`all` or `no_unk`)."""
         return self.folder / "translations" / set_name / f"{system}.{mode}.jsonl"
 
     def plain_translations(self, set_name: str, system: str) -> Path:
@@ -78,57 +88,53 @@ class ExperimentFolder:
         """Return the scores of a system on a set."""
         return self.folder / "scores" / set_name / f"{system}.json"
 
-    def training_progress(self, run: str) -> Path:
-        """Return the file in which a training notes its progress."""
-        return self.folder / "logs" / "train" / f"{run}.progress.json"
+    # --- trainings in the store ---------------------------------------------------------------------------------
 
-    # --- trainings --------------------------------------------------------------------------------------------
-
-    def expected_model(self, name: str) -> ExpectedModel:
+    def find_expected_model(self, run_name: str) -> ExpectedModel:
         """Return the model of a run that the settings and the prepared text ask for.
 
         Raises:
             UserError: the text is not prepared.
         """
-        run = collect_runs(self.config, list(self.config.models))[name]
+        run = collect_runs(self.config)[run_name]
         data = data_checksums(self.bitext("train", run), self.bitext("dev", run))
-        return expected_model(self.config, run, data)
+        return find_expected_model(self.config, run, data)
 
-    def training_state(self, name: str) -> Path | None:
-        """Return the folder with the checkpoints of the training that the settings ask for; None if there is none."""
+    def find_training_state(self, run_name: str) -> Path | None:
+        """Return the folder with the checkpoints of the training that the settings ask for, or None."""
         try:
-            expected = self.expected_model(name)
+            expected = self.find_expected_model(run_name)
         except UserError:  # the text is not prepared
             return None
-        states = TrainingStore(self.store).state_folders(name, expected.facts, expected.settings)
-        existing = [state for state in states if state.is_dir()]
-        return existing[-1] if existing else None
+        states = TrainingStore(self.store).state_folders(run_name, expected.facts, expected.settings)
+        existing_states = [state for state in states if state.is_dir()]
+        return existing_states[-1] if existing_states else None
 
-    def finished_model(self, name: str) -> Path | None:
-        """Return the stored model that the settings and the prepared text ask for; None if there is none."""
+    def find_finished_model(self, run_name: str) -> Path | None:
+        """Return the folder of the stored model that the settings and the prepared text ask for, or None."""
         try:
-            key = self.expected_model(name).key
-        except UserError:
+            key = self.find_expected_model(run_name).key
+        except UserError:  # the text is not prepared
             return None
         return TrainingStore(self.store, self.shared_stores).find_model(key)
 
-    def history(self, name: str) -> Path:
-        """Return the history of a run's training that is at work or has ended; perhaps there is no such file."""
-        return (self.training_state(name) or self.finished_model(name) or self.model(name)) / HISTORY
+    def find_history(self, run_name: str) -> Path:
+        """Return the history file of a run's training, active or ended; it may not exist."""
+        state, model = self.find_training_state(run_name), self.find_finished_model(run_name)
+        return (state or model or self.model(run_name)) / HISTORY
 
 
-def expected_model(config: Config, run: Run, data: Mapping[str, str]) -> ExpectedModel:
+def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> ExpectedModel:
     """Return the model of a run that the settings ask for.
 
-    Args:
-        config: the settings.
-        run: the run.
-        data: checksums of its text and vocabularies.
+    data: checksums of the run's text and vocabularies.
     """
+    # the key of the model that it continues decides the weights, too
     base_key = None
     if run.base:
-        base = collect_runs(config, list(config.models))[run.base]
-        base_key = expected_model(config, base, data).key
+        base_run = collect_runs(config)[run.base]
+        base_key = find_expected_model(config, base_run, data).key
+
     settings = run_settings(config, run)
     facts = training_facts(settings, data, base_key)
     return ExpectedModel(settings, facts, model_key(facts, settings))

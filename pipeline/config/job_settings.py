@@ -1,51 +1,69 @@
-"""Settings of single jobs: only those that decide them, so that a change of others runs nothing again."""
+"""Settings of single jobs: only those that decide what a job writes, so that a change of others runs nothing again."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from nmt.settings.decoding import TextSettings
+from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import get_role
 from pipeline.config.runs import PHRASE_BASED, WITH_PHRASE_MODEL, get_labels
 from pipeline.config.schema import Config
 
 
-def get_text_facts(config: Config, part: str) -> dict[str, Any]:
-    """Return what decides the binarized training or development text; `seed` is that of the order, or None.
+def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
+    """Return what decides the raw text of a corpus (rule `extract_CORPUS`), besides its archives.
 
-    Checksums and addresses of archives are left out: they say how to get a file, not which.
+    The user's own files count by size and time, since somebody may replace one by a file with an older date.
     """
-    corpora = config.use.train if part == "train" else config.use.dev
-    values = config.model_dump(
-        mode="json", include={"languages", "cleaning", "tokenization", "selection", "vocabulary"}
-    )
-    if not config.selection.enabled:  # then its other keys decide nothing
-        values["selection"] = None
-    values["corpora"] = {corpus: _corpus_facts(config, corpus) for corpus in corpora}
-    return {"seed": config.seed if part == "train" else None, **values}
+    file_stamps = []
+    for side in corpus.sides.values():
+        file = Path(side.file or "")
+        if file.is_file():
+            stat = file.stat()
+            file_stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
+    return {"corpus": corpus.model_dump(mode="json", exclude={"tokenized"}), "files": file_stamps}
 
 
-def _corpus_facts(config: Config, corpus: str) -> dict[str, Any]:
-    """Return what decides the text of a corpus, besides the files that it comes from."""
-    entry = config.corpora[corpus]
-    grammar = {**config.grammar.model_dump(), **entry.grammar.model_dump()} if entry.grammar else None
-    return {"tokenized": entry.tokenized, "grammar": grammar}
-
-
-def preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
-    """Return how the tokens of a corpus are made. Development and test text stays whole, without limits."""
-    whole = get_role(config, corpus) in ("dev", "test")
-    tokenization = None if config.corpora[corpus].tokenized else config.tokenization.model_dump()
+def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
+    """Return what decides the tokens of a corpus (rule `prepare`), besides its raw text."""
+    # Development and test text stays whole, so no limit applies to it.
+    is_whole = get_role(config, corpus) in ("dev", "test")
+    is_tokenized = config.corpora[corpus].tokenized
     return {
         "languages": config.languages.model_dump(),
-        "cleaning": {} if whole else config.cleaning.model_dump(),
-        "tokenization": tokenization,
+        "cleaning": {} if is_whole else config.cleaning.model_dump(),
+        "tokenization": None if is_tokenized else config.tokenization.model_dump(),
     }
 
 
-def text_settings(config: Config) -> TextSettings:
-    """Return what a model's folder says of raw text. No training depends on it: a change trains nothing again."""
+def get_text_facts(config: Config, split: str) -> dict[str, Any]:
+    """Return what decides the ids of the training or development text (rule `binarize`).
+
+    Checksums and addresses of archives are left out, since they say how to get a file, not which.
+
+    split: `train` or `dev`.
+    """
+    facts = config.model_dump(
+        mode="json", include={"languages", "cleaning", "tokenization", "selection", "vocabulary"}
+    )
+    if not config.selection.enabled:  # then its other keys decide nothing
+        facts["selection"] = None
+
+    facts["corpora"] = {}
+    for corpus in config.use.train if split == "train" else config.use.dev:
+        entry = config.corpora[corpus]
+        grammar = {**config.grammar.model_dump(), **entry.grammar.model_dump()} if entry.grammar else None
+        facts["corpora"][corpus] = {"tokenized": entry.tokenized, "grammar": grammar}
+
+    # only training text is shuffled
+    return {"seed": config.seed if split == "train" else None, **facts}
+
+
+def get_text_settings(config: Config) -> TextSettings:
+    """Return what a model's folder says of raw text. No training depends on it, so a change trains nothing again."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,
@@ -54,10 +72,12 @@ def text_settings(config: Config) -> TextSettings:
     )
 
 
-def report_settings(config: Config) -> ReportSettings:
-    """Return what the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
-    rescored = {name: config.rescored[name].label for name in config.use.rescored}
-    labels = get_labels(config) | rescored | {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
+def get_report_settings(config: Config) -> ReportSettings:
+    """Return the settings of tables and figures: `artifacts`, labels, the treatment of [UNK], the tokenization."""
+    labels = get_labels(config)
+    for name in config.use.rescored:
+        labels[name] = config.rescored[name].label
+    labels |= {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -28,13 +28,13 @@ DEFAULTS = REPOSITORY / "workflow" / "defaults.yaml"
 CONFIG_FILE = "config.yaml"
 """An experiment's settings, in its folder."""
 
-SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
-"""Blocks at the top of the settings with the defaults for each entry of a catalogue."""
+SHARED_BLOCKS = {"models": ("architecture", "training"), "systems": ("decoding",)}
+"""Blocks at the top of the settings with the defaults for each entry of `models` and `systems`."""
 
 EXTENDS = "extends"
 """Key of an experiment's own settings: the folder of another experiment, whose settings this one starts from."""
 
-PATHS = (
+PATH_KEYS = (
     "mirrors",
     "data_from",
     "pretrained.models",
@@ -48,41 +48,47 @@ PATHS = (
 )
 """Keys of paths, or of lists of paths. Paths are relative to the file that states them."""
 
-LONGEST_LINE = 1000
-"""Characters of a message: room for the known keys of the largest block."""
+MAX_LINE_CHARACTERS = 1000
+"""Of an error message, so that the known keys of the largest block fit into it."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One file (or the pairs of a command line) and its values; paths start at the working directory."""
+    """The values of one file, or of the command line. Paths are relative to the working directory."""
 
     name: str
     """Its name in error messages."""
     values: Mapping[str, Any]
 
     @classmethod
-    def of(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Layer:
-        """Return a layer whose relative paths start in `folder`."""
-        for path in PATHS:
-            values = _seen_from_here(values, folder, path.split("."))
+    def create(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Layer:
+        """Return a layer of values whose paths are still relative to `folder`."""
+        for key in PATH_KEYS:
+            values = _relate_paths(values, folder, key.split("."))
         return cls(name, values)
 
 
-def _seen_from_here(value: Any, folder: Path, keys: Sequence[str]) -> Any:
-    """Return a value, which may be faulty, with the paths at some keys below it as seen from the working directory."""
-    if keys:
-        if not isinstance(value, Mapping):
-            return value
-        first, *others = keys
-        return {
-            key: _seen_from_here(inner, folder, others) if first in ("*", key) else inner
-            for key, inner in value.items()
-        }
-    if isinstance(value, list):
-        return [_seen_from_here(each, folder, ()) for each in value]
-    if not isinstance(value, str) or "://" in value or os.path.isabs(value):
+def _relate_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
+    """Return a value in which the paths below `keys` are relative to the working directory instead of `folder`.
+
+    The value is not validated yet, so it may be of any type.
+    """
+    if not keys:
+        if isinstance(value, list):
+            return [_relate_paths(path, folder, ()) for path in value]
+        is_relative_path = isinstance(value, str) and "://" not in value and not os.path.isabs(value)
+        return os.path.relpath(folder / value) if is_relative_path else value
+
+    if not isinstance(value, Mapping):
         return value
-    return os.path.relpath(folder / value)
+    related = dict(value)
+    for key in value:
+        if keys[0] in ("*", key):
+            related[key] = _relate_paths(value[key], folder, keys[1:])
+    return related
+
+
+# --- layers of files and of the command line --------------------------------------------------------------------------
 
 
 def read_layer(path: Path) -> Layer:
@@ -91,8 +97,10 @@ def read_layer(path: Path) -> Layer:
     Raises:
         UserError: the file is missing, is not YAML or holds no mapping.
     """
+    # a file three or more folders up has a shorter absolute path
     name = os.path.relpath(path)
     name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
+
     require_regular_file(path)
     try:
         values = parse(path.read_text(encoding="utf-8"))
@@ -102,7 +110,7 @@ def read_layer(path: Path) -> Layer:
         raise UserError(f"{name}: {error}") from None
     if not isinstance(values, dict | None):
         raise UserError(f"{name}: found {shown(values)}, expected keys with values")
-    return Layer.of(name, path.resolve().parent, values or {})
+    return Layer.create(name, path.resolve().parent, values or {})
 
 
 def find_layers(
@@ -120,10 +128,11 @@ def find_layers(
     """
     if not os.path.lexists(directory / CONFIG_FILE):
         raise UserError(f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings")
-    layers = [read_layer(DEFAULTS), *_extended_by(read_layer(directory / CONFIG_FILE), directory)]
+    layers = [read_layer(DEFAULTS)]
+    layers += _resolve_extends(read_layer(directory / CONFIG_FILE), directory)
     layers += map(read_layer, files)
     if pairs:
-        layers.append(Layer.of("--config", directory.resolve(), _reread(pairs)))
+        layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
     for layer in layers:
         if EXTENDS in layer.values:
             raise UserError(f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can say this")
@@ -137,123 +146,146 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
         directory: where the other workflow runs; paths start there.
         settings: its `config:`, of the form of an experiment's `config.yaml`.
     """
-    own = Layer.of("config of the module", directory.resolve(), settings)
-    return [read_layer(DEFAULTS), *_extended_by(own, directory)]
+    layer = Layer.create("config of the module", directory.resolve(), settings)
+    return [read_layer(DEFAULTS), *_resolve_extends(layer, directory)]
 
 
-def _extended_by(layer: Layer, folder: Path, chain: Sequence[Path] = ()) -> list[Layer]:
+def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:
     """Return the layers of the experiments that a layer extends, then its own.
 
     Args:
         layer: that of an experiment.
         folder: where it lies.
-        chain: folders of the experiments that extend this one.
+        descendants: folders of the experiments that extend this one.
     """
     if EXTENDS not in layer.values:
         return [layer]
-    named, chain = layer.values[EXTENDS], [*chain, folder.resolve()]
-    where = f"{layer.name}: {EXTENDS}: found {shown(named)}"
-    if not isinstance(named, str):
-        raise UserError(f"{where}, expected an experiment's folder")
-    other = folder.resolve() / named
-    if not (other / CONFIG_FILE).is_file():
-        raise UserError(f"{where}, where there is no {CONFIG_FILE}")
-    if other.resolve() in chain:
-        raise UserError(f"{where}, which extends this one in turn")
-    own = Layer(layer.name, {key: value for key, value in layer.values.items() if key != EXTENDS})
-    return [*_extended_by(read_layer(other / CONFIG_FILE), other, chain), own]
+    base_name = layer.values[EXTENDS]
+    problem = f"{layer.name}: {EXTENDS}: found {shown(base_name)}"
+    if not isinstance(base_name, str):
+        raise UserError(f"{problem}, expected an experiment's folder")
+
+    descendants = [*descendants, folder.resolve()]
+    base_folder = folder.resolve() / base_name
+    if not (base_folder / CONFIG_FILE).is_file():
+        raise UserError(f"{problem}, where there is no {CONFIG_FILE}")
+    if base_folder.resolve() in descendants:
+        raise UserError(f"{problem}, which extends this one in turn")
+
+    values = {key: value for key, value in layer.values.items() if key != EXTENDS}
+    layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder, descendants)
+    layers.append(Layer(layer.name, values))
+    return layers
 
 
-def _reread(value: Any) -> Any:
-    """Return values of the command line as YAML means them: inside of mappings and lists they arrive as mere text."""
+def _parse_command_line(value: Any) -> Any:
+    """Return values of `--config` as YAML means them: inside of mappings and lists they arrive as mere text."""
     if isinstance(value, Mapping):
-        return {key: _reread(inner) for key, inner in value.items()}
+        return {key: _parse_command_line(inner_value) for key, inner_value in value.items()}
     if isinstance(value, list | tuple):
-        return [_reread(inner) for inner in value]
+        return [_parse_command_line(item) for item in value]
     return parse_or_keep(value) if isinstance(value, str) and value else value
 
 
+# --- merged settings --------------------------------------------------------------------------------------------------
+
+
 def merge_layers(layers: Iterable[Layer]) -> dict[str, Any]:
-    """Return the layers as one tree."""
+    """Return the values of all layers as one tree."""
     values: dict[str, Any] = {}
     for layer in layers:
-        values = _laid_over(values, layer.values)
+        values = _merge_deeply(values, layer.values)
     return values
 
 
-def _laid_over(base: Any, over: Any) -> Any:
-    if not isinstance(over, Mapping):
-        return over
-    below = base if isinstance(base, Mapping) else {}
-    return {**below, **{key: _laid_over(below.get(key), value) for key, value in over.items()}}
+def _merge_deeply(base: Any, override: Any) -> Any:
+    """Return `override` with those keys of `base` that it does not have, at each level of mappings."""
+    if not isinstance(override, Mapping):
+        return override
+    merged_values = dict(base) if isinstance(base, Mapping) else {}
+    for key, value in override.items():
+        merged_values[key] = _merge_deeply(merged_values.get(key), value)
+    return merged_values
 
 
 def load_config(layers: Sequence[Layer]) -> Config:
     """Merge, complete and check the settings.
 
     Raises:
-        UserError: every problem found, one line each.
+        UserError: all problems, one line each.
     """
     try:
-        config = Config.model_validate(_with_shared_blocks(merge_layers(layers)))
+        config = Config.model_validate(_complete_entries(merge_layers(layers)))
         faults = contradictions(config)
     except ValidationError as error:
-        faults = [fault for fault in problems(error, Config) if not _repeats_shared(fault.path, layers)]
+        faults = [fault for fault in problems(error, Config) if not _repeats_shared_error(fault.path, layers)]
     if faults:
-        raise UserError(*sorted({_line(fault, layers) for fault in faults}))
+        raise UserError(*sorted({_format_problem(fault, layers) for fault in faults}))
     return config
 
 
-def _with_shared_blocks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the blocks of each model and system from the shared ones, as far as a model's type has such keys."""
+def _complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete the blocks of each model and system from the shared ones, as far as a model's type has such keys.
+
+    The values are not validated yet, so each may be of any type.
+    """
     completed = dict(values)
-    for catalogue, blocks in SHARED.items():
+    for catalogue, blocks in SHARED_BLOCKS.items():
         entries = values.get(catalogue)
         if isinstance(entries, Mapping):
             completed[catalogue] = {
-                name: _completed(entry, blocks, values) for name, entry in entries.items()
+                name: _complete_entry(entry, blocks, values) if isinstance(entry, Mapping) else entry
+                for name, entry in entries.items()
             }
     return completed
 
 
-def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> Any:
-    if not isinstance(entry, Mapping):
-        return entry
+def _complete_entry(
+    entry: Mapping[str, Any], block_names: Sequence[str], values: Mapping[str, Any]
+) -> dict[str, Any]:
     completed = dict(entry)
-    for block in blocks:
-        shared, own = values.get(block), entry.get(block, {})
-        if isinstance(shared, Mapping) and isinstance(own, Mapping):
-            keys = _keys_of_model_type(entry.get("model_type")) if block == "architecture" else shared
-            own = {**{key: value for key, value in shared.items() if key in keys}, **own}
-        completed[block] = own
+    for name in block_names:
+        block, shared_block = entry.get(name, {}), values.get(name)
+        if isinstance(block, Mapping) and isinstance(shared_block, Mapping):
+            keys = _get_architecture_keys(entry.get("model_type")) if name == "architecture" else shared_block
+            block = {**{key: value for key, value in shared_block.items() if key in keys}, **block}
+        completed[name] = block
     return completed
 
 
-def _keys_of_model_type(model_type: Any) -> Container[str]:
-    """Return keys of a model type's `architecture`; those of the shared one where there is no such model type."""
+def _get_architecture_keys(model_type: Any) -> Container[str]:
+    """Return the keys of a model type's `architecture`, or those of the shared block if there is no such type."""
     entry = MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None  # type: ignore[call-overload]
     return (entry.architecture if entry else GatedArchitecture).model_fields
 
 
-def _repeats_shared(path: KeyPath, layers: Sequence[Layer]) -> bool:
-    """Return whether an error inside an entry stems from the shared block, which reports it itself."""
-    inside = len(path) > 3 and path[2] in SHARED.get(path[0], ())
-    return inside and not any(_says(layer.values, path[:4]) for layer in layers)
+# --- messages of problems ---------------------------------------------------------------------------------------------
 
 
-def _line(problem: Problem, layers: Sequence[Layer]) -> str:
-    """Return a problem with the last layer that says its key, or else the nearest key above it.
+def _repeats_shared_error(path: KeyPath, layers: Sequence[Layer]) -> bool:
+    """Return whether the same error is reported for a shared block, from which a model or system has the key."""
+    # such as ("models", "rnnsearch-50", "training", "batch_size")
+    is_in_block = len(path) > 3 and path[2] in SHARED_BLOCKS.get(path[0], ())
+    return is_in_block and not any(_has_key(layer.values, path[:4]) for layer in layers)
 
-    What is missing is not looked for in the first layer, the defaults.
+
+def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
+    """Return the line of a problem: the name of the layer that is to be corrected, the key and the text.
+
+    It is the last layer that has the key, or else the nearest key above it.
     """
-    places = (problem.path[:end] for end in range(len(problem.path), 0, -1))
-    asked = layers[:0:-1] if problem.text == "missing" else layers[::-1]
-    saying = (layer.name for path in places for layer in asked if _says(layer.values, path))
-    return shortened(f"{next(saying, layers[-1].name)}: {problem}", LONGEST_LINE)
+    # a missing key is the experiment's fault, not that of the defaults, which are the first layer
+    searched_layers = layers[1:] if problem.text == "missing" else layers
+    name = layers[-1].name
+    for length in range(1, len(problem.path) + 1):
+        for layer in searched_layers:
+            if _has_key(layer.values, problem.path[:length]):
+                name = layer.name
+    return shortened(f"{name}: {problem}", MAX_LINE_CHARACTERS)
 
 
-def _says(values: Any, path: KeyPath) -> bool:
-    """Return whether a layer's values have a key."""
+def _has_key(values: Any, path: KeyPath) -> bool:
+    """Return whether the values of a layer have a key."""
     for key in path:
         if not isinstance(values, Mapping) or key not in values:
             return False

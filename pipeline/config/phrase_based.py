@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nmt.settings.base import Identifier, Names, PositiveInt, Settings, Threads, Width, Words
-from pipeline.config.catalogue import FilePath
+from pipeline.config.catalogue import FilePath, newer_key
 
 
 class PhraseBased(Settings):
@@ -35,12 +35,12 @@ class PhraseBased(Settings):
     lm_text: list[FilePath]
     """Files of tokens (plain, .gz or .zst, as `nmt data tokenize` writes them) for the language model, besides the
     target side of the training text."""
-    lm_corpora: Names = Field(default=[], exclude_if=lambda corpora: not corpora)
+    lm_corpora: Names = newer_key([])
     """Corpora of the catalogue for the language model. Their target side is fetched and tokenized. A corpus of one
     language names the same file as source and target (experiments/sutskever2014/moses.yaml)."""
-    lm_words: PositiveInt | None = Field(default=None, exclude_if=lambda words: words is None)
+    lm_words: PositiveInt | None = newer_key(None)
     """Most words of all this text, in the order in which it is named. null: no limit."""
-    phrase_model: Identifier | None = Field(default=None, exclude_if=lambda model: model is None)
+    phrase_model: Identifier | None = newer_key(None)
     """A model of the catalogue `models` that is not in use. It is trained on the pairs of the phrase table, each pair
     once. A second system is then tuned and measured, whose phrase table has p(target phrase given source phrase) as one
     more score (Cho et al., 2014a). null: there is no such system."""

@@ -16,31 +16,42 @@ from pipeline.config.schema import Config
 SEED_SUFFIX = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
-
 PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
 """Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One training run.
-
-    name: in paths; model: id in the catalogue; seed: of the start values; base: name of the run that it continues.
-    """
+    """One training run."""
 
     name: str
+    """In paths, such as rnnsearch-50.seed-2."""
     model: str
+    """Name of its entry in `models`."""
     seed: int
+    """Seed of the initial weights."""
     base: str | None
+    """Name of the run that it continues."""
 
 
-def collect_runs(config: Config, models: Sequence[str]) -> dict[str, Run]:
-    """Return the runs of these models by name, in their order, each model's in the order of its seeds.
+@dataclass(frozen=True)
+class System:
+    """What translates: a run, or runs together."""
 
-    A model that continues another continues the run of the same seed.
-    """
-    runs = [_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
-    return {run.name: run for run in runs}
+    name: str
+    """In paths."""
+    model: str
+    """Name of its entry in `models` or `systems`."""
+    seed: int | None
+    """Seed of a run; None for an entry of `systems`."""
+    members: tuple[str, ...]
+    """Names of the runs that translate together."""
+    average: Average
+    """The mean of the members' predictions: of probabilities or of log-probabilities."""
+    decoding: Decoding
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
 
 
 def get_seeds(config: Config, model: str) -> Sequence[int]:
@@ -48,83 +59,102 @@ def get_seeds(config: Config, model: str) -> Sequence[int]:
     return config.models[model].seeds or config.seeds or [config.seed]
 
 
-def run_name(model: str, seed: int, seeds: Sequence[int]) -> str:
-    """Return the model's name for its first seed, so that seeds can be added, and a name with the seed for others."""
-    return model if seed == seeds[0] else f"{model}.seed-{seed}"
+def name_run(config: Config, model: str, seed: int) -> str:
+    """Return the name of a run: the model's for its first seed, so that seeds can be added; else with the seed."""
+    first_seed = get_seeds(config, model)[0]
+    return model if seed == first_seed else f"{model}.seed-{seed}"
 
 
-def _run(config: Config, model: str, seed: int) -> Run:
-    base = config.models[model].continue_from
-    return Run(
-        run_name(model, seed, get_seeds(config, model)),
-        model,
-        seed,
-        run_name(base, seed, get_seeds(config, base)) if base else None,
-    )
+def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[str, Run]:
+    """Return the runs of these models (all by default) by name, each model's in the order of its seeds.
+
+    A model that continues another one continues the run of the same seed.
+    """
+    runs = {}
+    for model in config.models if models is None else models:
+        base_model = config.models[model].continue_from
+        for seed in get_seeds(config, model):
+            name = name_run(config, model, seed)
+            base = name_run(config, base_model, seed) if base_model else None
+            runs[name] = Run(name=name, model=model, seed=seed, base=base)
+    return runs
 
 
 def run_settings(config: Config, run: Run) -> ModelRun:
-    """Return all that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
+    """Return all that decides a run's weights, besides the text; the other seeds of its model do not."""
     entry = config.models[run.model].model_dump(exclude={"seeds"})
     return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)
 
 
-@dataclass(frozen=True)
-class System:
-    """A system.
-
-    name: in paths. model: id of the model or of the system. seed: of a run, None for an entry of `systems`. members:
-    names of the runs that translate together. average: what they take the mean of.
-    """
-
-    name: str
-    model: str
-    seed: int | None
-    members: tuple[str, ...]
-    average: Average
-    decoding: Decoding
+# --- systems ----------------------------------------------------------------------------------------------------------
 
 
 def collect_systems(config: Config) -> dict[str, System]:
-    """Return the runs of all models in the catalogue, with the common decoding, and the systems in use, by name."""
-    runs = collect_runs(config, list(config.models)).values()
-    found = [
-        System(run.name, run.model, run.seed, (run.name,), "probability", config.decoding) for run in runs
-    ]
+    """Return by name: the runs of all models in the settings, with the common decoding, then the selected systems."""
+    systems = {}
+    for run in collect_runs(config).values():
+        systems[run.name] = System(
+            name=run.name,
+            model=run.model,
+            seed=run.seed,
+            members=(run.name,),
+            average="probability",
+            decoding=config.decoding,
+        )
     for name in config.use.systems:
         entry = config.systems[name]
-        found.append(System(name, name, None, tuple(entry.members), entry.average, entry.decoding))
-    return {system.name: system for system in found}
+        systems[name] = System(
+            name=name,
+            model=name,
+            seed=None,
+            members=tuple(entry.members),
+            average=entry.average,
+            decoding=entry.decoding,
+        )
+    return systems
 
 
 def select_systems(config: Config) -> dict[str, System]:
-    """Return the runs of the models in use, then the systems in use: what the results compare."""
-    names = [*collect_runs(config, config.use.models), *config.use.systems]
-    every = collect_systems(config)
-    return {name: every[name] for name in names}
+    """Return what the results compare: the runs of the selected models, then the selected systems."""
+    all_systems = collect_systems(config)
+    names = list(collect_runs(config, config.use.models)) + config.use.systems
+    return {name: all_systems[name] for name in names}
 
 
 def select_other_systems(config: Config, set_name: str) -> list[str]:
-    """Return the systems without models here that translate a set: Moses, measured or given, and rescored lists."""
-    artifacts, moses = config.artifacts, config.moses
-    given = artifacts.moses_translations if set_name == "test" else artifacts.moses_dev_translations
+    """Return the systems that translate a set without models of this run: Moses and, of the test set, rescored lists.
+
+    Moses is measured in this run, or somebody gave its translations (`artifacts.moses_translations`).
+    """
+    given_files = {
+        "test": config.artifacts.moses_translations,
+        "dev": config.artifacts.moses_dev_translations,
+    }
+
     names = []
-    if given or (moses and moses.enabled):
+    if config.measures_moses or given_files[set_name]:
         names.append(PHRASE_BASED)
-    if moses and moses.enabled and moses.phrase_model:
+    if config.measures_moses and config.moses.phrase_model:
         names.append(WITH_PHRASE_MODEL)
-    return [*names, *config.use.rescored] if set_name == "test" else names
+    if set_name == "test":
+        names += config.use.rescored
+    return names
 
 
 def select_distinct_systems(systems: Iterable[System]) -> list[str]:
-    """Return the systems without those that differ from one before by their decoding alone, and so in no perplexity."""
-    first: dict[tuple[object, ...], str] = {}
+    """Return the names of the systems that differ in their models, the first of each kind.
+
+    Others differ by their decoding alone, and decoding changes no perplexity.
+    """
+    names: dict[tuple[object, ...], str] = {}
     for system in systems:
-        first.setdefault((system.members, system.average), system.name)
-    return [*first.values()]
+        names.setdefault((system.members, system.average), system.name)
+    return list(names.values())
 
 
 def get_labels(config: Config) -> dict[str, str]:
-    """Return the names that tables and figures show, by the ids of models and systems in use."""
-    models = {model: config.models[model].label for model in config.use.models}
-    return models | {name: config.systems[name].label for name in config.use.systems}
+    """Return the names that tables and figures show, by the names of the selected models and systems."""
+    labels = {model: config.models[model].label for model in config.use.models}
+    for name in config.use.systems:
+        labels[name] = config.systems[name].label
+    return labels

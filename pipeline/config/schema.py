@@ -161,3 +161,8 @@ class Config(WithoutDefaults):
     """releases/RUN.tar.zst, the models for others (`snakemake releases`)."""
     resources: ClusterResources
     """What jobs request from a scheduler. No result depends on it, and a change makes nothing run again."""
+
+    @property
+    def measures_moses(self) -> bool:
+        """Whether the phrase-based system is trained and measured; published settings without it have no `moses`."""
+        return self.moses is not None and self.moses.enabled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from pydantic import Field
 from nmt.settings.base import read as read_settings
 from pipeline.config.catalogue import hide_secrets
 from pipeline.config.display import Playground, Release
-from pipeline.config.experiment import list_archives, list_corpora, lm_corpora
+from pipeline.config.experiment import list_archives, list_corpora, list_lm_corpora
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.schema import ClusterResources, Config
 
@@ -20,41 +19,49 @@ class Published(Config):
     """The settings without keys that have no influence on the results of a plain run."""
 
     mirrors: list[str] = Field(default_factory=list)
-    resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
+    resources: ClusterResources | None = None  # type: ignore[assignment]  # no job runs
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
-    release: Release | None = None  # type: ignore[assignment]  # the same
-    moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
+    release: Release | None = None  # type: ignore[assignment]  # needs the weights
+    moses: PhraseBased | None = None  # type: ignore[assignment]  # None if it was not measured
 
 
 def get_published_settings(config: Config) -> dict[str, Any]:
-    """Return the merged settings as plain values, without unused entries of catalogues and keys without influence."""
-    exclude = {"mirrors", "resources", "playground", "release"}
-    moses = config.moses if config.moses and config.moses.enabled else None
-    values = config.model_dump(exclude=exclude | (set() if moses else {"moses"}))
-    corpora = [*list_corpora(config), *lm_corpora(config)]
-    values["corpora"] = _only(values["corpora"], corpora)
-    values["models"] = _only(values["models"], [*config.use.models, moses.phrase_model if moses else None])
-    lists = [config.rescored[name].n_best_list for name in config.use.rescored]
-    used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
-    for catalogue, names in used:
-        if catalogue in values:
-            values[catalogue] = _only(values[catalogue], names)
-    values["archives"] = _only(values["archives"], list_archives(config, corpora))
+    """Return the merged settings as plain values, without unselected entries and keys that decide no result."""
+    excluded_keys = {"mirrors", "resources", "playground", "release"}
+    models = list(config.use.models)
+    if not config.measures_moses:
+        excluded_keys.add("moses")
+    elif config.moses.phrase_model:
+        models.append(config.moses.phrase_model)
+    values = config.model_dump(exclude=excluded_keys)
+
+    # leave out the entries that the experiment does not select
+    corpora = list_corpora(config) + list_lm_corpora(config)
+    selected_entries = {
+        "archives": list_archives(config, corpora),
+        "corpora": corpora,
+        "models": models,
+        "systems": config.use.systems,
+        "rescored": config.use.rescored,
+        "n_best_lists": [config.rescored[name].n_best_list for name in config.use.rescored],
+    }
+    for block, names in selected_entries.items():
+        if block in values:
+            values[block] = {name: entry for name, entry in values[block].items() if name in names}
+
     for archive in values["archives"].values():
         for source in (archive, *archive["alternatives"]):
             source["url"] = hide_secrets(source["url"])
     return values
 
 
-def _only(values: Mapping[str, Any], names: Collection[str | None]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name in names}
-
-
 def get_page_settings(config: Config) -> dict[str, Any]:
     """Return the settings that the page of a run shows: the published ones, but for the addresses of archives."""
-    return {key: value for key, value in get_published_settings(config).items() if key != "archives"}
+    values = get_published_settings(config)
+    del values["archives"]
+    return values
 
 
 def read_published_settings(path: Path) -> Config:
-    """Read the file of what `get_published_settings` gave."""
+    """Read the file of settings beside results (`get_published_settings`)."""
     return read_settings(Published, path, "expected the settings of a run")

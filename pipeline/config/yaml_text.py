@@ -9,26 +9,30 @@ from ruamel.yaml.error import YAMLError
 
 from nmt.settings.base import shortened
 
+MAX_CHARACTERS = 160
+"""Of a message about invalid YAML."""
+
 
 def parse(text: str) -> Any:
-    """Return the value of a text.
+    """Return the value of a text in YAML.
 
     Raises:
-        ValueError: where it is no YAML, and why, in one short line.
+        ValueError: the text is not YAML; the message says where and why, in one short line.
     """
     try:
         return YAML(typ="safe", pure=True).load(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = " ".join((getattr(error, "problem", None) or str(error)).split())
-    except (ValueError, TypeError, RecursionError) as error:  # a date that there is not, a list as a key
-        place, problem = "", str(error)
-    raise ValueError(f"{place}not valid YAML: {shortened(problem, 160)}")
+        position = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or str(error)
+    except (ValueError, TypeError, RecursionError) as error:  # such as February 30, or a list as a key
+        position, problem = "", str(error)
+    in_one_line = " ".join(problem.split())
+    raise ValueError(f"{position}not valid YAML: {shortened(in_one_line, MAX_CHARACTERS)}")
 
 
 def parse_or_keep(text: str) -> Any:
-    """Return the value of a text; the text itself where it is no YAML."""
+    """Return the value of a text in YAML, or the text itself if it is not YAML."""
     try:
         return parse(text)
     except ValueError:

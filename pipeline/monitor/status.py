@@ -68,12 +68,12 @@ def read_last_settings(folder: Path) -> Config:
 def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStatus:
     """Return how far a run is."""
     entry, files = config.models[run.model], ExperimentFolder(config, folder)
-    state, model = files.training_state(run.name), files.model(run.name)
+    state, model = files.find_training_state(run.name), files.model(run.name)
     progress_record = progress.read_progress(files.training_progress(run.name))
     checkpoints = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")] if state else []
     checkpoint = max((int(name[1]) for name in checkpoints if name), default=None)
     writer, note = read_holder(state) if state else None, None
-    finished = files.finished_model(run.name) is not None
+    finished = files.find_finished_model(run.name) is not None
     if writer and not writer.process:  # a lock that cannot be read is a dead one
         writer = None
     if writer and writer.is_alive:
@@ -91,7 +91,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
         word, note = "outdated", "models/ has the model of other settings or text"
     else:
         word = "waiting"
-    progressed = reached(files.history(run.name), entry.training.dev_score)
+    progressed = reached(files.find_history(run.name), entry.training.dev_score)
     end = last_update(entry.training, progressed.update, progressed.epoch)
     end_is_known = progressed.epoch or entry.training.epochs is None
     if word == "running" and progress_record and progress_record.total and end_is_known:
@@ -124,7 +124,7 @@ def format_status_table(config: Config, folder: Path) -> str:
 def former_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
     files = ExperimentFolder(config, folder)
-    used = {files.training_state(run) for run in collect_runs(config, list(config.models))}
+    used = {files.find_training_state(run) for run in collect_runs(config, list(config.models))}
     for state in sorted((files.store / "trainings").glob("*")):
         if state not in used:
             size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file())

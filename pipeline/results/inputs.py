@@ -18,7 +18,7 @@ from nmt.io.text_files import read_lines
 from nmt.store.model_folder import SUMMARY
 from pipeline.config import snapshot
 from pipeline.config.display import ReportSettings
-from pipeline.config.job_settings import report_settings
+from pipeline.config.job_settings import get_report_settings
 from pipeline.config.runs import (
     PHRASE_BASED,
     System,
@@ -58,7 +58,7 @@ class Inputs:
     @cached_property
     def settings(self) -> ReportSettings:
         """What tables and figures show, and how."""
-        return report_settings(self.config)
+        return get_report_settings(self.config)
 
     @cached_property
     def papers(self) -> dict[str, Paper]:

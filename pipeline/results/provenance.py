@@ -20,7 +20,7 @@ from nmt.settings.base import differences, flatten, read
 from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, weights_checksums
-from pipeline.config.folder import expected_model
+from pipeline.config.folder import find_expected_model
 from pipeline.config.job_settings import get_text_facts
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.results.inputs import Inputs
@@ -78,7 +78,7 @@ def other_trainings(inputs: Inputs) -> Iterator[str]:
             yield f"{package.configuration}: other settings of {run.name} than {settings} says: {changed}"
         elif changed := differences(read_json(summary)["data"], data):
             yield f"{summary}: trained on other text than the package has: {changed}"
-        elif read_json(summary)["key"] != expected_model(config, run, data).key:
+        elif read_json(summary)["key"] != find_expected_model(config, run, data).key:
             yield f"{summary}: key of another training than these settings, texts and bases make"
 
 

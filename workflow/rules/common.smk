@@ -76,11 +76,11 @@ except UserError as error:
 TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
 SETS = list_translated_sets(PAPERS.values())
 
-if missing := experiment.missing_data(CONFIG, "dev" in SETS):
+if missing := experiment.find_missing_data(CONFIG, "dev" in SETS):
     first = f"run that experiment first (snakemake --directory {CONFIG.data_from} data)"
     refuse([f"data_from: {CONFIG.data_from} has no {missing[0]}: {first}"])
 
-if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CONFIG)]:
+if problems := [*experiment.find_missing_files(CONFIG), *experiment.find_surplus_shards(CONFIG)]:
     refuse(problems)
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
@@ -92,7 +92,7 @@ PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {internals.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
 # A job in a container sees the code and what the settings name, wherever it lies; other folders need a bind of the user's.
-internals.bind(workflow, [ROOT, *experiment.folders_outside(CONFIG, Path())])
+internals.bind(workflow, [ROOT, *experiment.find_outside_folders(CONFIG, Path())])
 
 SUBMITS_JOBS = internals.submits_jobs(workflow)
 

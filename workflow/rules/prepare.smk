@@ -2,7 +2,7 @@
 
 # Corpora by how they come: in files, in files of one language, from the grammar.
 IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
-MONOLINGUAL = experiment.lm_corpora(CONFIG)
+MONOLINGUAL = experiment.list_lm_corpora(CONFIG)
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 
 
@@ -14,7 +14,7 @@ for corpus in IN_FILES:
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(f"extract/{corpus}", experiment.extraction_settings(CONFIG.corpora[corpus])),
+            settings=SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])),
             source=place_of(CONFIG.corpora[corpus].source),
             target=place_of(CONFIG.corpora[corpus].target),
         output:
@@ -37,7 +37,7 @@ for corpus in MONOLINGUAL:
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(f"extract/{corpus}", experiment.extraction_settings(CONFIG.corpora[corpus])),
+            settings=SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])),
             target=place_of(CONFIG.corpora[corpus].target),
         output:
             target=raw_text(corpus, TARGET),
@@ -81,7 +81,7 @@ for corpus in GENERATED:
 
 
 for corpus in (*PREPARED, *MONOLINGUAL):
-    SETTINGS.add(f"prepare/{corpus}", job_settings.preparation_settings(CONFIG, corpus))
+    SETTINGS.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
 
 if MONOLINGUAL:
 

@@ -5,7 +5,7 @@ LISTED = list_outputs(CONFIG, list(PAPERS.values()))
 DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 
 # Models whose weights a page has.
-PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
+PLAYGROUND_MODELS = experiment.select_playground_models(CONFIG)
 # Runs whose models this experiment has itself: all, unless they are somebody else's.
 OWN_MODELS = [] if CONFIG.pretrained.models else RUNS_IN_USE
 

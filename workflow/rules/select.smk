@@ -24,14 +24,14 @@ rule kenlm_programs:
 
 if PREPARED and CONFIG.selection.enabled:
 
-    BUDGETS = {experiment.budget_of(CONFIG, corpus) for corpus in CONFIG.use.train}
+    BUDGETS = {experiment.name_budget(CONFIG, corpus) for corpus in CONFIG.use.train}
 
     for budget in BUDGETS:
         SETTINGS.add(
             f"selection/{budget}",
             {
-                "words": experiment.words_of_budget(CONFIG, budget),
-                "corpora": experiment.corpora_of_budget(CONFIG, budget),
+                "words": experiment.get_budget_words(CONFIG, budget),
+                "corpora": experiment.list_budget_corpora(CONFIG, budget),
             },
         )
 
@@ -98,7 +98,7 @@ if PREPARED and CONFIG.selection.enabled:
             settings="settings/selection/{budget}.json",
             scores=lambda wildcards: expand(
                 "data/selection/{shard}.scores.npy",
-                shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget)),
+                shard=shards(experiment.list_budget_corpora(CONFIG, wildcards.budget)),
             ),
         output:
             threshold="data/selection/{budget}.threshold.json",
@@ -139,7 +139,7 @@ if PREPARED and CONFIG.selection.enabled:
             name:
                 f"select_pairs_{corpus}"
             input:
-                threshold=f"data/selection/{experiment.budget_of(CONFIG, corpus)}.threshold.json",
+                threshold=f"data/selection/{experiment.name_budget(CONFIG, corpus)}.threshold.json",
                 scores=expand("data/selection/{shard}.scores.npy", shard=shards([corpus])),
                 source=tokens([corpus], SOURCE),
                 target=tokens([corpus], TARGET),

@@ -139,7 +139,7 @@ rule package:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
         model=model_files,
-        settings=SETTINGS.add("text", job_settings.text_settings(CONFIG)),
+        settings=SETTINGS.add("text", job_settings.get_text_settings(CONFIG)),
     output:
         text="models/{model}/text.json",
     log:

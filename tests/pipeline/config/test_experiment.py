@@ -28,12 +28,12 @@ def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
 
 def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
-    assert experiment.budget_of(config, "europarl-v7") == "europarl-v7"
-    assert experiment.corpora_of_budget(config, "europarl-v7") == ["europarl-v7"]
-    assert experiment.words_of_budget(config, "europarl-v7") == 1000
-    others = experiment.budget_of(config, "un-2000")
-    assert set(experiment.corpora_of_budget(config, others)) == set(config.use.train) - {"europarl-v7"}
-    assert experiment.words_of_budget(config, others) == 348_000_000
+    assert experiment.name_budget(config, "europarl-v7") == "europarl-v7"
+    assert experiment.list_budget_corpora(config, "europarl-v7") == ["europarl-v7"]
+    assert experiment.get_budget_words(config, "europarl-v7") == 1000
+    others = experiment.name_budget(config, "un-2000")
+    assert set(experiment.list_budget_corpora(config, others)) == set(config.use.train) - {"europarl-v7"}
+    assert experiment.get_budget_words(config, others) == 348_000_000
 
 
 def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
@@ -48,11 +48,11 @@ def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> No
 
 
 def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None:
-    assert experiment.playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
+    assert experiment.select_playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
-        assert experiment.playground_models(paper(tmp_path, playground={"models": asked})) == asked
+        assert experiment.select_playground_models(paper(tmp_path, playground={"models": asked})) == asked
     other = load_config(find_layers(ROOT / "experiments" / "cho2014b"))
-    assert experiment.select_contrasted_models(other)[1] == "grconv-30" and not experiment.playground_models(
+    assert experiment.select_contrasted_models(other)[1] == "grconv-30" and not experiment.select_playground_models(
         other
     )
 

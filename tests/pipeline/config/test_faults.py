@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
-from pipeline.config.experiment import missing_files
+from pipeline.config.experiment import find_missing_files
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.yaml_text import parse, parse_or_keep
 from tests.experiments import EXTENDS_PAPER
@@ -171,7 +171,7 @@ def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
     named = []
     for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
         (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
-        named += missing_files(load_config(find_layers(tmp_path)))
+        named += find_missing_files(load_config(find_layers(tmp_path)))
     keys = ("artifacts.gold_alignments", "n_best_lists.m", "artifacts.moses_translations", "moses.lm_text")
     for key, name, line in zip(
         keys, ("nowhere.align", "nowhere.gz", "nowhere.txt", "nowhere.gz"), named, strict=True

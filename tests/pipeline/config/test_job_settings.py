@@ -44,7 +44,7 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
 def test_limits_of_cleaning_are_for_training_text(tmp_path: Path) -> None:
     config = paper(tmp_path, cleaning={"max_words": 30, "max_ratio": 3.0})
     limits = {
-        corpus: job_settings.preparation_settings(config, corpus)["cleaning"] for corpus in config.corpora
+        corpus: job_settings.get_preparation_settings(config, corpus)["cleaning"] for corpus in config.corpora
     }
     assert limits["europarl-v7"] == {"max_words": 30, "max_ratio": 3.0}
     assert limits["newstest2014"] == limits["newstest2012"] == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.config.job_settings import report_settings
+from pipeline.config.job_settings import get_report_settings
 from pipeline.config.runs import collect_systems, select_systems
 from pipeline.config.snapshot import get_page_settings, get_published_settings
 from tests.experiments import paper
@@ -46,10 +46,10 @@ def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp
 
 def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
-    assert report_settings(settings).labels["two"] == "Two"
+    assert get_report_settings(settings).labels["two"] == "Two"
     assert list(get_published_settings(settings)["systems"]) == ["two", "narrow"]
     assert '"idle"' not in get_page_settings(settings)
-    assert report_settings(settings).labels["moses-mixed"] == "Mixed"
+    assert get_report_settings(settings).labels["moses-mixed"] == "Mixed"
     kept = get_published_settings(settings)
     assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [
         "moses"
