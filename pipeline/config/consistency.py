@@ -174,8 +174,8 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
         (("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING),
         (("sentence_vectors", "model"), vectors.model if vectors else None, WITHOUT_ATTENTION),
     ]
-    for name in config.playground.models or []:
-        displayed_models.append((("playground", "models"), name, IN_BROWSER))
+    for model in config.playground.models or []:
+        displayed_models.append((("playground", "models"), model, IN_BROWSER))
 
     for key, name, model_types in displayed_models:
         if name is None:
