@@ -27,7 +27,14 @@ def contradictions(config: Config) -> list[Problem]:
     unknown_names = list(_find_unknown_names(config))
     if unknown_names:
         return unknown_names
-    checks = (_check_roles, _check_names, _check_model_types, _check_continuations, _check_grammar, _check_moses)
+    checks = (
+        _check_roles,
+        _check_names,
+        _check_model_types,
+        _check_continuations,
+        _check_grammar,
+        _check_moses,
+    )
     return list(chain.from_iterable(check(config) for check in checks))
 
 
@@ -117,7 +124,10 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
             entry = config.rescored[name]
             list_names = list(config.n_best_lists) + runs + use.systems
             yield Reference(
-                ("rescored", name, "n_best_list"), [entry.n_best_list], "`n_best_lists` and what is in use", list_names
+                ("rescored", name, "n_best_list"),
+                [entry.n_best_list],
+                "`n_best_lists` and what is in use",
+                list_names,
             )
             yield Reference(
                 ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs

@@ -73,7 +73,7 @@ def unfinished(listed: JobList, folder: Path) -> list[str]:
     """
     files = ExperimentFolder(listed.config, folder)
     text_is_due = any(job.rule in ("binarize", "moses_phrase_ids") for job in listed.pending_jobs)
-    return [run for run in listed.runs_to_train if text_is_due or files.finished_model(run) is None]
+    return [run for run in listed.runs_to_train if text_is_due or files.find_finished_model(run) is None]
 
 
 # --- what it will take ------------------------------------------------------------------------------------------------
@@ -103,10 +103,10 @@ def describe_forecast(listed: JobList, folder: Path) -> list[str]:
 def _begins_anew(config: Config, folder: Path, run: str) -> list[str]:
     """Return a line if a run was trained before, but not as the settings and the prepared text ask for."""
     files = ExperimentFolder(config, folder)
-    if files.training_state(run):
+    if files.find_training_state(run):
         return []
     try:
-        facts = files.expected_model(run).facts
+        facts = files.find_expected_model(run).facts
     except UserError:  # the text is not prepared
         return []
     change = TrainingStore(files.store).compare_with_former(run, facts)

@@ -52,9 +52,9 @@ def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.select_playground_models(paper(tmp_path, playground={"models": asked})) == asked
     other = load_config(find_layers(ROOT / "experiments" / "cho2014b"))
-    assert experiment.select_contrasted_models(other)[1] == "grconv-30" and not experiment.select_playground_models(
-        other
-    )
+    assert experiment.select_contrasted_models(other)[
+        1
+    ] == "grconv-30" and not experiment.select_playground_models(other)
 
 
 def test_what_a_corpus_is_for(tmp_path: Path) -> None:
