@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, their checksums, and JSON."""
+"""Files that are written atomically, temporary files and folders, checksums, and JSON."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from typing import Any
 
 from nmt.errors import UserError, errors_as_user_error
 
-_DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
+_OPEN_FILE = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
-_DAY = 86400
-_own_names: set[str] = set()
+_SECONDS_PER_DAY = 86400
+_own_temporary_names: set[str] = set()
 """Names of the temporary files and folders that threads of this process use."""
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`. If the block ends without an error, its file is renamed to `path`.
+    """Yield a temporary path, whose file is renamed to `path` if the block ends without an error.
 
-    The content is on the disk (fsync) before the renaming. If the block raises, the temporary file is removed and an
-    earlier `path` does not change. The temporary name keeps the suffix, since some libraries depend on it.
+    Both are in the same folder. The content is on the disk (fsync) before the renaming. If the block raises, the
+    temporary file is removed and an earlier `path` does not change. The temporary name keeps the suffix, since some
+    libraries depend on it.
 
     If `path` is a link, its target is replaced. If `path` cannot be replaced, `path` itself is yielded.
 
@@ -44,11 +45,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         with full_disk_as_user_error(path):
             yield path
         return
+
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     if not path.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    with _temporary_name(path.parent, f".{path.name}.", f".part{path.suffix}") as temporary:
+    with _temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}") as temporary:
         try:
             with full_disk_as_user_error(path):
                 yield temporary
@@ -60,8 +62,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Provide a folder in `parent` until the block ends."""
-    with _temporary_name(parent, prefix) as folder:
+    """Yield a new folder in `parent`, and remove it when the block ends."""
+    with _temporary_path(parent, prefix) as folder:
         folder.mkdir(mode=0o700)
         try:
             yield folder
@@ -70,21 +72,21 @@ def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def parse_path(value: object, where: str) -> Path:
-    """Return a path given in Python. Raise a UserError that begins with `where` if it is none."""
+    """Return a path given in Python. If it is none, raise a UserError that begins with `where`."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise UserError(f"{where}: found {value!r}, expected a path")
     return Path(value)
 
 
 def is_replaceable(path: str | Path) -> bool:
-    """Return whether `path` can be replaced by a file, which is not so for a device, a pipe or standard output."""
-    if _DESCRIPTOR.fullmatch(str(path)):
+    """Return whether a file can be renamed to `path`. Devices, pipes and standard output cannot be replaced."""
+    if _OPEN_FILE.fullmatch(str(path)):
         return False
     try:
-        kind = Path(path).stat().st_mode
+        mode = Path(path).stat().st_mode
     except OSError:
         return True
-    return stat.S_ISREG(kind) or stat.S_ISDIR(kind)
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def require_regular_file(path: str | Path) -> None:
@@ -93,7 +95,7 @@ def require_regular_file(path: str | Path) -> None:
     This is for files that are read as a whole, such as those of a model. Files that are already open (/dev/stdin,
     /dev/fd/3) may be of any kind, since they are named on purpose.
     """
-    if not (is_replaceable(path) or _DESCRIPTOR.fullmatch(str(path))):
+    if not (is_replaceable(path) or _OPEN_FILE.fullmatch(str(path))):
         raise UserError(f"{path}: a pipe or device, expected a file")
 
 
@@ -109,45 +111,54 @@ def full_disk_as_user_error(path: Path) -> Iterator[None]:
 
 
 def commit_file(temporary: Path, path: Path) -> None:
-    """Rename a finished file after its bytes are on the disk."""
-    _sync(temporary)
+    """Rename a finished file to `path`. Its bytes are on the disk before that, and its new name afterwards."""
+    _flush_to_disk(temporary)
     temporary.replace(path)
-    _sync(path.parent)
+    _flush_to_disk(path.parent)
 
 
 @contextmanager
-def _temporary_name(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Yield a new path in `parent`, whose name says which process uses it. First remove the leftovers beside it."""
+def _temporary_path(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
+    """Yield a new path in `parent`, whose name says which process uses it, after removing those of killed processes."""
     parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(parent, prefix, suffix)
 
-    path = parent / f"{prefix}{_host()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
-    _own_names.add(path.name)
+    path = parent / f"{prefix}{_host_id()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
+    _own_temporary_names.add(path.name)
     try:
         yield path
     finally:
-        _own_names.discard(path.name)
+        _own_temporary_names.discard(path.name)
 
 
 def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = False) -> None:
     """Remove temporary files and folders of killed processes, which would only fill the disk.
 
-    Those are the ones of this machine whose process has ended, and those of others that nobody has written for a day.
-    is_locked: whether this process holds the lock of the folder; then nobody else writes into it.
+    Those of this machine are removed if their process has ended, those of other machines if nobody has written them for
+    a day.
+
+    Args:
+        parent: the folder of the leftovers.
+        prefix: what their names begin with.
+        suffix: what their names end with.
+        is_locked: whether this process holds the lock of the folder, so that nobody else writes into it.
     """
-    for leftover in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
-        host, process, *_ = [*leftover.name.removeprefix(prefix).split("-"), ""]
-        with suppress(FileNotFoundError):  # another process removes it, too
+    for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
+        # names are PREFIX HOST-PROCESS-RANDOM SUFFIX
+        host, _, process_and_random = path.name.removeprefix(prefix).partition("-")
+        process = process_and_random.partition("-")[0]
+        with suppress(FileNotFoundError):  # another process may remove it at the same time
             if is_locked:
-                in_use = leftover.name in _own_names
-            elif host == _host() and process.isdecimal():
-                in_use = is_other_process(int(process)) or leftover.name in _own_names
+                in_use = path.name in _own_temporary_names
+            elif host == _host_id() and process.isdecimal():
+                in_use = path.name in _own_temporary_names or is_other_process(int(process))
             else:
-                in_use = time.time() - _last_change(leftover) < _DAY
-            if not in_use and leftover.is_dir():
-                shutil.rmtree(leftover)
+                in_use = time.time() - _last_change(path) < _SECONDS_PER_DAY
+
+            if not in_use and path.is_dir():
+                shutil.rmtree(path)
             elif not in_use:
-                leftover.unlink()
+                path.unlink()
 
 
 def _last_change(path: Path) -> float:
@@ -155,13 +166,13 @@ def _last_change(path: Path) -> float:
     return max(item.stat().st_mtime for item in (path, *path.rglob("*")))
 
 
-def _host() -> str:
-    """Return a short name of this machine for the names of temporary files."""
+def _host_id() -> str:
+    """Return a short id of this machine for the names of temporary files."""
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
 def is_other_process(process: int) -> bool:
-    """Return whether another process with this number runs on this machine."""
+    """Return whether a process with this number runs on this machine and is not this process."""
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -182,7 +193,8 @@ def link_file(source: Path, target: Path) -> None:
             shutil.copyfile(source, temporary)
 
 
-def _sync(path: Path) -> None:
+def _flush_to_disk(path: Path) -> None:
+    """Return when the bytes of a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -198,30 +210,30 @@ def sha256(path: str | Path) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as `json_text` has it."""
+    """Write a value in the format of `format_json`, atomically."""
     write_text(path, format_json(value))
 
 
 def format_json(value: Any) -> str:
-    """Return JSON with sorted keys, so that equal values give equal bytes."""
+    """Return a value as JSON with sorted keys, so that equal values give equal bytes."""
     return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
 def read_file(path: str | Path) -> bytes:
-    """Return the bytes of a file, which is none that may never end."""
+    """Return the bytes of a regular file. Pipes and devices are refused, since reading them may never end."""
     require_regular_file(path)
     with errors_as_user_error(path):
         return Path(path).read_bytes()
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file."""
+    """Return the value in a JSON file."""
     content = read_file(path)
     with errors_as_user_error(path):
         return json.loads(content)

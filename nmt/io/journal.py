@@ -1,7 +1,7 @@
-"""A journal of the finished parts of a long job, beside its output, from which a killed job resumes.
+"""A journal of the finished parts of a long job, in the folder of its output, from which a killed job resumes.
 
-The first line says what the job was made from. Each other line is the result of one part of the job with its seconds,
-as JSON. An incomplete line of a killed process does not count.
+The first line is a checksum of the inputs of the job. Each other line is the result of one part of the job with its
+seconds, as JSON. An incomplete last line, which a killed process leaves, is ignored.
 """
 
 from __future__ import annotations
@@ -13,36 +13,40 @@ from pathlib import Path
 from typing import Any
 
 from nmt.io.files import full_disk_as_user_error
-from nmt.io.locks import open_alone
+from nmt.io.locks import open_exclusively
 
 
 class Journal:
-    """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
+    """Results of the parts of one job, by their numbers: the file `.NAME.unfinished` in the folder of the output NAME.
 
-    `done` holds the results, `seconds` is the time of all finished parts, and `resumed` says whether another process
-    finished some of them. Only a job with the same `made_from` resumes; any other starts again. A second process waits
-    until the first has ended, if the file system supports locks of the kernel.
+    Only a job with the same inputs resumes; any other starts again. A second process waits until the first has ended,
+    if the file system supports locks of the kernel.
+
+    Attributes:
+        done: the results of the finished parts.
+        seconds: the time of all finished parts.
+        resumed: whether another process finished some of them.
     """
 
-    def __init__(self, output: Path, made_from: str) -> None:
+    def __init__(self, output: Path, inputs_digest: str) -> None:
         self.path = output.parent / f".{output.name}.unfinished"
-        header = json.dumps(made_from).encode() + b"\n"
+        header = json.dumps(inputs_digest).encode() + b"\n"
         self.seconds = 0.0
         self.done: dict[int, Any] = {}
-        self._file = open_alone(self.path)
-        whole = self._read(header)
-        self._file.truncate(whole)
-        if not whole:
+        self._file = open_exclusively(self.path)
+        complete_bytes = self._read(header)
+        self._file.truncate(complete_bytes)
+        if complete_bytes == 0:
             self._write(header)
         self.resumed = bool(self.done)
-        self._since = time.monotonic()
+        self._start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
-        """Read the existing file, and return how many of its bytes are complete lines of this job."""
+        """Read the results in the file. Return how many of its bytes are complete lines of this job."""
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
-        whole = len(header)
+        complete_bytes = len(header)
         for line in self._file:
             if not line.endswith(b"\n"):
                 break
@@ -52,19 +56,20 @@ class Journal:
                 self.seconds += seconds
             except (ValueError, TypeError):
                 break
-            whole += len(line)
-        return whole
+            complete_bytes += len(line)
+        return complete_bytes
 
     def add(self, number: int, result: Any) -> None:
-        """Store the result of a part as JSON. After the return, it survives the end of the process or the machine."""
-        seconds = round(time.monotonic() - self._since, 3)
+        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it."""
+        seconds = round(time.monotonic() - self._start_time, 3)
         line = json.dumps([number, result, seconds], ensure_ascii=False)
         self._write(line.encode() + b"\n")
-        self.done[number] = json.loads(line)[1]
+        self.done[number] = json.loads(line)[1]  # as a resumed job will read it: lists instead of tuples
         self.seconds += seconds
-        self._since = time.monotonic()
+        self._start_time = time.monotonic()
 
     def _write(self, line: bytes) -> None:
+        """Append a line, and return when it is on the disk."""
         with full_disk_as_user_error(self.path):
             self._file.write(line)
             self._file.flush()

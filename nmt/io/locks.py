@@ -1,10 +1,14 @@
-"""Locks: one writer per folder, with a heartbeat that is also visible on shared file systems; one process per file.
+"""Locks: one process per folder, also on shared file systems, and one process per file of a machine.
 
-A process that holds a folder has two locks. The lock of the kernel ends exactly with the process, but in general is
-visible on one machine only. The file of the heartbeat is visible on every machine: its time changes every ten seconds.
-Another machine takes the process for dead if it sees no change for a minute of its own clock. So clocks of machines and
-file servers need not agree. For things of one machine (a build, a GPU, a journal), the lock of the kernel is
-sufficient. Neither needs hard links, which exFAT and SMB lack.
+A process that holds a folder has two locks:
+
+- the kernel's lock of a file. It ends exactly with the process, but is in general visible on one machine only;
+- a file with a heartbeat, which is visible on every machine: its time changes every ten seconds. Another machine takes
+  the process for dead if it sees no change for a minute of its own clock. So the clocks of machines and file servers
+  need not agree.
+
+For things of one machine (a build, a GPU, a journal), the kernel's lock is sufficient. Neither lock needs hard links,
+which exFAT and SMB lack.
 """
 
 from __future__ import annotations
@@ -29,16 +33,17 @@ import click
 from nmt.errors import UserError
 from nmt.io.files import is_other_process
 
-LIFETIME = 60.0
+HEARTBEAT_SECONDS = 10.0
+MAX_SILENCE_SECONDS = 60.0
 """Seconds without a heartbeat after which a process is taken for dead."""
-HEARTBEAT, POLL = 10.0, 1.0
+POLL_SECONDS = 1.0
 
 IfLocked = Literal["wait", "refuse"]
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The holder of a folder, and the seconds since its last heartbeat by the clock of this machine.
+    """The process that holds a folder, and the seconds since its last heartbeat by the clock of this machine.
 
     If the lock cannot be read, host and machine are empty and the process is 0.
     """
@@ -61,33 +66,39 @@ class Holder:
     @property
     def is_alive(self) -> bool:
         """Whether the heartbeat seems to continue."""
-        return not self.is_dead and self.seconds_silent < LIFETIME
+        return not self.is_dead and self.seconds_silent < MAX_SILENCE_SECONDS
 
     def __str__(self) -> str:
         return f"process {self.process} on {self.host}" if self.process else "another process"
 
 
 def read_holder(folder: Path) -> Holder | None:
-    """Return the holder of a folder, on any machine; None if there is none. This neither takes nor changes a lock."""
-    seen = _read(folder / "lock")
-    return seen and _writer(seen[0], max(0.0, time.time() - seen[1]))
+    """Return the holder of a folder, on any machine, or None if nobody holds it. The lock is not changed."""
+    lock = _read_lock(folder / "lock")
+    if lock is None:
+        return None
+    content, heartbeat_time = lock
+    return _parse_holder(content, max(0.0, time.time() - heartbeat_time))
 
 
-def _read(lock: Path) -> tuple[bytes, float] | None:
-    """Return the content of a lock and the time of its last heartbeat; None if there is no lock."""
+def _read_lock(path: Path) -> tuple[bytes, float] | None:
+    """Return the content of a lock and the time of its last heartbeat, or None if there is no lock."""
     try:
-        with lock.open("rb") as file:  # opened, since times of a network's file system may be old ones
+        with path.open(
+            "rb"
+        ) as file:  # opened, since a network's file system may cache the times of closed files
             return file.read(), os.fstat(file.fileno()).st_mtime
     except OSError:
         return None
 
 
-def _writer(content: bytes, silence: float = 0.0) -> Holder:
+def _parse_holder(content: bytes, seconds_silent: float = 0.0) -> Holder:
+    """Return the holder that the content of a lock names, or an unnamed one if the content is damaged."""
     try:
         values = json.loads(content)
-        return Holder(str(values["host"]), str(values["machine"]), int(values["process"]), silence)
+        return Holder(str(values["host"]), str(values["machine"]), int(values["process"]), seconds_silent)
     except (ValueError, TypeError, KeyError):
-        return Holder(seconds_silent=silence)
+        return Holder(seconds_silent=seconds_silent)
 
 
 def this_machine() -> str:
@@ -103,59 +114,74 @@ class StillLocked(Exception):
 
 
 class Heartbeat(threading.Thread):
-    """A folder that is held. The thread beats until `stopped`, or until it finds the folder taken over."""
+    """The heartbeat of a folder that is held. It ends when it is stopped, or another process takes the folder over.
 
-    def __init__(self, path: Path, claim: bytes) -> None:
+    Attributes:
+        path: the lock.
+        content: what this process wrote into the lock.
+        stopped: set to end the thread.
+        taken_over: set when another process may have taken the folder.
+    """
+
+    def __init__(self, path: Path, content: bytes) -> None:
         super().__init__(daemon=True)
-        self.path, self.claim = path, claim
-        self.stopped, self.taken = threading.Event(), threading.Event()
+        self.path, self.content = path, content
+        self.stopped, self.taken_over = threading.Event(), threading.Event()
 
     def run(self) -> None:
-        """Beat. A heartbeat that fails counts only if all others fail for a minute, too."""
-        last = time.monotonic()
-        while not self.stopped.wait(HEARTBEAT) and not self.is_lost():
+        """Renew the time of the lock regularly. Failures count only if they last as long as others would wait."""
+        success_time = time.monotonic()
+        while not self.stopped.wait(HEARTBEAT_SECONDS) and not self.is_lost():
             try:
                 os.utime(self.path)
-                last = time.monotonic()
+                success_time = time.monotonic()
             except OSError:
-                if time.monotonic() - last > LIFETIME:
-                    self.taken.set()
+                if time.monotonic() - success_time > MAX_SILENCE_SECONDS:
+                    self.taken_over.set()
 
     def is_lost(self) -> bool:
         """Return whether another process has taken the folder. Check this before writing anything."""
         try:
-            if self.path.read_bytes() != self.claim:
-                self.taken.set()
+            if self.path.read_bytes() != self.content:
+                self.taken_over.set()
         except FileNotFoundError:
-            self.taken.set()
+            self.taken_over.set()
         except OSError:
-            pass  # a network's file system that fails for a moment; the heartbeat knows if it lasts
-        return self.taken.is_set()
+            pass  # A network's file system may fail for a moment. If this lasts, the heartbeat fails as well.
+        return self.taken_over.is_set()
 
 
 class _Attempt:
-    """The attempt to take a folder, which looks at its lock again and again.
+    """An attempt to take a folder, which looks at its lock again and again.
 
-    heard: whether the heartbeat of its holder was heard meanwhile.
+    Attributes:
+        lock: the path of the lock.
+        heard_heartbeat: whether the lock of another process changed between two looks.
     """
 
     def __init__(self, folder: Path) -> None:
         self.lock = folder / "lock"
-        self.heard = False
-        self._seen: tuple[bytes, float] | None = None
+        self.heard_heartbeat = False
+        self._previous_lock: tuple[bytes, float] | None = None
         self._unchanged_since = 0.0
 
     def take(self) -> bytes | None:
-        """Create the file of the heartbeat, and return its content; None if another process may hold the folder."""
-        if seen := _read(self.lock):
-            if seen != self._seen:
-                self.heard = self._seen is not None
-                self._seen, self._unchanged_since = seen, time.monotonic()
-            if not _writer(seen[0]).is_dead and time.monotonic() - self._unchanged_since < LIFETIME:
+        """Create the lock and return its content, or return None if another process may hold the folder."""
+        # break the lock of a dead process
+        lock = _read_lock(self.lock)
+        if lock is not None:
+            if lock != self._previous_lock:
+                self.heard_heartbeat = self._previous_lock is not None
+                self._previous_lock, self._unchanged_since = lock, time.monotonic()
+            content = lock[0]
+            is_silent = time.monotonic() - self._unchanged_since >= MAX_SILENCE_SECONDS
+            if not is_silent and not _parse_holder(content).is_dead:
                 return None
-            _remove(self.lock, seen[0])
-        claim = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
-        content = json.dumps(claim | {"random": secrets.token_hex(8)}).encode()
+            _remove_dead_lock(self.lock, content)
+
+        # create an own lock; mode "x" fails if another process is faster
+        holder = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
+        content = json.dumps(holder | {"random": secrets.token_hex(8)}).encode()
         try:
             with self.lock.open("xb") as file:
                 file.write(content)
@@ -166,54 +192,66 @@ class _Attempt:
 
 @contextmanager
 def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Heartbeat]:
-    """Hold the folder.
+    """Hold a folder until the block ends, and yield its heartbeat.
 
     The lock of a process that died on this machine is broken at once, that of another machine after a minute without
-    heartbeat. If the folder is held and `if_locked` is "refuse", raises a UserError that names the holder. Raises
-    StillLocked if it is held until `deadline`, a time of the monotonic clock.
+    heartbeat.
+
+    Args:
+        folder: the folder; it is created if it is missing.
+        if_locked: whether to wait for another process that holds it, or to raise an error.
+        deadline: when to stop waiting, a time of the monotonic clock.
+
+    Raises:
+        UserError: another process holds the folder, and `if_locked` is "refuse".
+        StillLocked: another process held it until the deadline.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    announced, attempt = False, _Attempt(folder)
+    attempt = _Attempt(folder)
+    announced = False
     with (folder / "lock.machine").open("a") as file:
         while True:
-            is_only_one_here = try_lock(file.fileno())
-            if is_only_one_here and (claim := attempt.take()):
+            has_kernel_lock = try_lock(file.fileno())
+            content = attempt.take() if has_kernel_lock else None
+            if content is not None:
                 break
+
             blocked = f"{folder}: {read_holder(folder) or 'another process'} works on it"
-            if if_locked == "refuse" and (attempt.heard or not is_only_one_here):
+            if if_locked == "refuse" and (attempt.heard_heartbeat or not has_kernel_lock):
                 raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
             if time.monotonic() >= deadline:
                 raise StillLocked(f"{blocked}; waited for it as long as there was time; run again")
             if not announced:
                 click.echo(f"nmt: {blocked}; waiting for it", err=True)
                 announced = True
-            time.sleep(POLL)
-        holding = Heartbeat(folder / "lock", claim)
-        holding.start()
+            time.sleep(POLL_SECONDS)
+
+        heartbeat = Heartbeat(folder / "lock", content)
+        heartbeat.start()
         try:
-            yield holding
+            yield heartbeat
         finally:
-            holding.stopped.set()
-            holding.join()
-            if not holding.is_lost():
-                holding.path.unlink(missing_ok=True)
+            heartbeat.stopped.set()
+            heartbeat.join()
+            if not heartbeat.is_lost():
+                heartbeat.path.unlink(missing_ok=True)
 
 
-def _remove(lock: Path, claim: bytes) -> None:
-    """Remove the lock of a dead process, unless another process has removed it and taken the folder meanwhile."""
-    aside = lock.with_name(f"lock.{secrets.token_hex(8)}")
+def _remove_dead_lock(lock: Path, content: bytes) -> None:
+    """Remove a dead process' lock of this content. A lock that another process has made in the meantime stays."""
+    renamed_lock = lock.with_name(f"lock.{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
-        lock.rename(aside)
-        if aside.read_bytes() == claim:
-            aside.unlink()
+        lock.rename(renamed_lock)
+        if renamed_lock.read_bytes() == content:
+            renamed_lock.unlink()
         else:
-            aside.rename(lock)
+            renamed_lock.rename(lock)
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the kernel's lock of an open file if the file system has such locks. Return False if another holds it.
+    """Take the kernel's lock of an open file, and return False if another process holds it.
 
-    The lock ends with the process, or when the file is closed.
+    If the file system has no such locks, this returns True. The lock ends with the process, or when the file is closed.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -226,22 +264,20 @@ def try_lock(descriptor: int) -> bool:
 
 
 def wait_for_lock(descriptor: int, name: str) -> None:
-    """Take the kernel's lock of an open file. If it waits for another process, print this once, with the given name."""
+    """Take the kernel's lock of an open file. If another process holds it, say so once, with the name, and wait."""
     if not try_lock(descriptor):
         click.echo(f"nmt: {name}: another process works on it; waiting for it", err=True)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
-def open_alone(path: Path) -> BinaryIO:
+def open_exclusively(path: Path) -> BinaryIO:
     """Open a file for appending, and wait while another process has it open. Create its folder if it is missing."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            suppress(FileNotFoundError),
-            ExitStack() as opened,
-        ):  # whom we wait for may remove folder and file
-            file = opened.enter_context(path.open("a+b"))
+        # The process that we wait for may delete the file, and even its folder. Then open it anew.
+        with suppress(FileNotFoundError), ExitStack() as stack:
+            file = stack.enter_context(path.open("a+b"))
             wait_for_lock(file.fileno(), str(path))
             if os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                opened.pop_all()
+                stack.pop_all()
                 return file

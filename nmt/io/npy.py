@@ -1,4 +1,4 @@
-"""Writes .npy files piece by piece, and maps them into memory."""
+"""NumPy arrays on the disk: .npy files that are written in chunks and mapped into memory."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ from nmt.io.files import atomic_path, require_regular_file
 Array = np.ndarray[Any, Any]
 
 
-def write_array(path: str | Path, dtype: Any, shape: tuple[int, ...], pieces: Iterable[Array]) -> None:
-    """Write a .npy file of an array whose rows come in pieces. It appears when it is whole."""
+def write_array(path: str | Path, dtype: Any, shape: tuple[int, ...], chunks: Iterable[Array]) -> None:
+    """Write an array of this type and shape, whose rows come in chunks, atomically."""
     header = {"descr": npy.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         npy.write_array_header_1_0(file, header)
-        for piece in pieces:
-            file.write(np.ascontiguousarray(piece, dtype).tobytes())
+        for chunk in chunks:
+            file.write(np.ascontiguousarray(chunk, dtype).tobytes())
 
 
 def map_array(path: str | Path, *dtypes: Any) -> Array:
-    """Memory-map a .npy file of one of these types. A `UserError` names a file that is malformed or of another type."""
+    """Return the array of a .npy file, mapped into memory.
+
+    Raises:
+        UserError: the file is malformed, or its type is none of `dtypes`.
+    """
     require_regular_file(path)
     with errors_as_user_error(
         path, "make it again", Exception
     ):  # NumPy's reader evaluates the header as Python
         array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
     if array.dtype not in dtypes:
-        expected = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
-        raise UserError(f"{path}: holds {array.dtype}, expected {expected}; make it again")
-    # a plain array view: slices of np.memmap cost microseconds each
-    view: Array = array.view(np.ndarray)
+        expected_types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
+        raise UserError(f"{path}: holds {array.dtype}, expected {expected_types}; make it again")
+    view: Array = array.view(np.ndarray)  # since a slice of np.memmap costs microseconds
     return view

@@ -21,15 +21,22 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 LOG_SECONDS = 30.0
+"""Seconds between two lines in a log."""
 LOG_VARIABLE = "NMT_LOG"
-"""The environment variable with the log of the current job of the workflow. The progress file is beside the log."""
+"""The environment variable with the log of the workflow's current job. The progress file is in the same folder."""
 
 
 @dataclass(frozen=True)
 class JobProgress:
-    """Progress as it was written: finished units, their total if it is known, and seconds.
+    """The progress of a job, as its file has it.
 
-    before: units that an earlier attempt has finished; they are included. error: the error of the work, if it failed.
+    Attributes:
+        count: finished units, with those of earlier attempts.
+        total: all units, if their number is known.
+        unit: what is counted, such as "lines".
+        seconds: the time of this attempt.
+        before: units that earlier attempts finished.
+        error: the error of the job, if it failed.
     """
 
     count: int = 0
@@ -41,12 +48,12 @@ class JobProgress:
 
     @property
     def rate(self) -> float:
-        """Units per second."""
+        """Units per second of this attempt."""
         return (self.count - self.before) / max(self.seconds, 1e-3)
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until all units are done; None if this is not known."""
+        """Seconds until all units are finished, or None if this is not known."""
         return (self.total - self.count) / self.rate if self.total and self.rate else None
 
 
@@ -56,7 +63,7 @@ def progress_path(log: Path) -> Path:
 
 
 def read_progress(path: Path) -> JobProgress | None:
-    """Read the progress that `Progress` or `failed` wrote; None if there is no readable file."""
+    """Return the progress in a file, or None if there is no readable file."""
     try:
         return JobProgress(**read_json(path))
     except (OSError, UserError, TypeError):
@@ -65,37 +72,46 @@ def read_progress(path: Path) -> JobProgress | None:
 
 def clear_progress() -> None:
     """Delete the progress of an earlier attempt at the current job."""
-    if path := _file():
+    path = _current_progress_path()
+    if path:
         path.unlink(missing_ok=True)
 
 
 def record_failure(message: str) -> None:
     """Record the error with which the current job ends."""
-    if path := _file():
+    path = _current_progress_path()
+    if path:
         write_progress(replace(read_progress(path) or JobProgress(), error=message))
 
 
-def write_progress(reading: JobProgress) -> None:
-    """Record the progress of the current job, whole or not at all. A full disk is not an error here."""
-    if path := _file():
-        part = path.with_name(f".{path.name}.{os.getpid()}")
+def write_progress(progress: JobProgress) -> None:
+    """Write the progress of the current job, atomically. A full disk is not an error here."""
+    path = _current_progress_path()
+    if path:
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
         with suppress(OSError):
-            part.write_text(json.dumps(asdict(reading)), encoding="utf-8")
-            part.replace(path)
+            temporary.write_text(json.dumps(asdict(progress)), encoding="utf-8")
+            temporary.replace(path)
 
 
-def _file() -> Path | None:
-    """Return the progress file of the current job; None outside of the workflow."""
-    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))
-    log = Path(words[0]) if len(words) == 1 else None
-    return progress_path(log) if log and log.suffix == ".log" and log.parent.is_dir() else None
+def _current_progress_path() -> Path | None:
+    """Return the path of the current job's progress file, or None outside of the workflow."""
+    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))  # the shell line quotes the name
+    if len(words) != 1:
+        return None
+    log = Path(words[0])
+    return progress_path(log) if log.suffix == ".log" and log.parent.is_dir() else None
 
 
 class Progress:
     """Shows count, percentage, rate and remaining time on standard error.
 
-    `total` may be None if it is not known. `unit` names the counted things ("lines"), `label` the work. `before`: units
-    that an earlier attempt has finished. They are counted, but rate and remaining time are those of this attempt.
+    Args:
+        total: the number of all units, or None if it is not known.
+        unit: what is counted, such as "lines".
+        label: the name of the work.
+        before: units that an earlier attempt has finished. They are counted, but rate and remaining time are those of
+            this attempt.
     """
 
     def __init__(self, total: int | None, unit: str, label: str, *, before: int = 0) -> None:
@@ -104,17 +120,18 @@ class Progress:
         self.label = label
         self.before = self.count = before
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
-        self._begin = self._last = time.monotonic()
+        self._start_time = self._report_time = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
-        write_progress(self._now())
+        write_progress(self._get_progress())
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
-        """Make a progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
+        """Return a progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
         sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
         return cls(sum(sizes), "bytes", label)
 
     def _make_bar(self) -> tqdm:
+        """Return a bar for a terminal."""
         from tqdm import tqdm
 
         return tqdm(
@@ -135,35 +152,44 @@ class Progress:
         self.count += n
         if self._bar is not None:
             self._bar.update(n)
-        elif time.monotonic() - self._last >= LOG_SECONDS:
-            self._print()
+        elif time.monotonic() - self._report_time >= LOG_SECONDS:
+            self._report()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
         if kind is None:
-            self._print()
+            self._report()
 
-    def _now(self) -> JobProgress:
-        return JobProgress(self.count, self.total, self.unit, time.monotonic() - self._begin, self.before)
+    def _get_progress(self) -> JobProgress:
+        """Return the progress at this moment."""
+        return JobProgress(
+            self.count, self.total, self.unit, seconds=time.monotonic() - self._start_time, before=self.before
+        )
 
-    def _print(self) -> None:
-        self._last = time.monotonic()
-        print(self._line(self._now()), file=self._stream, flush=True)
-        write_progress(self._now())
+    def _report(self) -> None:
+        """Print the progress, and write it into its file."""
+        self._report_time = time.monotonic()
+        progress = self._get_progress()
+        print(self._format_line(progress), file=self._stream, flush=True)
+        write_progress(progress)
 
-    def _line(self, now: JobProgress) -> str:
-        of_total = f" of {now.total:,} ({now.count / now.total:.0%})" if now.total else ""
-        before = f" {now.before:,} before," if now.before else ""
-        duration = format_duration(now.seconds)
-        line = f"{self.label}: {now.count:,}{of_total} {now.unit},{before} {now.rate:,.0f}/s, {duration}"
-        if now.seconds_left:
-            line += f", {format_duration(now.seconds_left)} left"
+    def _format_line(self, progress: JobProgress) -> str:
+        """Return a line such as "clean: 500 of 1,000 (50%) lines, 100/s, 0:00:05, 0:00:05 left"."""
+        line = f"{self.label}: {progress.count:,}"
+        if progress.total:
+            line += f" of {progress.total:,} ({progress.count / progress.total:.0%})"
+        line += f" {progress.unit},"
+        if progress.before:
+            line += f" {progress.before:,} before,"
+        line += f" {progress.rate:,.0f}/s, {format_duration(progress.seconds)}"
+        if progress.seconds_left:
+            line += f", {format_duration(progress.seconds_left)} left"
         return line
 
 
 def format_duration(seconds: float) -> str:
     """Format seconds as h:mm:ss."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -1,5 +1,5 @@
-"""What surrounds a computation: its code, packages and machine (for records, without names of users and hosts), Slurm's
-time limit, and what programs say."""
+"""Code version, packages and machine (for records, without names of users and hosts); Slurm's time limit; answers of
+programs."""
 
 from __future__ import annotations
 
@@ -48,34 +48,34 @@ def describe_environment() -> dict[str, Any]:
 
 def describe_code() -> dict[str, Any]:
     """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
-    commit = _git(REPOSITORY, "rev-parse", "HEAD") if (REPOSITORY / ".git").exists() else None
-    changes = _git(REPOSITORY, "status", "--porcelain", "--untracked-files=no") if commit else None
+    commit = _run_git("rev-parse", "HEAD") if (REPOSITORY / ".git").exists() else None
+    changes = _run_git("status", "--porcelain", "--untracked-files=no") if commit else None
     return {"version": nmt.__version__, "commit": commit, "dirty": None if changes is None else bool(changes)}
 
 
 def format_version(code: Mapping[str, Any]) -> str:
-    """Return the result of `code` as one word: version, commit, and whether files differed from it."""
-    commit = code.get("commit")
-    return (
-        f"{code['version']}" + (f"+{commit[:12]}" if commit else "") + (".dirty" if code.get("dirty") else "")
-    )
+    """Return the result of `describe_code` as one word, such as "1.0.0+3f786850e387.dirty"."""
+    word = str(code["version"])
+    if code.get("commit"):
+        word += f"+{code['commit'][:12]}"
+    return f"{word}.dirty" if code.get("dirty") else word
 
 
-def _git(repository: Path, *arguments: str) -> str | None:
-    """Return git's output; None if there is no git, or it fails."""
-    # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
-    trusted = ["-c", f"safe.directory={repository}"]
-    output = query_program("git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments)
+def _run_git(*arguments: str) -> str | None:
+    """Return git's output on the repository, or None if there is no git, or it fails."""
+    # Locks could get in the way of somebody's commit. A shared clone may belong to another user, whom git distrusts.
+    options = ["--no-optional-locks", "-c", f"safe.directory={REPOSITORY}", "-C", str(REPOSITORY)]
+    output = query_program("git", *options, *arguments)
     return None if output is None else output.strip()
 
 
 def package_versions() -> dict[str, str]:
     """Return the versions of the installed packages."""
-    installed = {}
+    versions = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            installed[name] = version(name)
-    return installed
+            versions[name] = version(name)
+    return versions
 
 
 def count_cpus() -> int:
@@ -87,60 +87,69 @@ def count_cpus() -> int:
 
 def cpu_model() -> str:
     """Return the model of the CPU if Linux tells it, otherwise its architecture."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n"):
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
 
 
 ANSWER_SECONDS = 15
 """Time limit in seconds for every program that is only asked something: the scheduler, a driver, git, fonts."""
 
+_SLURM_DURATION = re.compile(
+    "(?:(?P<days>[0-9]{1,9})-)?"
+    "(?:(?:(?P<hours>[0-9]{1,9}):)?(?P<minutes>[0-9]{1,9}):)?"
+    "(?P<seconds>[0-9]{1,9})"
+)
+
 
 def slurm_seconds_left() -> float | None:
-    """Return the seconds until Slurm ends the job of this process; None if this is not known."""
-    job = os.environ.get("SLURM_JOB_ID")
-    if job is None:
+    """Return the seconds until Slurm ends the job of this process, or None if this is not known."""
+    job_id = os.environ.get("SLURM_JOB_ID")
+    if job_id is None:
         return None
-    end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
-    if re.fullmatch("[0-9]{1,12}", end):
-        return int(end) - time.time()
-    answer = query_program("squeue", "--noheader", f"--jobs={job}", "--format=%L") or ""
+    end_time = os.environ.get("SLURM_JOB_END_TIME", "")  # only newer versions of Slurm set it
+    if re.fullmatch("[0-9]{1,12}", end_time):
+        return int(end_time) - time.time()
+    answer = query_program("squeue", "--noheader", f"--jobs={job_id}", "--format=%L") or ""
     return parse_slurm_duration(answer.strip())
 
 
-def seconds_until_stop(stated_minutes: float) -> float:
+def seconds_until_stop(requested_minutes: float) -> float:
     """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
 
     This is five minutes before the end, or a fifth of the remaining time if that is less than 25 minutes. It is
     infinite outside of jobs.
 
     Args:
-        stated_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has
+        requested_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has
             priority, since the limit may have changed.
     """
     if "SLURM_JOB_ID" not in os.environ:
         return math.inf
-    left = slurm_seconds_left()
-    left = 60 * stated_minutes if left is None else left
-    return left - min(300, left / 5)
+    seconds_left = slurm_seconds_left()
+    if seconds_left is None:
+        seconds_left = 60 * requested_minutes
+    return seconds_left - min(300, seconds_left / 5)
 
 
 def parse_slurm_duration(duration: str) -> float | None:
-    """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
+    """Return the seconds of a duration in Slurm's format, or None if it is malformed.
+
+    The format is [days-]hours:minutes:seconds or a part of it, such as 1-02:00:00, 30:00 or 45.
+    """
     if duration in ("infinite", "UNLIMITED"):
         return math.inf
-    parts = re.fullmatch(r"(?:([0-9]{1,9})-)?(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,9})", duration)
-    if parts is None:
+    match = _SLURM_DURATION.fullmatch(duration)
+    if match is None:
         return None
-    days, hours, minutes, rest = (int(part or 0) for part in parts.groups())
-    return 86400.0 * days + 3600 * hours + 60 * minutes + rest
+    numbers = {unit: float(digits) for unit, digits in match.groupdict("0").items()}
+    return 86400 * numbers["days"] + 3600 * numbers["hours"] + 60 * numbers["minutes"] + numbers["seconds"]
 
 
 def query_program(program: str, *options: str) -> str | None:
-    """Return the output of `sinfo`, `git` and the like; None if one is missing, fails or does not answer in time."""
+    """Return the output of a program, or None if it is missing, fails or does not answer in time."""
     try:
         answer = subprocess.run(
             [program, *options],
@@ -154,11 +163,11 @@ def query_program(program: str, *options: str) -> str | None:
     return answer.stdout if answer.returncode == 0 else None
 
 
-_SHOWN = 300
+_MAX_LINE_CHARACTERS = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
 def last_output_line(output: str) -> str:
-    """Return the last line of a program's output that is not empty, shortened."""
-    lines = [line.strip() for line in output.split("\n") if line.strip()]
-    return (lines or ["no output"])[-1][-_SHOWN:]
+    """Return the last line of a program's output that is not empty, shortened to its end."""
+    lines = output.strip().split("\n")
+    return lines[-1].strip()[-_MAX_LINE_CHARACTERS:] or "no output"

@@ -43,8 +43,8 @@ def test_a_dead_processs_lock_is_broken_at_once(tmp_path: Path) -> None:
 
 @pytest.fixture
 def short_life(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locks, "LIFETIME", 0.5)
-    monkeypatch.setattr(locks, "POLL", 0.01)
+    monkeypatch.setattr(locks, "MAX_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(locks, "POLL_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("short_life")
@@ -91,7 +91,7 @@ def test_the_number_of_a_dead_process_may_be_in_use_again(tmp_path: Path) -> Non
 
 def test_a_lock_that_somebody_has_taken_meanwhile_stays(tmp_path: Path) -> None:
     (tmp_path / "lock").write_bytes(b"new")
-    locks._remove(tmp_path / "lock", b"old")
+    locks._remove_dead_lock(tmp_path / "lock", b"old")
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
@@ -102,7 +102,7 @@ def test_an_unreadable_lock_is_a_leftover_of_a_power_cut(tmp_path: Path, content
     begin = time.monotonic()
     with locks.hold_folder(tmp_path, "refuse") as holding:
         assert not holding.is_lost()
-        assert time.monotonic() - begin >= locks.LIFETIME, "its process may be about to write it"
+        assert time.monotonic() - begin >= locks.MAX_SILENCE_SECONDS, "its process may be about to write it"
 
 
 def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
 def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(locks, "HEARTBEAT_SECONDS", 0.01)
     with locks.hold_folder(tmp_path, "refuse") as holding:
         claim = (tmp_path / "lock").read_bytes()
         (tmp_path / "lock").unlink()
@@ -144,7 +144,7 @@ def test_who_was_taken_over_knows_it_before_the_next_heartbeat(tmp_path: Path) -
 def test_a_heartbeat_may_fail_and_counts_when_all_fail_for_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(locks, "HEARTBEAT_SECONDS", 0.01)
     failed = threading.Event()
 
     def failing(*_: object) -> None:
@@ -155,8 +155,8 @@ def test_a_heartbeat_may_fail_and_counts_when_all_fail_for_a_minute(
         for name in ("utime", "read_bytes"):
             monkeypatch.setattr(locks.os if name == "utime" else Path, name, failing)
         assert failed.wait(60) and not holding.is_lost()
-        monkeypatch.setattr(locks, "LIFETIME", 0.05)
-        assert holding.taken.wait(60)
+        monkeypatch.setattr(locks, "MAX_SILENCE_SECONDS", 0.05)
+        assert holding.taken_over.wait(60)
         monkeypatch.undo()
 
 

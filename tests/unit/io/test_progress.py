@@ -23,7 +23,7 @@ def test_what_is_written_is_read(log: Path, total: int | None) -> None:
         first = progress.read_progress(progress.progress_path(log))
         assert first is not None and (first.count, first.total) == (0, total)
         shown.update(800)
-        shown._begin -= 10_000
+        shown._start_time -= 10_000
     reading = progress.read_progress(progress.progress_path(log))
     assert reading is not None
     assert (reading.count, reading.total, reading.unit) == (800, total, "pairs")
@@ -35,7 +35,7 @@ def test_a_log_has_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> No
     with Progress(10, "lines", "clean") as shown:
         shown.update()
         assert not capsys.readouterr().err
-        shown._last -= progress.LOG_SECONDS
+        shown._report_time -= progress.LOG_SECONDS
         shown.update()
         assert capsys.readouterr().err.startswith("clean: 2 of 10")
 
@@ -43,7 +43,7 @@ def test_a_log_has_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> No
 def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
     with Progress(1000, "bytes", "download", before=500) as resumed:
         resumed.update(300)
-        resumed._begin -= 10_000
+        resumed._start_time -= 10_000
     reading = progress.read_progress(progress.progress_path(log))
     assert reading is not None
     assert (reading.count, reading.before) == (800, 500)
