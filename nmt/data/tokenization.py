@@ -147,7 +147,7 @@ def tokenize_file(path: Path, output: Path, language: str, settings: Tokenizatio
     with Progress.over_files([path], f"tokenize {path}") as progress, write_lines(output) as writer:
         for line in read_lines(path, progress):
             writer.write(tokenizer(line))
-        return writer.lines
+        return writer.line_count
 
 
 _CURRENCY_BEHIND = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})

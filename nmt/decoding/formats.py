@@ -20,7 +20,8 @@ import numpy as np
 from nmt.decoding.translation import Translation
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations, split_words
-from nmt.io.text_files import name_without_compression, read_lines
+from nmt.io.compression import name_without_compression
+from nmt.io.text_files import read_lines
 
 if TYPE_CHECKING:
     from nmt.decoding.translation import Weights

@@ -14,9 +14,10 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
+from nmt.io.compression import name_without_compression
 from nmt.io.files import sha256, write_json
 from nmt.io.system import describe_environment
-from nmt.io.text_files import name_without_compression, read_lines
+from nmt.io.text_files import read_lines
 from nmt.settings.base import parse, read
 from nmt.settings.decoding import Average, Decoding
 

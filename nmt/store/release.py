@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from nmt.errors import UserError, errors_as_user_error
+from nmt.io.compression import ZstdError, decompress, open_zstd_writer
 from nmt.io.files import (
     atomic_path,
     commit_file,
@@ -27,7 +28,6 @@ from nmt.io.files import (
     temporary_folder,
     write_json,
 )
-from nmt.io.text_files import ZstdError, decompress, open_zstd_writer
 from nmt.settings.model_types import MODEL_TYPES
 from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
 from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors

@@ -20,9 +20,11 @@ from typing import IO, Any, cast
 
 from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, errors_as_user_error, printable
+from nmt.io.compression import ZstdError, decompress
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.progress import Progress
-from nmt.io.text_files import LineStream, Segment, ZstdError, decompress, open_text
+from nmt.io.sgml import Segment
+from nmt.io.text_files import LineStream, open_text
 
 _CHUNK = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)

@@ -15,8 +15,8 @@ import yaml
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError, printable
+from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
-from nmt.io.text_files import name_without_compression
 from nmt.settings.base import validated
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.own_text.text import PARTS, TOKENIZATION, Given, Statistics, write_parts

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 from nmt.data.shards import BLOCK_LINES, global_line, shard_of
 from nmt.errors import UserError
+from nmt.io.compression import decompress, zstd
 from nmt.io.files import read_json
-from nmt.io.text_files import decompress, open_lines, read_lines, zstd
+from nmt.io.text_files import open_lines, read_lines
 from pipeline.download.extraction import Side, extract_corpus
 from tests.messages import refused
 

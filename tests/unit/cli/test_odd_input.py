@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.cli import list_subcommands, load_subcommand
-from nmt.io.text_files import zstd
+from nmt.io.compression import zstd
 from pipeline.config.layers import find_layers, merge_layers
 from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT

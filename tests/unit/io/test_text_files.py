@@ -18,18 +18,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nmt.io.compression import COMPRESSED, decompress, zstd
 from nmt.io.progress import Progress
 from nmt.io.text_files import (
-    COMPRESSED,
     LineStream,
-    decompress,
     line_writer,
     open_lines,
     open_text,
     read_lines,
     read_pair_groups,
     read_pairs,
-    zstd,
 )
 from tests.bitexts import write_text
 from tests.messages import refused

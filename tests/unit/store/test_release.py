@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
-from nmt.io.text_files import zstd
+from nmt.io.compression import zstd
 from nmt.store import release
 from nmt.store.model_folder import RELEASED, SUMMARY, WEIGHTS, weights_checksums
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors

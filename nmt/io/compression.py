@@ -1,0 +1,84 @@
+"""Compressed files: gzip, bzip2, xz and zstd.
+
+Reading goes by a file's first bytes, since people rename files, and servers send compressed ones under any name.
+Writing goes by the extension.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ZstdError = zstd.ZstdError
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+"""Extensions of names whose files are written compressed."""
+
+_FORMATS = (
+    (re.compile(rb"\x1f\x8b\x08"), gzip.open),
+    (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
+    (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
+    (re.compile(rb"\x28\xb5\x2f\xfd"), zstd.ZstdFile),
+)
+"""First bytes of compressed files, each with what decompresses them."""
+
+_BUFFER_BYTES = 1 << 17
+
+
+def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
+    """Return a stream of a file's bytes, decompressed if its first bytes say that it is compressed."""
+    first_bytes = file.peek()
+    for pattern, open_compressed in _FORMATS:
+        if pattern.match(first_bytes):
+            return cast("io.BufferedReader[Any]", open_compressed(file))
+    return file
+
+
+@contextmanager
+def compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    """Yield a file whose bytes are compressed, as the suffix says, and written to an open file.
+
+    Equal bytes give equal compressed bytes, since no name and no time is written.
+    """
+    if suffix == ".gz":
+        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as gzip_file:
+            yield cast(IO[bytes], gzip_file)
+    elif suffix == ".bz2":
+        with bz2.BZ2File(file, "wb") as bzip2_file:
+            yield bzip2_file
+    elif suffix == ".xz":
+        with lzma.LZMAFile(file, "wb") as xz_file:
+            yield xz_file
+    elif suffix == ".zst":
+        zstd_file = cast(io.RawIOBase, open_zstd_writer(file))
+        with zstd_file, io.BufferedWriter(zstd_file, _BUFFER_BYTES) as buffer:
+            yield cast(IO[bytes], buffer)
+    else:
+        yield file
+
+
+def open_zstd_writer(file: IO[bytes]) -> IO[bytes]:
+    """Return a file that writes to an open one, compressed with zstd: with checksums, without name or time."""
+    parameter = zstd.CompressionParameter
+    options: dict[int, int] = {parameter.compression_level: 3, parameter.checksum_flag: 1}
+    zstd_file = zstd.ZstdFile(file, "w", options=options)
+    zstd_file.write(b"")  # so that a file to which nothing is written is a zstd stream, too
+    return cast(IO[bytes], zstd_file)
+
+
+def name_without_compression(path: Path) -> str:
+    """Return the name of a file without the extension of compressed ones: "a.jsonl" for a.jsonl.gz and a.jsonl."""
+    return path.stem if path.suffix in COMPRESSED else path.name
