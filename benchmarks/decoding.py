@@ -36,7 +36,7 @@ from benchmarks.contest import (
 from benchmarks.environment import peer_of
 from benchmarks.marian_contender import Marian
 from benchmarks.task import SIZES, Sizes
-from nmt.backend.products import supported
+from nmt.backend.products import processor_supports
 from nmt.io.text_files import read_lines
 
 PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")
@@ -51,7 +51,7 @@ def main() -> int:
     unable = {
         name: "this processor has no instructions for it"
         for name in options.contenders
-        if peer_of(name) is None and not supported(f"{name}-fp32".split("-")[1])  # type: ignore[arg-type]
+        if peer_of(name) is None and not processor_supports(f"{name}-fp32".split("-")[1])  # type: ignore[arg-type]
     }
     able = [name for name in options.contenders if name not in unable]
     pythons, missing = environment.ensure_all(able, options.environments, shlex.split(options.pip_options))

@@ -29,7 +29,7 @@ from torch import Tensor
 from benchmarks.contest import FOLDER, RESULTS, append, machine
 from benchmarks.project import SUTSKEVERS, settings
 from benchmarks.task import Sizes, draw
-from nmt.backend.compiled import will_fuse
+from nmt.backend.compiled import prepare_compiled_steps
 from nmt.backend.device import make_deterministic
 from nmt.backend.products import Backend
 from nmt.data.batches import Batch, pad_pairs
@@ -37,7 +37,7 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import SPECIALS, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
-from nmt.model import model_types, readout
+from nmt.model import model_types, output_layer
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.training import ModelRun
 from nmt.training.optimizers import make_dense
@@ -80,7 +80,7 @@ class Setup:
         """Return the backend of a model with this precision and these kernels."""
         make_deterministic(8 if self.on_gpu else 1)
         torch._dynamo.reset()
-        fuse = will_fuse(kernels, self.device)  # type: ignore[arg-type]
+        fuse = prepare_compiled_steps(kernels, self.device)  # type: ignore[arg-type]
         return Backend(precision, fuse=fuse)  # type: ignore[arg-type]
 
     def precisions(self) -> list[str]:
@@ -96,7 +96,7 @@ class Setup:
         for name, weight in model.named_parameters():
             scale = 0.1 if weight.dim() == 1 or name.endswith(".E") else 0.7 / weight.shape[0] ** 0.5
             weight.data.normal_(0, scale, generator=generator)
-        model.use(backend)
+        model.use_backend(backend)
         return model
 
     def settings(self, model_type: ModelTypeName, sizes: Sizes, precision: str) -> Any:
@@ -145,7 +145,7 @@ def gradients(setup: Setup) -> Figures:
             wanted = gradient(exact, batch)
         for precision in setup.precisions():
             for kernels in KERNELS:
-                model.use(setup.backend(precision, kernels))
+                model.use_backend(setup.backend(precision, kernels))
                 with maxout_choices(choices):
                     found_gradient = gradient(model, batch.to(setup.device))
                 apart = float((found_gradient - wanted).norm() / wanted.norm())
@@ -157,7 +157,7 @@ def gradients(setup: Setup) -> Figures:
 def gradient(model: Any, batch: Batch) -> Tensor:
     """Return the gradient of a batch's cost as one vector of 64 bits."""
     model.zero_grad(set_to_none=True)
-    model.total_nll(batch, every_position=True).backward()
+    model.total_nll(batch, include_padding=True).backward()
     make_dense(model.parameters())
     return torch.cat([weight.grad.flatten() for weight in model.parameters()]).cpu().double()
 
@@ -172,11 +172,11 @@ def maxout_choices(choices: list[Tensor]) -> Iterator[None]:
             choices.append(pairs.argmax(dim=-1, keepdim=True))
         return pairs.gather(-1, choices[0].to(values.device)).squeeze(-1)
 
-    original, readout.maxout = readout.maxout, maxout
+    original, output_layer.maxout = output_layer.maxout, maxout
     try:
         yield
     finally:
-        readout.maxout = original
+        output_layer.maxout = original
 
 
 def graphs(setup: Setup) -> Figures:

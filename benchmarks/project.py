@@ -12,7 +12,7 @@ from torch import Tensor
 from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, Words
 from nmt.backend.device import keep_freed_memory, make_deterministic
-from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
+from nmt.backend.products import Backend, Precision, check_precision, choose_matmul_library
 from nmt.cli.train import FREQUENT_WORDS, LIKELY_TRANSLATIONS
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
@@ -61,7 +61,7 @@ class Contender:
         make_deterministic(sizes.threads)
         keep_freed_memory()
         self.model = model_types.create(model_type, architecture, (sizes.vocabulary,) * 2, seed=1)
-        self.model.use(Backend(precision, choose_products(CPU)))
+        self.model.use_backend(Backend(precision, choose_matmul_library(CPU)))
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
 
@@ -89,7 +89,7 @@ class Search(Contender):
     def __init__(self, name: str, sizes: Sizes) -> None:
         _, precision, limited = f"{name}--".split("-")[:3]
         used = cast(Precision, precision or "fp32")
-        refuse_unable(used, CPU)
+        check_precision(used, CPU)
         super().__init__(name, sizes, used)
         self.shortlist = drawn(sizes.vocabulary) if limited else None
         self.model.eval()

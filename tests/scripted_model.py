@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.encoder_decoder import Encoded, Prediction
-from nmt.model.readout import Candidates
+from nmt.model.output_layer import Candidates
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ScriptedModel:
         rows = [after.get(word, [0.0] * len(first)) for word in range(len(first))]
         self.table = torch.tensor([*rows, first], dtype=torch.float64).log()
 
-    def steps(self, encoded: ScriptedSources, candidates: Candidates | None = None) -> ScriptedSteps:
+    def start_search(self, encoded: ScriptedSources, candidates: Candidates | None = None) -> ScriptedSteps:
         """The way through so many sources."""
         return ScriptedSteps(self.table, len(encoded))
 
@@ -41,15 +41,15 @@ class ScriptedSteps:
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)
 
-    def predict(self, alive: Tensor | None = None) -> Prediction:
+    def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """log p of the next word, (R, V)."""
         last = self.last.flatten()
-        return Prediction(self.table[last if alive is None else last[alive]].clone(), None)
+        return Prediction(self.table[last if active_rows is None else last[active_rows]].clone(), None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Only the last words count."""
         self.last = words
 
-    def keep(self, rows: Tensor) -> None:
+    def select_sentences(self, rows: Tensor) -> None:
         """Forget the others."""
         self.last = self.last[rows]

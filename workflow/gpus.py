@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from nmt.backend.gpu_pool import POOL, VISIBLE, gpu_names
+from nmt.backend.gpu_pool import POOL_VARIABLE, VISIBLE_VARIABLE, parse_gpu_list
 from nmt.io.system import query_program
 
 UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
@@ -33,10 +33,12 @@ def share() -> int:
 
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
-    if POOL not in os.environ:
+    if POOL_VARIABLE not in os.environ:
         installed = installed_gpus(
             query_program("nvidia-smi", "-L") or ""
         )  # a driver that hangs computes nothing
         if installed:
-            os.environ[POOL] = ",".join(gpu_names(os.environ.get(VISIBLE, ",".join(installed))))
-    return len(gpu_names(os.environ.get(POOL, "")))
+            os.environ[POOL_VARIABLE] = ",".join(
+                parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed)))
+            )
+    return len(parse_gpu_list(os.environ.get(POOL_VARIABLE, "")))

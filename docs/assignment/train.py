@@ -29,7 +29,7 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary, build_vocabulary, count_words
 from nmt.evaluation.bleu import multi_bleu
 from nmt.model.model_types.rnnsearch import RNNsearch
-from nmt.model.gru import weight
+from nmt.model.weights import create_weight
 from nmt.plots.sentence import plot_attention
 from nmt.plots.style import save_figure
 from nmt.settings.model_types import GatedArchitecture
@@ -64,7 +64,7 @@ class Lesson(RNNsearch):
         super().__init__(architecture, source_words, target_words)
         self.functions = functions
         self.w = self.decoder.alignment
-        self.w.W = weight(architecture.hidden_units, 2 * architecture.hidden_units)
+        self.w.W = create_weight(architecture.hidden_units, 2 * architecture.hidden_units)
         self.no_word = torch.zeros(1, architecture.embedding_size)
 
     def unit(self, y, s, c):

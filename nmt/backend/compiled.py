@@ -44,7 +44,7 @@ _cache: Path | None = None
 """The folder of what this process compiles, if it is of the training's state."""
 
 
-def will_fuse(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
+def prepare_compiled_steps(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
     """Return whether training updates use compiled steps, and prepare PyTorch's compiler for them.
 
     `auto` compiles on a GPU if a first small function can be compiled, and says in a line if it cannot. `cache` is the

@@ -44,12 +44,12 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
     If `announced`, print the device that `auto` takes. Raises UserError for a GPU that PyTorch cannot use: with `cuda`,
     and with `auto` if there are other signs of a GPU.
     """
-    gpu_pool.take(name)
+    gpu_pool.reserve_gpu(name)
     device = torch.device("cpu")
     if name != "cpu" and torch.cuda.is_available():
         _refuse_unusable()
         device = torch.device("cuda")
-    elif name == "cuda" or (name == "auto" and gpu_pool.gpu_evidence()):
+    elif name == "cuda" or (name == "auto" and gpu_pool.has_gpu_evidence()):
         raise UserError(_unseen(name))
     _refuse_overrides(device)
     if name == "auto" and announced:
@@ -87,12 +87,12 @@ def _refuse_unusable() -> None:
         ) from None
 
 
-def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
+def find_out_of_memory_error(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
     """Return the message for an out-of-memory error: the work, and what PyTorch says of it. None for other errors."""
     if not isinstance(error, torch.OutOfMemoryError) and not any(map(str(error).count, _OUT_OF_MEMORY)):
         # where memory ends while a graph is recorded, ending the recording may fail, too
         before = error.__context__
-        return out_of_memory(before, work, remedy) if isinstance(before, RuntimeError) else None
+        return find_out_of_memory_error(before, work, remedy) if isinstance(before, RuntimeError) else None
     return RecurringError(
         f"{work}: out of memory: {_first(error).partition(' Of the allocated')[0]}; {remedy}"
     )

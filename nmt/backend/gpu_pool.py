@@ -18,7 +18,7 @@ import click
 
 from nmt.io.locks import try_lock
 
-POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
+POOL_VARIABLE, VISIBLE_VARIABLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL = 1.0
 GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
 """What CUDA takes for a GPU; it takes any other word, such as NoDevFiles, for none."""
@@ -31,31 +31,31 @@ _held: list[int] = []
 """Descriptors of the locks that this process holds, open until it ends."""
 
 
-def take(device: str) -> None:
+def reserve_gpu(device: str) -> None:
     """Reserve a free GPU of the pool for the rest of this process, and hide the others from PyTorch.
 
     Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Does nothing for the device `cpu`,
     without a pool, or if this process has reserved a GPU already.
     """
-    pool = list(dict.fromkeys(gpu_names(os.environ.get(POOL, ""))))
+    pool = list(dict.fromkeys(parse_gpu_list(os.environ.get(POOL_VARIABLE, ""))))
     if device == "cpu" or not pool or _held:
         return
     gpu, descriptor = _first_free(pool)
     _held.append(descriptor)
-    os.environ[VISIBLE] = gpu
+    os.environ[VISIBLE_VARIABLE] = gpu
     click.echo(f"nmt: computes on GPU {gpu} of {', '.join(pool)}", err=True)
 
 
-def gpu_names(text: str) -> list[str]:
+def parse_gpu_list(text: str) -> list[str]:
     """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES, which ends at the first that is none, as -1."""
     return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
 
 
-def gpu_evidence() -> bool:
+def has_gpu_evidence() -> bool:
     """Return whether this process may use a GPU, by signs without PyTorch. CUDA_VISIBLE_DEVICES may hide all."""
-    if os.environ.get(POOL) or os.environ.get("SLURM_JOB_GPUS"):
+    if os.environ.get(POOL_VARIABLE) or os.environ.get("SLURM_JOB_GPUS"):
         return True
-    hidden = VISIBLE in os.environ and not gpu_names(os.environ[VISIBLE])
+    hidden = VISIBLE_VARIABLE in os.environ and not parse_gpu_list(os.environ[VISIBLE_VARIABLE])
     return not hidden and any(map(_opens, [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]))
 
 

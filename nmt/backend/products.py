@@ -51,8 +51,8 @@ class Backend:
         """Set PyTorch's own switches, which are those of the whole process: for TF32, and for oneDNN in 32 bits.
 
         They are set consistently, since some of PyTorch's functions raise otherwise. If PyTorch may round the factors
-        of 32-bit products, it hands the products to oneDNN, which rounds only with AMX instructions. `choose_products`
-        requires a CPU without them, and checks that products keep all digits.
+        of 32-bit products, it hands the products to oneDNN, which rounds only with AMX instructions.
+        `choose_matmul_library` requires a CPU without them, and checks that products keep all digits.
         """
         tf32, onednn = self.precision == "tf32", self.matmul_library == "onednn"
         torch.set_float32_matmul_precision("medium" if onednn else "high" if tf32 else "highest")
@@ -80,13 +80,13 @@ class Backend:
         """Return the values rounded to bf16, or unchanged in any other precision."""
         return values.to(torch.bfloat16) if self.rounds else values
 
-    def factor(self, weight: Tensor) -> Factor:
+    def prepare_weight(self, weight: Tensor) -> Factor:
         """Return a weight that is rounded once for several products, such as a recurrent one, used at every step."""
-        return Int8Factor(weight) if self.precision == "int8" else self.rounded(weight)
+        return Int8Weight(weight) if self.precision == "int8" else self.rounded(weight)
 
     def product(self, left: Tensor, right: Factor) -> Tensor:
-        """Return left @ right, (..., n) by (n, m) or batches of both. Results of `factor` are not rounded again."""
-        if isinstance(right, Int8Factor):
+        """Return left @ right, (..., n) by (n, m) or batches of both. Prepared weights are not rounded again."""
+        if isinstance(right, Int8Weight):
             return right.multiply(left)
         if not self.rounds:
             return left @ right
@@ -95,7 +95,7 @@ class Backend:
 
     def add_product(self, sums: Tensor, left: Tensor, right: Factor) -> None:
         """Compute sums += left @ right for matrices or batches of matrices; on a GPU in one kernel."""
-        if not sums.is_cuda or self.rounds or isinstance(right, Int8Factor):
+        if not sums.is_cuda or self.rounds or isinstance(right, Int8Weight):
             sums += self.product(left, right)
         elif sums.dim() == 2:
             sums.addmm_(left, right)
@@ -129,7 +129,7 @@ class Module(nn.Module):
 
     backend = Backend()
 
-    def use(self, backend: Backend) -> None:
+    def use_backend(self, backend: Backend) -> None:
         """Compute with this backend from now on, in all parts."""
         backend.set_switches()
         for part in self.modules():
@@ -150,14 +150,14 @@ class Module(nn.Module):
     def prepared_weight(self, name: str, make: Callable[[], Tensor]) -> Factor:
         """Return the factor of a weight: computed once if the weights are fixed, otherwise at each call.
 
-        Once means until `use` or `load_state_dict`; a weight that is changed in another way needs one of these.
+        Once means until `use_backend` or `load_state_dict`; a weight that is changed in another way needs one of these.
         """
         if not self.fixed:
-            return self.backend.factor(make())
+            return self.backend.prepare_weight(make())
         prepared: dict[str, Factor] = self.__dict__.setdefault("_prepared", {})
         if name not in prepared:
             with torch.no_grad():
-                prepared[name] = self.backend.factor(make())
+                prepared[name] = self.backend.prepare_weight(make())
         return prepared[name]
 
 
@@ -175,7 +175,7 @@ def tanh_(values: Tensor, by_sigmoid: bool) -> Tensor:
 # --- what a machine can do --------------------------------------------------------------------------------------------
 
 
-def choose_products(device: torch.device, wanted: Literal["auto", "torch"] = "auto") -> MatmulLibrary:
+def choose_matmul_library(device: torch.device, wanted: Literal["auto", "torch"] = "auto") -> MatmulLibrary:
     """Return `onednn` on a CPU where it is faster, unless `torch` is wanted."""
     with_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
     if device.type != "cpu" or wanted == "torch" or not with_mkl:
@@ -185,12 +185,12 @@ def choose_products(device: torch.device, wanted: Literal["auto", "torch"] = "au
     return "onednn" if fits and _exact() else "torch"
 
 
-def supported(precision: Precision) -> bool:
+def processor_supports(precision: Precision) -> bool:
     """Return whether this machine's processor has instructions for a precision."""
     return precision not in INSTRUCTIONS or not INSTRUCTIONS[precision].isdisjoint(_words_of_processor())
 
 
-def refuse_unable(precision: Precision, device: torch.device) -> None:
+def check_precision(precision: Precision, device: torch.device) -> None:
     """Raise a UserError for a precision that the device has no products for, and say where `tf32` rounds nothing."""
     if device.type == "cuda" and torch.cuda.get_device_capability(device) < AMPERE:
         name = torch.cuda.get_device_name(device)
@@ -204,7 +204,7 @@ def refuse_unable(precision: Precision, device: torch.device) -> None:
             )
     if device.type == "cuda" and precision == "int8":
         raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or another device")
-    if device.type == "cpu" and not supported(precision):
+    if device.type == "cpu" and not processor_supports(precision):
         raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
 
 
@@ -230,7 +230,7 @@ ZERO = 128
 """Shift of the rows, since oneDNN multiplies unsigned rows with signed weights."""
 
 
-class Int8Factor:
+class Int8Weight:
     """An 8-bit replacement of a weight (n, m), or (D, n, m) for batched products, by oneDNN's integer kernels.
 
     Each column of a weight has a scale, and so has each row that the weight is multiplied with: the largest magnitude
@@ -249,7 +249,7 @@ class Int8Factor:
         return _int8_product(rows.reshape(-1, rows.shape[-1]), *self.parts[0]).view(*rows.shape[:-1], -1)
 
 
-Factor = Tensor | Int8Factor
+Factor = Tensor | Int8Weight
 """A weight as it is multiplied with."""
 
 

@@ -168,9 +168,9 @@ def describe_error(error: Exception) -> str | None:
         case ImportError() if ".so" in str(error):  # NumPy's has a page of advice before what the system says
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if "torch" in sys.modules:
-            from nmt.backend.device import out_of_memory
+            from nmt.backend.device import find_out_of_memory_error
 
-            line = out_of_memory(error, running_command())
+            line = find_out_of_memory_error(error, running_command())
             return str(line) if line else None
         case UnicodeError() | json.JSONDecodeError():
             return f"{running_command()}: {error}"

@@ -27,7 +27,7 @@ from torch import Tensor
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import DecoderState, Encoded, Prediction
-from nmt.model.readout import Candidates
+from nmt.model.output_layer import Candidates
 from nmt.settings.decoding import Decoding
 
 SYNC_EVERY = 8
@@ -39,7 +39,7 @@ COMPACT_BELOW = 7 / 8
 class Model(Protocol):
     """A model that can be searched: an `EncoderDecoder` or an `Ensemble`."""
 
-    def steps(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
+    def start_search(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
         """Return the `DecoderState` of a search over encoded sentences."""
 
 
@@ -124,7 +124,7 @@ def search(
             break
         size = max(1, len(encoded) * decoding.beam // width)
         for rows in np.split(again, range(size, len(again), size)):
-            places = torch.from_numpy(rows).to(encoded.first.device)
+            places = torch.from_numpy(rows).to(encoded.tensor.device)
             subset, own = encoded.select(places), candidates.select(places) if candidates else None
             wider = search_once(
                 model, subset, limits.select(rows), decoding, width, forbidden, own, attention
@@ -169,9 +169,9 @@ def search_once(
     On a CPU, each step checks which hypotheses are alive; on a GPU, the host only checks every few steps which
     sentences are left.
     """
-    steps = model.steps(encoded, candidates)
+    steps = model.start_search(encoded, candidates)
     beams = Beams(encoded, limits, decoding, width, candidates, attention)
-    looks_always = looks_at_each_step(encoded.first.device)
+    looks_always = looks_at_each_step(encoded.tensor.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
         chosen = step(number, steps, beams, alive, forbid_unknown)
@@ -181,7 +181,7 @@ def search_once(
                 break
             steps.reorder_and_append(chosen.parents, chosen.words)
             if len(left) <= COMPACT_BELOW * len(beams.scores):
-                steps.keep(left)
+                steps.select_sentences(left)
                 beams.keep(left)
         else:
             steps.reorder_and_append(chosen.parents, chosen.words)
@@ -225,12 +225,12 @@ class Beams:
         candidates: Candidates | None = None,
         attention: bool = False,
     ) -> None:
-        device, sentences = encoded.first.device, len(encoded)
+        device, sentences = encoded.tensor.device, len(encoded)
         self.decoding, self.width, self.attention = decoding, width, attention
         self.ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
         self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
-        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.first.dtype)
+        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.tensor.dtype)
         self.finished = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
         self.room = torch.full((sentences, 1), width, device=device)
         self.places = torch.arange(width, device=device)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, Prediction
-from nmt.model.readout import Candidates
+from nmt.model.output_layer import Candidates
 from nmt.settings.decoding import Average
 
 
@@ -28,9 +28,9 @@ class EncodedByAll(Encoded):
     parts: list[Encoded]
 
     @property
-    def first(self) -> Tensor:
-        """See `Encoded.first`."""
-        return self.parts[0].first
+    def tensor(self) -> Tensor:
+        """See `Encoded.tensor`."""
+        return self.parts[0].tensor
 
     def select(self, rows: Tensor) -> EncodedByAll:
         """Return the sentences at `rows`."""
@@ -48,10 +48,10 @@ class Ensemble:
         """Encode padded sources (S, B) with their lengths (B,)."""
         return EncodedByAll([model.encode(source, lengths) for model in self.models])
 
-    def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleState:
+    def start_search(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleState:
         """Return the `DecoderState` of a search over encoded sentences."""
         parts = zip(self.models, encoded.parts, strict=True)
-        return EnsembleState([model.steps(part, candidates) for model, part in parts], self.average)
+        return EnsembleState([model.start_search(part, candidates) for model, part in parts], self.average)
 
 
 class EnsembleState:
@@ -60,7 +60,7 @@ class EnsembleState:
     def __init__(self, parts: list[DecoderState], average: Average) -> None:
         self.parts, self.average = parts, average
 
-    def predict(self, alive: Tensor | None = None) -> Prediction:
+    def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """Return the mean of all models, and of the attention of those that have any.
 
         Only two distributions are in memory at a time.
@@ -68,7 +68,7 @@ class EnsembleState:
         total: Tensor | None = None
         weights = list[Tensor]()
         for part in self.parts:
-            log_probs, attention = part.predict(alive)
+            log_probs, attention = part.predict(active_rows)
             if attention is not None:
                 weights.append(attention)
             if total is None:
@@ -90,10 +90,10 @@ class EnsembleState:
         for part in self.parts:
             part.reorder_and_append(parents, words)
 
-    def keep(self, rows: Tensor) -> None:
-        """See `DecoderState.keep`."""
+    def select_sentences(self, rows: Tensor) -> None:
+        """See `DecoderState.select_sentences`."""
         for part in self.parts:
-            part.keep(rows)
+            part.select_sentences(rows)
 
 
 def joined(models: Sequence[EncoderDecoder], average: Average = "probability") -> EncoderDecoder | Ensemble:

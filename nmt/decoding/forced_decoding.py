@@ -19,8 +19,8 @@ from torch import Tensor
 
 from nmt.data.batches import Batch, map_in_batches
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import EncoderDecoder, at
-from nmt.model.readout import CHUNK
+from nmt.model.encoder_decoder import EncoderDecoder, select_positions
+from nmt.model.loss import POSITIONS_PER_BLOCK
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import TrainedModel, Words
 
@@ -157,7 +157,7 @@ def word_log_probabilities(
     for inputs, weights in model.unroll(encoded, batch.target, STEPS):
         last = first + inputs[0].shape[:2].numel()
         inside = positions[(positions >= first) & (positions < last)]
-        read = [at(inside - first, part) for part in inputs]
+        read = [select_positions(inside - first, part) for part in inputs]
         values += log_probabilities(model, read, words[inside])
         if attention and weights is not None:
             matrices.append(weights)
@@ -177,8 +177,8 @@ def check_finite(values: Tensor, work: str) -> None:
 
 def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
     """Return log p of words (P,), float64, given `inputs` (P, ...) of the output layer, computed in chunks."""
-    for start in range(0, len(words), CHUNK):
-        rows = slice(start, start + CHUNK)
+    for start in range(0, len(words), POSITIONS_PER_BLOCK):
+        rows = slice(start, start + POSITIONS_PER_BLOCK)
         logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
         yield logs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from nmt.data.bitext import Bitext, Ids, concatenate_ranges
 from nmt.data.vocabulary import END, SPECIALS, Vocabulary
 from nmt.errors import UserError
-from nmt.model.readout import Candidates
+from nmt.model.output_layer import Candidates
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from nmt.store.trained_model import TrainedModel
 

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 
 from nmt.backend.compiled import fusible
 from nmt.backend.products import Backend, Module, tanh_
-from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
+from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients
+from nmt.model.weights import create_weight
 
-AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
+ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 IN_SEARCH = 4
 """So many times as many in a search on a CPU, where hypotheses share their keys. Training keeps its last digits."""
@@ -30,7 +31,7 @@ class Alignment(Module):
 
     def __init__(self, hidden: int, annotation: int, units: int) -> None:
         super().__init__()
-        self.W_a, self.U_a = weight(hidden, units), weight(annotation, units)
+        self.W_a, self.U_a = create_weight(hidden, units), create_weight(annotation, units)
         self.v_a = nn.Parameter(torch.empty(units))
 
     def keys(self, annotations: Tensor) -> Tensor:
@@ -91,7 +92,7 @@ class AttentionScan(torch.autograd.Function):
         weights = projected.new_empty(steps, batch, keys.shape[1])
 
         from_state = torch.cat([W_a, U_gates], dim=1)
-        by_state, by_candidate = backend.factor(from_state), backend.factor(U)
+        by_state, by_candidate = backend.prepare_weight(from_state), backend.prepare_weight(U)
         shares = backend.product(annotations, C)  # (B, S, 3N)
         padding = padding.contiguous()
         # not where a development set is scored, whose batches have many sizes
@@ -138,7 +139,7 @@ class AttentionScan(torch.autograd.Function):
         grad_energies = torch.empty_like(weights)
         squares, grad_v = torch.zeros_like(keys), keys.new_zeros(batch, units)
         grad_states = grad_states.contiguous()
-        state_back, candidate_back = backend.factor(from_state.t()), backend.factor(U.t())
+        state_back, candidate_back = backend.prepare_weight(from_state.t()), backend.prepare_weight(U.t())
 
         # dL/d alpha_ij by way of the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
         known = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
@@ -206,7 +207,7 @@ def activations(keys: Tensor, queries: Tensor, by_sigmoid: bool) -> Iterator[tup
     Each group reuses the memory of the group before.
     """
     batch, hypotheses, units = queries.shape
-    at_once = AT_ONCE[keys.device.type]
+    at_once = ACTIVATIONS_PER_BLOCK[keys.device.type]
     if hypotheses > 1 and keys.device.type == "cpu":
         at_once *= IN_SEARCH
     size = max(1, at_once // (keys.shape[1] * units))

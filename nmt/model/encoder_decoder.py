@@ -1,6 +1,6 @@
 """The parts that the models of all types share: encoder, decoder, embeddings and output layer.
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
 P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
 first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
 """
@@ -8,7 +8,7 @@ first, (T, B, ...), where a recurrence runs over them; sentences come first, (B,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -17,12 +17,11 @@ from torch import Generator, Tensor, nn
 
 from nmt.backend.products import Module
 from nmt.data.batches import Batch, word_mask
-from nmt.model.gru import weight
-from nmt.model.readout import Candidates, OutputLayer, summed_nll
+from nmt.model.loss import summed_nll
+from nmt.model.output_layer import Candidates, OutputLayer
+from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
 
-Initializer = Callable[[Tensor, Generator], object]
-"""A function that fills a weight in place."""
 Inputs = tuple[Tensor, ...]
 """Inputs of the output layer at each position: state, previous word and context, or others, by model type."""
 
@@ -32,13 +31,13 @@ class Encoded:
     """B source sentences as encoded by a model. The fields of a subclass are tensors (B, ...); the last may be None."""
 
     @property
-    def first(self) -> Tensor:
+    def tensor(self) -> Tensor:
         """The first field."""
-        tensor: Tensor = next(iter(vars(self).values()))
-        return tensor
+        first_field: Tensor = next(iter(vars(self).values()))
+        return first_field
 
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.tensor)
 
     def select(self, rows: Tensor) -> Self:
         """Return the sentences at `rows`."""
@@ -62,13 +61,13 @@ class DecoderState(Protocol):
     It starts with one empty hypothesis per sentence, and keeps the states that its model type needs from step to step.
     """
 
-    def predict(self, alive: Tensor | None = None) -> Prediction:
-        """Predict y_i for all hypotheses, or for those at `alive`, indices into B * K, (R,)."""
+    def predict(self, active_rows: Tensor | None = None) -> Prediction:
+        """Predict y_i for all hypotheses, or for those at `active_rows`, indices into B * K, (R,)."""
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""
 
-    def keep(self, rows: Tensor) -> None:
+    def select_sentences(self, rows: Tensor) -> None:
         """Keep only the sentences at `rows`."""
 
 
@@ -81,7 +80,7 @@ class Embedding(nn.Module):
 
     def __init__(self, vocabulary: int, size: int, bias: bool) -> None:
         super().__init__()
-        self.E = weight(vocabulary, size)
+        self.E = create_weight(vocabulary, size)
         self.b = nn.Parameter(torch.empty(size)) if bias else None
 
     def forward(self, words: Tensor) -> Tensor:
@@ -111,12 +110,12 @@ class EncoderDecoder(Module, ABC):
     # What a model type says -----------------------------------------------------------------------------------------
 
     @abstractmethod
-    def start_value(self, name: str) -> Initializer:
+    def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of the weight with this dotted name."""
 
     @abstractmethod
     def encode(self, source: Tensor, lengths: Tensor) -> Any:
-        """Encode padded sources (S, B) with their lengths (B,), as input for `unroll` and `steps`."""
+        """Encode padded sources (S, B) with their lengths (B,), as input for `unroll` and `start_search`."""
 
     @abstractmethod
     def unroll(self, encoded: Any, target: Tensor, steps: int) -> Iterator[tuple[Inputs, Tensor | None]]:
@@ -127,7 +126,7 @@ class EncoderDecoder(Module, ABC):
         """
 
     @abstractmethod
-    def steps(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
+    def start_search(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
         """Return the state of a search over encoded sentences, restricted to the candidate words if there are any."""
 
     def sentence_vectors(self, encoded: Any) -> Tensor | None:
@@ -144,49 +143,26 @@ class EncoderDecoder(Module, ABC):
         generator = Generator().manual_seed(seed)
         with torch.no_grad():
             for name, weight in self.named_parameters():
-                self.start_value(name)(weight, generator)
+                self.choose_initializer(name)(weight, generator)
 
-    def total_nll(self, batch: Batch, every_position: bool = False) -> Tensor:
+    def total_nll(self, batch: Batch, include_padding: bool = False) -> Tensor:
         """Return the sum of -log p over all target words and end symbols in nats, a scalar: the training cost.
 
-        With `every_position`, padding is computed, too, and counts 0, so that the shapes of a batch alone decide what
+        With `include_padding`, padding is computed, too, and counts 0, so that the shapes of a batch alone decide what
         is computed, as in a CUDA graph. Cost and gradients only differ in their last digits.
         """
         encoded, target, readout = self.encode(batch.source, batch.source_lengths), batch.target, self.readout
         ((inputs, _),) = self.unroll(encoded, target, len(target))
-        if every_position:
+        if include_padding:
             mask = word_mask(batch.target_lengths, len(target)).flatten().to(readout.W_o.dtype)
             features, words = readout.features(*(part.flatten(0, 1) for part in inputs)), target.flatten()
             return summed_nll(self.backend, features, readout.W_o, readout.b_o, words, mask)
         positions = batch.positions
-        features = readout.features(*(at(positions, part) for part in inputs))
+        features = readout.features(*(select_positions(positions, part) for part in inputs))
         return summed_nll(self.backend, features, readout.W_o, readout.b_o, target.flatten()[positions])
 
 
-def at(positions: Tensor, values: Tensor) -> Tensor:
+def select_positions(positions: Tensor, values: Tensor) -> Tensor:
     """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; no copy if P = T * B."""
     flat = values.flatten(0, 1)
     return flat if len(positions) == len(flat) else flat[positions]
-
-
-# --- initial values ---------------------------------------------------------------------------------------------------
-
-
-def zero(weight: Tensor, generator: Generator) -> None:
-    """Fill with 0, without drawing random numbers."""
-    weight.zero_()
-
-
-def normal(std: float) -> Initializer:
-    """Draw from N(0, std^2)."""
-    return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
-
-
-def uniform(limit: float) -> Initializer:
-    """Draw uniformly between -limit and limit."""
-    return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
-
-
-def orthogonal(scale: float = 1.0) -> Initializer:
-    """Draw an orthogonal matrix (N, N), uniformly over the orthogonal group, times the size of its eigenvalues."""
-    return lambda weight, generator: nn.init.orthogonal_(weight, scale, generator)

@@ -1,6 +1,6 @@
 """The paper's decoder, a gated unit with a context and a deep output, and the model around it (App. A.1.1 and A.2.2).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
 N hidden units, M embedding size, C context size (N for RNNencdec and grConv, 2N for RNNsearch), L maxout units,
 V vocabulary size.
 """
@@ -20,15 +20,12 @@ from nmt.model.encoder_decoder import (
     DecoderState,
     Encoded,
     EncoderDecoder,
-    Initializer,
     Inputs,
     Prediction,
-    normal,
-    orthogonal,
-    zero,
 )
-from nmt.model.gru import GatedUnit, gated_step, scan, weight
-from nmt.model.readout import Candidates, MaxoutReadout, WordProbabilities, maxout
+from nmt.model.gru import GRUCell, gated_step, scan
+from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities, maxout
+from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
 from nmt.settings.model_types import GatedDecoderArchitecture
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
@@ -66,9 +63,9 @@ class GatedDecoder(Module, ABC):
         """Take the sizes: `context` is that of c_i."""
         super().__init__()
         hidden = architecture.hidden_units
-        self.W_s = weight(hidden, hidden)
+        self.W_s = create_weight(hidden, hidden)
         self.b_s = nn.Parameter(torch.empty(hidden))
-        self.unit = GatedUnit(architecture.embedding_size, hidden, context)
+        self.unit = GRUCell(architecture.embedding_size, hidden, context)
 
     def prepare(self, encoded: Annotations) -> Annotations:
         """Add values that are computed once per sentence."""
@@ -131,14 +128,14 @@ class GatedEncoderDecoder(EncoderDecoder):
     architecture: GatedDecoderArchitecture
     encoder: nn.Module
     decoder: GatedDecoder
-    readout: MaxoutReadout
+    readout: MaxoutOutputLayer
 
     def __init__(
         self, architecture: GatedDecoderArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=True)
 
-    def start_value(self, name: str) -> Initializer:
+    def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.
 
         Recurrent U, U_z, U_r are random orthogonal. v_a and all biases are 0. All other weights are drawn from
@@ -172,8 +169,8 @@ class GatedEncoderDecoder(EncoderDecoder):
             yield (read, previous[some], contexts), weights
             start = states[-1]
 
-    def steps(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
-        """See `EncoderDecoder.steps`."""
+    def start_search(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
+        """See `EncoderDecoder.start_search`."""
         return GatedDecoderState(self, encoded, candidates)
 
 
@@ -205,7 +202,7 @@ class GatedDecoderState:
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
-    def predict(self, alive: Tensor | None = None) -> Prediction:
+    def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         attention, share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
         before = self.state
@@ -214,9 +211,9 @@ class GatedDecoderState:
             self.state = self._updated(before, self.previous, self.share)
         read = self.state if self.order == "section3" else before
         parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
-        if alive is not None:
-            parts = [part[alive] for part in parts]
-        log_probs = self.words.of(self._features(*parts), self.state.shape[1], alive)
+        if active_rows is not None:
+            parts = [part[active_rows] for part in parts]
+        log_probs = self.words.of(self._features(*parts), self.state.shape[1], active_rows)
         return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
@@ -226,11 +223,11 @@ class GatedDecoderState:
         if self.order == "groundhog":
             self.state = self._updated(self.state, self.previous, self.share[rows, parents])
 
-    def keep(self, rows: Tensor) -> None:
-        """See `DecoderState.keep`."""
+    def select_sentences(self, rows: Tensor) -> None:
+        """See `DecoderState.select_sentences`."""
         self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
         self.state, self.previous = self.state[rows], self.previous[rows]
-        self.words.keep(rows)
+        self.words.select_sentences(rows)
 
     def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
         """Return s_i = f(s_{i-1}, y, c_i), (B, K, N)."""

@@ -19,14 +19,10 @@ from torch import Tensor, nn
 
 from nmt.backend.compiled import fusible
 from nmt.backend.products import Backend, Factor, Module, tanh_
+from nmt.model.weights import create_weight
 
 
-def weight(inputs: int, outputs: int) -> nn.Parameter:
-    """Return a matrix (inputs, outputs) that `EncoderDecoder.initialize` fills later."""
-    return nn.Parameter(torch.empty(inputs, outputs))
-
-
-class GatedUnit(Module):
+class GRUCell(Module):
     """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
 
     The bias `b` belongs to the candidate's input projection, as in the authors' code; the gates have none.
@@ -35,10 +31,10 @@ class GatedUnit(Module):
     def __init__(self, inputs: int, hidden: int, context: int = 0) -> None:
         super().__init__()
         self.hidden = hidden
-        self.W, self.W_z, self.W_r = (weight(inputs, hidden) for _ in range(3))
-        self.U, self.U_z, self.U_r = (weight(hidden, hidden) for _ in range(3))
+        self.W, self.W_z, self.W_r = (create_weight(inputs, hidden) for _ in range(3))
+        self.U, self.U_z, self.U_r = (create_weight(hidden, hidden) for _ in range(3))
         if context:
-            self.C, self.C_z, self.C_r = (weight(context, hidden) for _ in range(3))
+            self.C, self.C_z, self.C_r = (create_weight(context, hidden) for _ in range(3))
         self.b = nn.Parameter(torch.empty(hidden))
 
     def input_weights(self) -> Tensor:
@@ -69,9 +65,7 @@ class GatedUnit(Module):
         )
 
 
-def scan(
-    units: list[GatedUnit], projected: list[Tensor], start: Tensor, mask: Tensor | None = None
-) -> Tensor:
+def scan(units: list[GRUCell], projected: list[Tensor], start: Tensor, mask: Tensor | None = None) -> Tensor:
     """Compute the states of one or more units that read at the same time.
 
     Args:
@@ -247,7 +241,7 @@ class GatedScan(torch.autograd.Function):
     ) -> Tensor:
         """Return h_0..h_T, (T+1, D, B, N), from (T, D, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (T, D, B)."""
         ctx.backend = backend if any(ctx.needs_input_grad) else backend.unfused()
-        factors = backend.factor(U_gates), backend.factor(U)
+        factors = backend.prepare_weight(U_gates), backend.prepare_weight(U)
         states, gates, candidates = recurrence(ctx.backend, projected, start, *factors, mask)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
         return states
@@ -259,7 +253,7 @@ class GatedScan(torch.autograd.Function):
         states, gates, candidates, U_gates, U = ctx.saved_tensors
         steps, directions, batch, hidden = candidates.shape
         grad_projected = gates.new_empty(steps, directions, batch, 3 * hidden)
-        gates_back, candidate_back = backend.factor(U_gates.mT), backend.factor(U.mT)
+        gates_back, candidate_back = backend.prepare_weight(U_gates.mT), backend.prepare_weight(U.mT)
         grad_states = grad_states.contiguous()
         grad = grad_states[steps]
         for t in reversed(range(steps)):

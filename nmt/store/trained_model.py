@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic
-from nmt.backend.products import Backend, Precision, choose_products, refuse_unable
+from nmt.backend.products import Backend, Precision, check_precision, choose_matmul_library
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError, errors_as_user_error
@@ -101,10 +101,10 @@ def load(
         folder: the folder.
         device: where the model computes.
         precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
-        matmul_library: the library for products on a CPU; see `nmt.backend.products.choose_products`.
+        matmul_library: the library for products on a CPU; see `nmt.backend.products.choose_matmul_library`.
     """
     if precision is not None:
-        refuse_unable(precision, device)
+        check_precision(precision, device)
     source, target = read_vocabularies(folder)
     run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     weights = load_tensors(folder / WEIGHTS)
@@ -123,7 +123,7 @@ def load(
     network.eval()
     if precision is None:
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
-    network.use(Backend(precision, choose_products(device, matmul_library)))
+    network.use_backend(Backend(precision, choose_matmul_library(device, matmul_library)))
     return TrainedModel(run, network, source, target)
 
 

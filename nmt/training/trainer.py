@@ -18,15 +18,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.backend.compiled import will_fuse
+from nmt.backend.compiled import prepare_compiled_steps
 from nmt.backend.device import (
     choose_device,
+    find_out_of_memory_error,
     give_back_freed_memory,
     keep_freed_memory,
     make_deterministic,
-    out_of_memory,
 )
-from nmt.backend.products import Backend, choose_products, refuse_unable
+from nmt.backend.products import Backend, check_precision, choose_matmul_library
 from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.meta import data_checksums
@@ -156,7 +156,7 @@ class Trainer:
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
-        refuse_unable(run.training.precision, self.device)
+        check_precision(run.training.precision, self.device)
         if run.training.precision == "bf16" and self.device.type == "cuda":
             click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
         source, self.target_vocabulary = vocabularies
@@ -165,9 +165,9 @@ class Trainer:
         self.model = model_types.create(run.model_type, run.architecture, sizes, run.seed).to(self.device)
         if init_from is not None:
             load_initial_weights(self.model, init_from, self.data)
-        matmul_library = choose_products(self.device, run.training.matmul_library)
-        fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
-        self.model.use(Backend(run.training.precision, matmul_library, fuse))
+        matmul_library = choose_matmul_library(self.device, run.training.matmul_library)
+        fuse = prepare_compiled_steps(run.training.kernels, self.device, state / COMPILED)
+        self.model.use_backend(Backend(run.training.precision, matmul_library, fuse))
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
@@ -242,7 +242,7 @@ class Trainer:
     def _restore(self, saved: Checkpoint) -> None:
         # a run that began with PyTorch's own products keeps them; those of oneDNN only where the processor suits
         if saved.counters["matmul_library"] == "torch":
-            self.model.use(replace(self.model.backend, matmul_library="torch"))
+            self.model.use_backend(replace(self.model.backend, matmul_library="torch"))
         weights = {
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
         }
@@ -286,7 +286,7 @@ class Trainer:
         try:
             self.updater.preallocate(longest)
         except RuntimeError as error:
-            raise out_of_memory(error, work, LESS_MEMORY) or error from None
+            raise find_out_of_memory_error(error, work, LESS_MEMORY) or error from None
 
     def _finished(self) -> str | None:
         patience = self.settings.patience

@@ -93,7 +93,7 @@ class Updater:
     def _gradient(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL."""
         self.optimizer.zero_grad()
-        nll = self.model.total_nll(batch, every_position=self.bucket is not None)
+        nll = self.model.total_nll(batch, include_padding=self.bucket is not None)
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
         if self.training.optimizer == "adam":

@@ -58,7 +58,7 @@ def _gpu(listed: JobList) -> str | None:
     wanted = {config.models[all_runs[run].model].training.device for run in unfinished(listed, Path())}
     if any(job.resources.get("gpu") for job in listed.pending_jobs if job.stage != "train"):
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if "cuda" not in wanted or gpu_pool.gpu_evidence():
+    if "cuda" not in wanted or gpu_pool.has_gpu_evidence():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.backend.products import supported
+from nmt.backend.products import processor_supports
 from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command
@@ -207,7 +207,7 @@ def test_translating_needs_nothing_of_the_workflow_and_the_rest_says_what_to_ins
     check(done.stderr)
 
 
-@pytest.mark.skipif(not supported("bf16"), reason="the processor has no instructions for bf16")
+@pytest.mark.skipif(not processor_supports("bf16"), reason="the processor has no instructions for bf16")
 def test_models_of_several_precisions_translate_at_the_same_time_each_in_its_own(folder: Path) -> None:
     models = [nmt.load(folder, device="cpu", precision=precision) for precision in ("fp32", "bf16")]
     alone = [[one.score for one in model.translate(LINES)] for model in models]

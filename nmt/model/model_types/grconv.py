@@ -20,10 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from nmt.backend.products import Module
-from nmt.model.encoder_decoder import Initializer, normal, orthogonal
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
-from nmt.model.gru import weight
-from nmt.model.readout import MaxoutReadout
+from nmt.model.output_layer import MaxoutOutputLayer
+from nmt.model.weights import Initializer, create_weight, normal, orthogonal
 from nmt.settings.model_types import GrConvArchitecture
 
 SQUARE = re.compile(r"^encoder\.W_[lr]$")
@@ -38,9 +37,9 @@ class RecursiveEncoder(Module):
     def __init__(self, architecture: GrConvArchitecture) -> None:
         super().__init__()
         units = architecture.hidden_units
-        self.U = weight(architecture.embedding_size, units)
-        self.W_l, self.W_r = weight(units, units), weight(units, units)
-        self.G_l, self.G_r = weight(units, GATES), weight(units, GATES)
+        self.U = create_weight(architecture.embedding_size, units)
+        self.W_l, self.W_r = create_weight(units, units), create_weight(units, units)
+        self.G_l, self.G_r = create_weight(units, GATES), create_weight(units, GATES)
         self.b_U, self.b, self.b_g = (nn.Parameter(torch.empty(size)) for size in (units, units, GATES))
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
@@ -94,12 +93,12 @@ class GrConv(GatedEncoderDecoder):
         super().__init__(architecture, source_vocabulary, target_vocabulary)
         self.encoder = RecursiveEncoder(architecture)
         self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, target_vocabulary)
 
-    def start_value(self, name: str) -> Initializer:
+    def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.
 
-        For other weights, see `GatedEncoderDecoder.start_value`.
+        For other weights, see `GatedEncoderDecoder.choose_initializer`.
         """
         if SQUARE.search(name):
             return orthogonal(self.architecture.tree_init_scale)
@@ -107,7 +106,7 @@ class GrConv(GatedEncoderDecoder):
             return normal(self.architecture.init_std)
         if RECURRENT.search(name):
             return orthogonal(self.architecture.recurrent_init_scale)
-        return super().start_value(name)
+        return super().choose_initializer(name)
 
     def gates(self, source: Tensor) -> list[Tensor]:
         """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""

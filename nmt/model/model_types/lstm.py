@@ -4,7 +4,7 @@ One deep LSTM reads the source. Its last h and c of every layer are the initial 
 The decoder is a language model with a softmax on its top layer (Eq. 1). The source is read backwards unless the
 settings say otherwise (Sec. 3.3).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are alive,
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
 L layers, N hidden units, M embedding size or, above the first layer, N; V vocabulary size. Vectors are rows.
 """
 
@@ -20,9 +20,9 @@ from torch.nn.functional import pad
 
 from nmt.backend.products import Module
 from nmt.data.vocabulary import END
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Initializer, Inputs, Prediction, uniform
-from nmt.model.gru import weight
-from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Inputs, Prediction
+from nmt.model.output_layer import Candidates, OutputLayer, WordProbabilities
+from nmt.model.weights import Initializer, create_weight, uniform
 from nmt.settings.model_types import LSTMArchitecture
 
 State = tuple[Tensor, Tensor]
@@ -37,7 +37,7 @@ class Layer(Module):
 
     def __init__(self, inputs: int, hidden: int) -> None:
         super().__init__()
-        self.W, self.U = weight(inputs, 4 * hidden), weight(hidden, 4 * hidden)
+        self.W, self.U = create_weight(inputs, 4 * hidden), create_weight(hidden, 4 * hidden)
         self.b = nn.Parameter(torch.empty(4 * hidden))
 
     def scan(self, x: Tensor, start: State, mask: Tensor) -> tuple[Tensor, State]:
@@ -130,7 +130,7 @@ class SoftmaxLayer(OutputLayer):
 
     def __init__(self, architecture: LSTMArchitecture, words: int) -> None:
         super().__init__()
-        self.W_o = weight(architecture.hidden_units, words + architecture.unused_ids)
+        self.W_o = create_weight(architecture.hidden_units, words + architecture.unused_ids)
         self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
 
     def features(self, *inputs: Tensor) -> Tensor:
@@ -151,7 +151,7 @@ class DeepLSTM(EncoderDecoder):
         self.encoder, self.decoder = Layers(architecture), Layers(architecture)
         self.readout = SoftmaxLayer(architecture, target_vocabulary)
 
-    def start_value(self, name: str) -> Initializer:
+    def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
         return uniform(self.architecture.init_range)
 
@@ -198,8 +198,8 @@ class DeepLSTM(EncoderDecoder):
         embedded: Tensor = self.target_embedding(ends)
         return embedded
 
-    def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
-        """See `EncoderDecoder.steps`."""
+    def start_search(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
+        """See `EncoderDecoder.start_search`."""
         return DeepLSTMState(self, encoded, candidates)
 
 
@@ -214,13 +214,13 @@ class DeepLSTMState:
         self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
         self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
-    def predict(self, alive: Tensor | None = None) -> Prediction:
+    def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
         top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
         self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
-        features = self.model.readout.features(top if alive is None else top[alive])
-        return Prediction(self.words.of(features, self.h.shape[2], alive), None)
+        features = self.model.readout.features(top if active_rows is None else top[active_rows])
+        return Prediction(self.words.of(features, self.h.shape[2], active_rows), None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
@@ -228,10 +228,10 @@ class DeepLSTMState:
         self.h, self.c = self.h[:, rows, parents], self.c[:, rows, parents]
         self.previous = self.model.target_embedding(words)
 
-    def keep(self, rows: Tensor) -> None:
-        """See `DecoderState.keep`."""
+    def select_sentences(self, rows: Tensor) -> None:
+        """See `DecoderState.select_sentences`."""
         self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
-        self.words.keep(rows)
+        self.words.select_sentences(rows)
 
 
 Model = DeepLSTM

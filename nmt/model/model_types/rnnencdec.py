@@ -6,8 +6,8 @@ from torch import Tensor, nn
 
 from nmt.data.batches import word_mask
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
-from nmt.model.gru import GatedUnit, scan
-from nmt.model.readout import MaxoutReadout
+from nmt.model.gru import GRUCell, scan
+from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.settings.model_types import GatedArchitecture
 
 
@@ -16,7 +16,7 @@ class ForwardEncoder(nn.Module):
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
-        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.forwards = GRUCell(architecture.embedding_size, architecture.hidden_units)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
@@ -36,7 +36,7 @@ class RNNencdec(GatedEncoderDecoder):
         super().__init__(architecture, source_vocabulary, target_vocabulary)
         self.encoder = ForwardEncoder(architecture)
         self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutReadout(architecture, architecture.hidden_units, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, target_vocabulary)
 
 
 Model = RNNencdec

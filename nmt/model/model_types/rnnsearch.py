@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from nmt.data.batches import word_mask
 from nmt.model.attention import Alignment, AttentionScan
-from nmt.model.encoder_decoder import Initializer, normal
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
-from nmt.model.gru import GatedUnit, scan
-from nmt.model.readout import MaxoutReadout
+from nmt.model.gru import GRUCell, scan
+from nmt.model.output_layer import MaxoutOutputLayer
+from nmt.model.weights import Initializer, normal
 from nmt.settings.model_types import GatedArchitecture
 
 ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
@@ -25,7 +25,7 @@ class BidirectionalEncoder(nn.Module):
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
         sizes = architecture.embedding_size, architecture.hidden_units
-        self.forwards, self.backwards = GatedUnit(*sizes), GatedUnit(*sizes)
+        self.forwards, self.backwards = GRUCell(*sizes), GRUCell(*sizes)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
@@ -76,14 +76,14 @@ class RNNsearch(GatedEncoderDecoder):
         context = 2 * architecture.hidden_units
         self.encoder = BidirectionalEncoder(architecture)
         self.decoder = AttentionDecoder(architecture, context)
-        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, context, target_vocabulary)
 
-    def start_value(self, name: str) -> Initializer:
+    def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
         return (
             normal(self.architecture.alignment_init_std)
             if ALIGNMENT.search(name)
-            else super().start_value(name)
+            else super().choose_initializer(name)
         )
 
 

@@ -52,7 +52,7 @@ def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
 def test_a_gpu_that_any_rule_asks_for_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, due: bool
 ) -> None:
-    monkeypatch.setattr(gpu_pool, "gpu_evidence", lambda: False)
+    monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
     assert any("no NVIDIA GPU" in line for line in find_problems(JobList(config, (job,)))) == due

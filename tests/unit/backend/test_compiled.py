@@ -14,7 +14,7 @@ import torch._dynamo
 from torch._dynamo.utils import counters
 
 from nmt.backend import compiled
-from nmt.backend.compiled import CACHE_VARIABLE, UNFINISHED, will_fuse
+from nmt.backend.compiled import CACHE_VARIABLE, UNFINISHED, prepare_compiled_steps
 from nmt.backend.products import Backend
 from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater
@@ -34,7 +34,7 @@ def test_a_compiled_update_follows_the_equations(model_type: ModelTypeName) -> N
     torch._dynamo.reset()
     counters.clear()
     model = small_model(model_type)
-    model.use(Backend(fuse=will_fuse("compiled", CPU)))
+    model.use_backend(Backend(fuse=prepare_compiled_steps("compiled", CPU)))
     updater = Updater(model, training(clip_norm=0.5, kernels="compiled"))
     compilations = []
     for pairs in ([PAIRS[1], ([3, 5], [4])], [PAIRS[0], PAIRS[2]], [([3] * 9, [4, 2] * 5), ([2], [3])]):
@@ -79,8 +79,8 @@ def test_what_a_process_compiles_is_in_its_folder_and_what_a_killed_one_left_is_
 def first_compilation(cache: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Let a process prepare PyTorch's compiler."""
     program = (
-        "import sys; from pathlib import Path; import torch; from nmt.backend.compiled import will_fuse; "
-        "assert will_fuse('compiled', torch.device('cpu'), Path(sys.argv[1]))"
+        "import sys; from pathlib import Path; import torch; from nmt.backend.compiled import prepare_compiled_steps; "
+        "assert prepare_compiled_steps('compiled', torch.device('cpu'), Path(sys.argv[1]))"
     )
     own = {name: value for name, value in os.environ.items() if name != CACHE_VARIABLE}
     return subprocess.run(
@@ -108,7 +108,7 @@ def test_where_the_compiler_fails_a_gpu_trains_as_before(
     monkeypatch.setattr(compiled, "_double", fail)
     monkeypatch.setattr(compiled, "_too_old", lambda device: None)
     monkeypatch.setattr(torch, "ones", lambda *_, **__: None)
-    assert not will_fuse("auto", torch.device("cuda"))
+    assert not prepare_compiled_steps("auto", torch.device("cuda"))
     assert capsys.readouterr().err.count("\n") == 1
 
 
@@ -117,10 +117,10 @@ def test_a_gpu_that_is_too_old_for_compiled_kernels_trains_without(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (6, 0))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla P100")
-    assert not will_fuse("auto", torch.device("cuda"))
+    assert not prepare_compiled_steps("auto", torch.device("cuda"))
     assert capsys.readouterr().err.count("\n") == 1
     with refused():
-        will_fuse("compiled", torch.device("cuda"))
+        prepare_compiled_steps("compiled", torch.device("cuda"))
 
 
 def test_a_training_that_compiles_nothing_does_not_import_the_compiler() -> None:

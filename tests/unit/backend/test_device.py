@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic, out_of_memory
+from nmt.backend.device import choose_device, find_out_of_memory_error, keep_freed_memory, make_deterministic
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -36,14 +36,14 @@ def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
     monkeypatch.setattr(gpu_pool, "DEVICES", tmp_path)
     (tmp_path / "nvidiactl").touch()
     (tmp_path / "nvidia1").mkdir()  # cannot be opened, as one that a scheduler has not granted
-    assert not gpu_pool.gpu_evidence()
+    assert not gpu_pool.has_gpu_evidence()
     (tmp_path / "nvidia0").touch()
-    assert gpu_pool.gpu_evidence()
+    assert gpu_pool.has_gpu_evidence()
     for hidden in ("", "-1"):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
-        assert not gpu_pool.gpu_evidence()
+        assert not gpu_pool.has_gpu_evidence()
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
-    assert gpu_pool.gpu_evidence()
+    assert gpu_pool.has_gpu_evidence()
 
 
 @needs_no_gpu
@@ -101,7 +101,7 @@ def test_the_memory_of_products_is_the_one_with_which_they_are_equal_in_every_ru
 
 
 def test_other_errors_stay_what_they_are() -> None:
-    assert out_of_memory(RuntimeError("shapes do not fit"), "work") is None
+    assert find_out_of_memory_error(RuntimeError("shapes do not fit"), "work") is None
 
 
 STUBBED = """

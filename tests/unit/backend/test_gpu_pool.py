@@ -20,8 +20,8 @@ import os, sys
 from pathlib import Path
 from nmt.backend import gpu_pool
 gpu_pool.LOCKS = Path(sys.argv[2])
-gpu_pool.take(sys.argv[1])
-gpu_pool.take(sys.argv[1])  # asked again, it stays with what it has
+gpu_pool.reserve_gpu(sys.argv[1])
+gpu_pool.reserve_gpu(sys.argv[1])  # asked again, it stays with what it has
 print("has", os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
 sys.stdin.read()
 """

@@ -13,20 +13,22 @@ from hypothesis import strategies as st
 from nmt.backend import products
 from nmt.backend.products import (
     Backend,
-    Int8Factor,
+    Int8Weight,
     MatmulLibrary,
     Module,
     Precision,
     bf16_product,
-    choose_products,
+    check_precision,
+    choose_matmul_library,
     pad_to_eights,
-    refuse_unable,
-    supported,
+    processor_supports,
     tanh_,
 )
 from tests.messages import refused
 
-needs_vnni = pytest.mark.skipif(not supported("int8"), reason="the processor multiplies no 8-bit numbers")
+needs_vnni = pytest.mark.skipif(
+    not processor_supports("int8"), reason="the processor multiplies no 8-bit numbers"
+)
 CPU = torch.device("cpu")
 AMD = "vendor_id : AuthenticAMD\nflags : fpu avx512f avx512bw\n"
 
@@ -43,7 +45,7 @@ def test_a_product_is_that_of_the_rounded_numbers(rows: int, inner: int, columns
     generator = torch.Generator().manual_seed(seed)
     left, right = (torch.randn(shape, generator=generator) for shape in ((rows, inner), (inner, columns)))
     left[0] = 0.0
-    found = Int8Factor(right).multiply(left)
+    found = Int8Weight(right).multiply(left)
     steps = [part.abs().amax(dim, keepdim=True) / 127 for part, dim in ((left, 1), (right, 0))]
     # each factor is off by half a step at most
     off = steps[0] / 2 * right.abs().sum(0) + steps[1] / 2 * (left.abs() + steps[0] / 2).sum(1, keepdim=True)
@@ -53,9 +55,9 @@ def test_a_product_is_that_of_the_rounded_numbers(rows: int, inner: int, columns
 @needs_vnni
 def test_a_row_is_the_same_in_any_batch_and_directions_stand_side_by_side() -> None:
     left, right = torch.randn(2, 33, 50), torch.randn(2, 50, 40)
-    whole = Backend("int8").product(left, Int8Factor(right))
+    whole = Backend("int8").product(left, Int8Weight(right))
     for direction in range(2):
-        alone = Int8Factor(right[direction])
+        alone = Int8Weight(right[direction])
         for row in range(33):
             assert torch.equal(whole[direction, row], alone.multiply(left[direction, row]))
 
@@ -68,7 +70,7 @@ def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backen
         return module.prepared_weight("weight", lambda: module.weight)  # type: ignore[arg-type,return-value]
 
     assert prepared() is module.weight
-    module.use(Backend("bf16"))
+    module.use_backend(Backend("bf16"))
     assert prepared() is not prepared()
     module.eval()
     with_gradient = prepared()
@@ -79,7 +81,7 @@ def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backen
         module.load_state_dict({"weight": torch.full((3, 2), 2.0)})
         assert (prepared() == 2).all()
         assert isinstance(rounded, torch.Tensor) and rounded.dtype == torch.bfloat16
-        module.use(Backend())
+        module.use_backend(Backend())
         assert prepared() is module.weight
 
 
@@ -89,12 +91,12 @@ def test_what_cannot_be_computed_or_only_slowly_is_refused(
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
     monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
     for able in ("fp32", "int8"):
-        refuse_unable(able, CPU)  # type: ignore[arg-type]
+        check_precision(able, CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
     for unable, device in (("bf16", "cpu"), ("int8", "cuda"), ("bf16", "cuda")):
         with refused():
-            refuse_unable(unable, torch.device(device))  # type: ignore[arg-type]
+            check_precision(unable, torch.device(device))  # type: ignore[arg-type]
 
 
 def test_a_gpu_without_tf32_says_so(
@@ -102,9 +104,9 @@ def test_a_gpu_without_tf32_says_so(
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
-    refuse_unable("tf32", torch.device("cuda"))
+    check_precision("tf32", torch.device("cuda"))
     assert capsys.readouterr().err.count("\n") == 1
-    refuse_unable("fp32", torch.device("cuda"))
+    check_precision("fp32", torch.device("cuda"))
     assert not capsys.readouterr().err
 
 
@@ -133,17 +135,17 @@ def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
     monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
     monkeypatch.setattr(products, "_exact", lambda: True)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
-    assert choose_products(CPU) == chosen
-    assert choose_products(CPU, "torch") == choose_products(torch.device("cuda")) == "torch"
+    assert choose_matmul_library(CPU) == chosen
+    assert choose_matmul_library(CPU, "torch") == choose_matmul_library(torch.device("cuda")) == "torch"
     monkeypatch.setattr(products, "_exact", lambda: False)
-    assert choose_products(CPU) == "torch"
+    assert choose_matmul_library(CPU) == "torch"
 
 
 @pytest.mark.parametrize(
     "shape", [(1, 1000, 3000), (80, 620, 3000), (600, 500, 4000), (500, 600, 2000), (3, 7, 5)]
 )
 def test_products_keep_all_digits_of_their_factors(shape: tuple[int, int, int]) -> None:
-    Backend(matmul_library=choose_products(CPU)).set_switches()
+    Backend(matmul_library=choose_matmul_library(CPU)).set_switches()
     rows, inner, columns = shape
     random = torch.Generator().manual_seed(1)
     left, right = (torch.rand(*size, generator=random) for size in ((rows, inner), (inner, columns)))

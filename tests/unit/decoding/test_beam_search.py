@@ -44,7 +44,7 @@ def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
 def log_probability(model: EncoderDecoder, source: list[int], words: list[int]) -> float:
     """log p(words, end | source), step by step."""
     encoded, _ = encode(model, [source])
-    steps, total = model.steps(encoded), 0.0
+    steps, total = model.start_search(encoded), 0.0
     for word in [*words, END]:
         total += float(steps.predict().log_probs[0, word])
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
@@ -114,7 +114,7 @@ def test_width_one_is_greedy(model_type: ModelTypeName) -> None:
         SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
     ):
         encoded, _ = encode(model, [source])
-        steps, words = model.steps(encoded), list[int]()
+        steps, words = model.start_search(encoded), list[int]()
         while len(words) < 4 * (len(source) + 1):
             words.append(int(steps.predict().log_probs[0].argmax()))
             if words[-1] == END:
@@ -248,8 +248,10 @@ def test_on_a_gpu_no_step_between_looks_waits_for_the_host(
             chosen = beam_search.step(number, steps, beams, None, True)
             steps.reorder_and_append(chosen.parents, chosen.words)
 
-    few_steps(0, model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4))  # what is set up once
-    steps, beams = model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4)
+    few_steps(
+        0, model.start_search(encoded), beam_search.Beams(encoded, limits, settings, 4)
+    )  # what is set up once
+    steps, beams = model.start_search(encoded), beam_search.Beams(encoded, limits, settings, 4)
     torch.cuda.set_sync_debug_mode("error")
     try:
         few_steps(0, steps, beams)

@@ -46,7 +46,7 @@ def test_of_a_model_with_itself_is_the_model(model_type: ModelTypeName, average:
 @torch.no_grad()
 def probabilities(model: EncoderDecoder, source: list[int], words: list[int]) -> np.ndarray:
     """p of each word and of the end."""
-    steps, found = model.steps(encode(model, [source])[0]), []
+    steps, found = model.start_search(encode(model, [source])[0]), []
     for word in [*words, END]:
         found.append(float(steps.predict().log_probs[0, word].exp()))
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
-from nmt.backend.products import supported
+from nmt.backend.products import processor_supports
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
@@ -251,7 +251,7 @@ def test_alignments_in_both_forms() -> None:
 def test_other_precisions_say_nearly_the_same(
     tmp_path: Path, model_type: ModelTypeName, precision: str
 ) -> None:
-    if not supported(precision):  # type: ignore[arg-type]
+    if not processor_supports(precision):  # type: ignore[arg-type]
         pytest.skip("the processor has no instructions for it")
     folder = trained_model(tmp_path, model_type=model_type)
     exact = translator(load(folder, torch.device("cpu")))(LINES)

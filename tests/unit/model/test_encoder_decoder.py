@@ -11,7 +11,7 @@ import torch
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.readout import Candidates, WordProbabilities
+from nmt.model.output_layer import Candidates, WordProbabilities
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.training.validation import sentence_nll
 from tests.small_models import by_loops, interpretations, small_model
@@ -82,7 +82,7 @@ def test_stepwise_decoding_gives_the_same_probabilities(
     model = small_model(model_type, **changes)
     source, target = PAIRS[1]
     batch = batch_of([PAIRS[1]], model.architecture.source_eos)
-    steps, total = model.steps(model.encode(batch.source, batch.source_lengths)), 0.0
+    steps, total = model.start_search(model.encode(batch.source, batch.source_lengths)), 0.0
     for word in [*target, END]:
         total -= float(steps.predict().log_probs[0, word].detach())
         steps.reorder_and_append(torch.tensor([[0]]), torch.tensor([[word]]))
@@ -116,5 +116,5 @@ def test_a_search_has_the_words_of_each_hypothesis_sentence() -> None:
     torch.testing.assert_close(whole, exact.log_softmax(dim=1))
     alive = torch.tensor([1, 2])
     torch.testing.assert_close(words.of(features[alive], 2, alive), whole[alive])
-    words.keep(torch.tensor([1]))
+    words.select_sentences(torch.tensor([1]))
     torch.testing.assert_close(words.of(features[2:], 2, None), whole[2:])

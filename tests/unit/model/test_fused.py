@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.model import attention, readout
+from nmt.model import attention, loss
 from nmt.training import optimizers
 
 B, S, T, N, A = 3, 5, 4, 8, 6
@@ -58,8 +58,8 @@ def test_the_cost(mask: Tensor | None) -> None:
     logits, words = drawn(B, N), torch.tensor([[1], [0], [7]])
     other, b = logits.clone(), drawn(N)
     costs = (
-        readout.logits_to_gradient_(logits, b, words, mask),
-        readout.logits_to_gradient_fused_(other, b, words, mask),
+        loss.logits_to_gradient_(logits, b, words, mask),
+        loss.logits_to_gradient_fused_(other, b, words, mask),
     )
     torch.testing.assert_close(*costs)
     torch.testing.assert_close(logits, other)

@@ -483,7 +483,7 @@ def test_a_resumed_run_keeps_the_library_of_its_products(
     tmp_path: Path, text: Bitext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for chosen, updates in (("torch", 2), ("onednn", 4)):
-        monkeypatch.setattr("nmt.training.trainer.choose_products", lambda *_, chosen=chosen: chosen)
+        monkeypatch.setattr("nmt.training.trainer.choose_matmul_library", lambda *_, chosen=chosen: chosen)
         made = trained(model_run(updates=updates), text, tmp_path / "state")
         assert (
             made.model.readout.backend.matmul_library == "torch"

@@ -7,7 +7,7 @@ import torch
 
 from nmt.backend.products import Backend
 from nmt.data.batches import Batch
-from nmt.model import attention, readout
+from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
 from nmt.training.optimizers import make_dense
@@ -18,10 +18,10 @@ from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
 def gradients(
-    model: EncoderDecoder, batch: Batch, every_position: bool = False
+    model: EncoderDecoder, batch: Batch, include_padding: bool = False
 ) -> tuple[torch.Tensor, list[torch.Tensor]]:
     model.zero_grad()
-    nll = model.total_nll(batch, every_position)
+    nll = model.total_nll(batch, include_padding)
     nll.backward()  # type: ignore[no-untyped-call]
     return nll.detach(), [w.grad.to_dense() for w in model.parameters() if w.grad is not None]
 
@@ -32,7 +32,7 @@ def test_a_bucket_changes_neither_cost_nor_gradients(model_type: ModelTypeName, 
     padded = batch_of(PAIRS, bucket=multiple)
     assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 1 % multiple
     nll, expected = gradients(model, batch_of(PAIRS))
-    found, other = gradients(model, padded, every_position=True)
+    found, other = gradients(model, padded, include_padding=True)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
     for one, two in zip(expected, other, strict=True):
         torch.testing.assert_close(two, one, rtol=1e-9, atol=1e-12)
@@ -41,11 +41,11 @@ def test_a_bucket_changes_neither_cost_nor_gradients(model_type: ModelTypeName, 
 def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor chunks of the logits; padding counts nowhere."""
     model, batch = small_model("rnnsearch"), batch_of(PAIRS, bucket=4)
-    nll, expected = gradients(model, batch, every_position=True)
-    monkeypatch.setitem(attention.AT_ONCE, "cpu", 1)
-    monkeypatch.setattr(readout, "IN_CACHE", 1)
-    monkeypatch.setattr(readout, "CHUNK", 2)
-    found, other = gradients(model, batch, every_position=True)
+    nll, expected = gradients(model, batch, include_padding=True)
+    monkeypatch.setitem(attention.ACTIVATIONS_PER_BLOCK, "cpu", 1)
+    monkeypatch.setattr(loss, "LOGITS_PER_BLOCK", 1)
+    monkeypatch.setattr(loss, "POSITIONS_PER_BLOCK", 2)
+    found, other = gradients(model, batch, include_padding=True)
     torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
     for one, two in zip(expected, other, strict=True):
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
@@ -108,7 +108,7 @@ def test_factors_are_rounded_and_sums_are_not() -> None:
     left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
     assert float(Backend().product(left, right)) == 512 * (1 + 2**-12)
     rounding = Backend("bf16")
-    found = rounding.product(left, rounding.factor(right))
+    found = rounding.product(left, rounding.prepare_weight(right))
     assert found.dtype == torch.float32 and float(found) == 512
     rounding.set_switches()
     assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
@@ -118,7 +118,7 @@ def test_in_bf16_state_and_gradients_stay_in_32_bits(model_type: ModelTypeName) 
     model = small_model(model_type, torch.float32)
     batch = batch_of(PAIRS)
     nll, exact = gradients(model, batch)
-    model.use(Backend("bf16"))
+    model.use_backend(Backend("bf16"))
     rounded_nll, rounded = gradients(model, batch)
     updater = Updater(model, training())
     updater(batch)

@@ -163,7 +163,7 @@ def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: P
 def test_logits_exist_a_chunk_at_a_time(
     text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forced_decoding, "CHUNK", 7)
+    monkeypatch.setattr(forced_decoding, "POSITIONS_PER_BLOCK", 7)
     made = trainer(text, tmp_path)
     largest = 0
 

@@ -86,7 +86,7 @@ def test_the_librarys_scan_is_that_of_the_cells() -> None:
     ).bfloat16().float() * present.unsqueeze(2)
     start = (torch.zeros(2, 5), torch.zeros(2, 5))
     by_library, (h, c) = model.encoder[0].scan(x, start, present)
-    model.use(Backend("bf16"))
+    model.use_backend(Backend("bf16"))
     by_cells, (h_cells, c_cells) = model.encoder[0].scan(x, start, present)
     for one, other in ((by_library, by_cells), (h, h_cells), (c, c_cells)):
         torch.testing.assert_close(one, other, rtol=0.02, atol=0.02)

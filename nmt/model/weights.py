@@ -1,0 +1,36 @@
+"""Weights of the models, and what fills them before training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Generator, Tensor, nn
+
+Initializer = Callable[[Tensor, Generator], object]
+"""A function that fills a weight in place."""
+
+
+def create_weight(inputs: int, outputs: int) -> nn.Parameter:
+    """Return a matrix (inputs, outputs) that `EncoderDecoder.initialize` fills later."""
+    return nn.Parameter(torch.empty(inputs, outputs))
+
+
+def zero(weight: Tensor, generator: Generator) -> None:
+    """Fill with 0, without drawing random numbers."""
+    weight.zero_()
+
+
+def normal(std: float) -> Initializer:
+    """Draw from N(0, std^2)."""
+    return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
+
+
+def uniform(limit: float) -> Initializer:
+    """Draw uniformly between -limit and limit."""
+    return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
+
+
+def orthogonal(scale: float = 1.0) -> Initializer:
+    """Draw an orthogonal matrix (N, N), uniformly over the orthogonal group, times the size of its eigenvalues."""
+    return lambda weight, generator: nn.init.orthogonal_(weight, scale, generator)
