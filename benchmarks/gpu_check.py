@@ -40,10 +40,10 @@ from nmt.io.text_files import write_lines
 from nmt.model import model_types, output_layer
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.training import ModelRun
-from nmt.training.optimizers import make_dense
+from nmt.training.optimizers import make_gradients_dense
 from nmt.training.trainer import Interrupted, Trainer
 from nmt.training.update import Updater
-from nmt.training.validation import GREEDY
+from nmt.training.validation import GREEDY_SEARCH
 
 MODEL_TYPES: dict[ModelTypeName, int] = {"rnnsearch": 1, "rnnencdec": 1, "grconv": 2, "lstm": 1}
 """The model types, each with the factor for its hidden and maxout units."""
@@ -158,7 +158,7 @@ def gradient(model: Any, batch: Batch) -> Tensor:
     """Return the gradient of a batch's cost as one vector of 64 bits."""
     model.zero_grad(set_to_none=True)
     model.total_nll(batch, include_padding=True).backward()
-    make_dense(model.parameters())
+    make_gradients_dense(model.parameters())
     return torch.cat([weight.grad.flatten() for weight in model.parameters()]).cpu().double()
 
 
@@ -286,7 +286,7 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
 def search(setup: Setup) -> Figures:
     """Compare a beam search with one in 64 bits, and time 3,003 sentences at beam 10."""
     found: Figures = {}
-    decoding = GREEDY.model_copy(update={"beam": 5, "max_length_factor": 1})
+    decoding = GREEDY_SEARCH.model_copy(update={"beam": 5, "max_length_factor": 1})
     searched: tuple[ModelTypeName, ...] = ("rnnsearch", "lstm")
     for model_type in searched:
         sizes = setup.sizes(16, 8)
@@ -311,7 +311,7 @@ def search(setup: Setup) -> Figures:
             there = batch.to(setup.device)
             encoded = model.encode(there.source, there.source_lengths)
             limits = batch.source_lengths.numpy() + 2
-            beam_search.search(model, encoded, limits, GREEDY.model_copy(update={"beam": 10}), False)
+            beam_search.search(model, encoded, limits, GREEDY_SEARCH.model_copy(update={"beam": 10}), False)
     seconds = time.monotonic() - begin
     return found | {"sentences": len(batches) * sizes.batch, "seconds": seconds}
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, os_errors_as_user_error
 from nmt.io.files import parse_path
-from nmt.settings.base import validated
+from nmt.settings.base import validate_settings
 from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
-from nmt.store.model_folder import text_settings
+from nmt.store.model_folder import read_text_settings
 
 if TYPE_CHECKING:
     from nmt.decoding.translator import TextTranslator
@@ -35,8 +35,8 @@ class Model:
         from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
-        decoding = self.text.search(compute, TranslateOptions())
-        self.models = trained_model.load_all(
+        decoding = self.text.decoding_settings(compute, TranslateOptions())
+        self.models = trained_model.load_models(
             folders, decoding.device, decoding.threads, compute.precision, "auto", announced=False
         )
         self._shortlist = load_shortlist(shortlist, self.models) if shortlist else None
@@ -89,7 +89,7 @@ class Model:
         Raises:
             UserError: an option has no such value, or the model cannot do what it asks for.
         """
-        asked = validated(PythonOptions, options, "translate")
+        asked = validate_settings(PythonOptions, options, "translate")
         translator = self.translator(asked, asked.n_best or 1, asked.attention)
         ranked = translator([text] if isinstance(text, str) else text)
         found = ranked if asked.n_best else [translations[0] for translations in ranked]
@@ -162,12 +162,12 @@ def load(
     paths = [parse_path(one, "nmt.load") for one in (folder, *others)]
     words = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
     with os_errors_as_user_error():
-        return Model(paths, validated(ComputeOptions, options, "nmt.load"), words)
+        return Model(paths, validate_settings(ComputeOptions, options, "nmt.load"), words)
 
 
 def common_text_settings(folders: Sequence[Path]) -> TextSettings:
     """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
-    first, *others = (text_settings(folder) for folder in folders)
+    first, *others = (read_text_settings(folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         if other.model_copy(update={"decoding": first.decoding}) != first:
             raise UserError(

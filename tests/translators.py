@@ -7,8 +7,8 @@ from pathlib import Path
 from nmt.settings.decoding import Decoding, TextSettings
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
-from nmt.store.model_folder import package
-from nmt.training.checkpoint import export
+from nmt.store.model_folder import write_text_settings
+from nmt.training.checkpoint import export_model
 from nmt.training.trainer import Trainer
 from tests.bitexts import vocabulary, write_bitext
 from tests.training_settings import decoding, model_run
@@ -31,6 +31,6 @@ def trained_model(here: Path, model_type: ModelTypeName = "rnnsearch", seed: int
     trainer.resume(None)
     trainer.run()
     folder = here / "model"
-    export(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
-    package(folder, text_settings())
+    export_model(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    write_text_settings(folder, text_settings())
     return folder

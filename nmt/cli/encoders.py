@@ -81,13 +81,15 @@ def _encoded(
     from nmt.decoding.encoders import encode_sentences
     from nmt.decoding.translator import choose_text_processors
     from nmt.io.text_files import open_lines
-    from nmt.store.model_folder import TEXT
+    from nmt.store.model_folder import TEXT_SETTINGS
 
     source: TextCodec = TokenText()
-    if not tokenized or (model_path / TEXT).is_file():  # the workflow encodes before it writes that file
+    if (
+        not tokenized or (model_path / TEXT_SETTINGS).is_file()
+    ):  # the workflow encodes before it writes that file
         text = common_text_settings([model_path])
         source, _ = choose_text_processors(text, tokenized)
-        search = text.search(compute, TranslateOptions())
+        search = text.decoding_settings(compute, TranslateOptions())
         compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
 
     (model,), batch_size = load_models([model_path], compute)

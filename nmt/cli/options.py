@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.io.files import is_replaceable, read_file
-from nmt.settings.base import parse
+from nmt.settings.base import parse_json_settings
 from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[
     """Load the models of a step of the workflow, and return them with the size of a batch."""
     from nmt.store import trained_model
 
-    models = trained_model.load_all(folders, compute.device or "auto", compute.threads or 1)
+    models = trained_model.load_models(folders, compute.device or "auto", compute.threads or 1)
     return models, compute.batch_size or 80
 
 
@@ -149,7 +149,7 @@ def parse_settings(
         with suppress(ValueError):  # what is no JSON is refused below
             values = json.loads(text)
             text = json.dumps(complete(values)) if isinstance(values, dict) else text
-    return parse(schema, text, where)
+    return parse_json_settings(schema, text, where)
 
 
 _WRITTEN = ("output", "plot")

@@ -69,10 +69,10 @@ def decode(
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt.evaluation.translations import provenance_path, sha256_of_lines, write_model_names
-    from nmt.store.result_store import model_facts, provide
+    from nmt.store.result_store import collect_model_facts, provide_result
 
     facts = {
-        "models": model_facts(model_paths),
+        "models": collect_model_facts(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         # the reference decides which sentences have no unknown word
@@ -89,7 +89,7 @@ def decode(
         from nmt.store.model_folder import WEIGHTS
 
         translations = paths[name]
-        models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
+        models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
         record = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
         done = translate_file(models, source, reference, mode, decoding, translations, average)
@@ -98,7 +98,7 @@ def decode(
     # in the format that the output's name asks for
     name = f"translations{output.suffix}"
     outputs = {name: output, "translations.provenance.json": provenance_path(output)}
-    provide(store, facts, outputs, translate)
+    provide_result(store, facts, outputs, translate)
     # a model may have had another name when its translations were made
     sentences = write_model_names(output, [folder.name for folder in model_paths])
     click.echo(f"{output}: {sentences:,} sentences", err=True)
@@ -129,7 +129,7 @@ def perplexity(
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import model_facts, provide
+    from nmt.store.result_store import collect_model_facts, provide_result
 
     def measure(paths: Mapping[str, Path]) -> None:
         from nmt.decoding.test_set import measure_perplexity
@@ -140,12 +140,12 @@ def perplexity(
         )
 
     facts = {
-        "models": model_facts(model_paths),
+        "models": collect_model_facts(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         "perplexity_of": sha256_of_lines(reference),
     }
-    provide(store, facts, {"perplexity.json": output}, measure)
+    provide_result(store, facts, {"perplexity.json": output}, measure)
     write_json(output, {"model": name, "seed": seed, **read_json(output)})
 
 
@@ -163,7 +163,7 @@ def align(
 ) -> None:
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
     from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import model_facts, provide
+    from nmt.store.result_store import collect_model_facts, provide_result
 
     def measure(paths: Mapping[str, Path]) -> None:
         from nmt.decoding.test_set import align_file
@@ -172,11 +172,11 @@ def align(
         align_file(model, source, target, batch_size, paths["alignments.jsonl"])
 
     facts = {
-        "models": model_facts([model_path]),
+        "models": collect_model_facts([model_path]),
         "source": sha256_of_lines(source),
         "attention_for": sha256_of_lines(target),
     }
-    provide(store, facts, {"alignments.jsonl": output}, measure)
+    provide_result(store, facts, {"alignments.jsonl": output}, measure)
 
 
 _lists = click.option(
@@ -224,7 +224,7 @@ def rescore(
     killed, the same command resumes the work.
     """
     from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import model_facts, provide
+    from nmt.store.result_store import collect_model_facts, provide_result
 
     # in the formats that the outputs' names ask for
     best_name = f"best{output.suffix}"
@@ -240,7 +240,7 @@ def rescore(
         click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
 
     facts = {
-        "models": model_facts(model_paths),
+        "models": collect_model_facts(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         "lists": sha256_of_lines(lists),
@@ -249,7 +249,7 @@ def rescore(
     outputs = {best_name: output}
     if output_lists:
         outputs[lists_name] = output_lists
-    provide(store, facts, outputs, run)
+    provide_result(store, facts, outputs, run)
 
 
 @click.command()

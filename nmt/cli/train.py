@@ -22,7 +22,7 @@ from nmt.cli.options import (
     vocabularies,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MOST_WORDS
+from nmt.settings.base import MAX_SENTENCE_LENGTH
 from nmt.settings.decoding import TextSettings
 from nmt.settings.paper import complete_run, complete_text
 from nmt.settings.training import ModelRun
@@ -109,8 +109,8 @@ def train(
     # without PyTorch, since a training that is finished needs none
     from nmt.data.meta import data_checksums
     from nmt.io.system import seconds_until_stop
-    from nmt.store.model_folder import initial_weights, read_key
-    from nmt.store.result_store import TrainingStore, link_model, model_key, training_facts
+    from nmt.store.model_folder import find_initial_weights, read_model_key
+    from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
@@ -119,11 +119,11 @@ def train(
     if continue_from and init_from:
         raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
-    base_key = read_key(continue_from) if continue_from else None
-    data = data_checksums(train_folder, dev_folder) | initial_weights(init_from)
-    facts = training_facts(run, data, base_key)
+    base_key = read_model_key(continue_from) if continue_from else None
+    data = data_checksums(train_folder, dev_folder) | find_initial_weights(init_from)
+    facts = collect_training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
-    finished = store.find_model(model_key(facts, run))
+    finished = store.find_model(compute_model_key(facts, run))
     if finished:
         click.echo(f"nmt: {output.name}: is trained, in {finished}", err=True)
     else:
@@ -164,7 +164,7 @@ def package(model_path: Path, settings: str) -> None:
     """
     from nmt.store import model_folder
 
-    model_folder.package(model_path, parse_settings(TextSettings, settings, complete_text))
+    model_folder.write_text_settings(model_path, parse_settings(TextSettings, settings, complete_text))
 
 
 @click.command()
@@ -186,9 +186,9 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
     equal bytes.
     """
-    from nmt.store.release import pack
+    from nmt.store.release import pack_model
 
-    names = pack(model_path, output, with_final_state, bits)
+    names = pack_model(model_path, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(names)}", err=True)
 
 
@@ -204,7 +204,7 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `nmt model release`, each into a folder with its model's name, and verify their checksums."""
-    from nmt.store.release import unpack as extract
+    from nmt.store.release import unpack_model as extract
 
     for archive in archives:
         click.echo(extract(archive, output))
@@ -222,7 +222,7 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 )
 @click.option(
     "--likely",
-    type=click.IntRange(1, MOST_WORDS),
+    type=click.IntRange(1, MAX_SENTENCE_LENGTH),
     default=LIKELY_TRANSLATIONS,
     show_default=True,
     help="Number of target words for each source word.",

@@ -28,7 +28,7 @@ from nmt.cli.terminal import (
     writer,
 )
 from nmt.errors import UserError
-from nmt.settings.base import WIDEST
+from nmt.settings.base import MAX_BEAM_SIZE
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.model_types import ALIGNING
 
@@ -52,7 +52,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object pe
 @options_of(TranslateOptions, "options")
 @click.option(
     "--n-best",
-    type=click.IntRange(1, WIDEST),
+    type=click.IntRange(1, MAX_BEAM_SIZE),
     metavar="N",
     help="Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
     "LOG-PROBABILITY, with the number of the input line from 0. A smaller beam size is raised to N.",

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from nmt.errors import UserError
-from nmt.settings.base import Settings, read
+from nmt.settings.base import Settings, read_settings
 
 ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
 META = "meta.json"
@@ -34,7 +34,7 @@ def read_meta(folder: Path) -> Meta:
     """Return the counts and checksums of the bitext in a folder. A UserError says if there is none."""
     if not (folder / "meta.json").is_file():
         raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
-    return read(Meta, folder / "meta.json", "make the bitext again")
+    return read_settings(Meta, folder / "meta.json", "make the bitext again")
 
 
 def data_checksums(train: Path, dev: Path) -> dict[str, str]:

@@ -15,10 +15,10 @@ from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
 from nmt.model.model_types.grconv import GrConv
 from nmt.settings.model_types import TREE_MAKING
-from nmt.store.trained_model import TrainedModel, Words
+from nmt.store.trained_model import Tokens, TrainedModel
 
 
-def encode_sentences(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
+def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], size: int) -> Vectors:
     """Return the vectors that the encoder hands to its decoder, (n, D), computed in batches of up to `size` sentences.
 
     Raises:
@@ -26,8 +26,8 @@ def encode_sentences(model: TrainedModel, sentences: Sequence[Words], size: int)
     """
 
     @torch.no_grad()
-    def compute(sentences: list[Words]) -> list[Vectors]:
-        batch = model.batch(sentences)
+    def compute(sentences: list[Tokens]) -> list[Vectors]:
+        batch = model.make_batch(sentences)
         vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_lengths))
         if vectors is None:
             raise UserError(
@@ -51,7 +51,7 @@ class Tree:
     gates: list[list[list[float]]]
 
 
-def compute_tree(model: TrainedModel, words: Words) -> Tree:
+def compute_tree(model: TrainedModel, words: Tokens) -> Tree:
     """Return the tree that a gated recursive convolution makes of a sentence's words or subword units (Sec. 2.2).
 
     The model reads unknown words as [UNK]. Raises a `UserError` for a model of another type.

@@ -22,7 +22,7 @@ from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, select_positions
 from nmt.model.loss import POSITIONS_PER_BLOCK
 from nmt.settings.decoding import Average
-from nmt.store.trained_model import TrainedModel, Words
+from nmt.store.trained_model import Tokens, TrainedModel
 
 STEPS = 256
 """Number of target words whose states and attention are in memory at once."""
@@ -50,14 +50,14 @@ class WordScores:
 
 def score_translations(
     models: Sequence[TrainedModel],
-    pairs: Sequence[tuple[Words, Words]],
+    pairs: Sequence[tuple[Tokens, Tokens]],
     size: int,
     attention: bool = True,
     average: Average = "probability",
 ) -> list[WordScores]:
     """Score pairs of source and translation, in their order, in batches of up to `size` of similar length."""
 
-    def compute(batch: list[tuple[Words, Words]]) -> list[WordScores]:
+    def compute(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
         return Scorer(models, sources, average).batch([*enumerate(targets)], attention)
 
@@ -69,25 +69,25 @@ class Scorer:
 
     @torch.no_grad()
     def __init__(
-        self, models: Sequence[TrainedModel], sources: Sequence[Words], average: Average = "probability"
+        self, models: Sequence[TrainedModel], sources: Sequence[Tokens], average: Average = "probability"
     ) -> None:
         """Take models that share their vocabularies."""
         self.models, self.sources, self.average = models, sources, average
-        batch = models[0].batch(sources)
+        batch = models[0].make_batch(sources)
         self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
     def __call__(
-        self, targets: Sequence[tuple[int, Words]], size: int, attention: bool = True
+        self, targets: Sequence[tuple[int, Tokens]], size: int, attention: bool = True
     ) -> list[WordScores]:
         """Score translations, each with the row of its source, in batches of up to `size` of similar length."""
         lengths = [len(target) for _, target in targets]
         return map_in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
 
     @torch.no_grad()
-    def batch(self, targets: Sequence[tuple[int, Words]], attention: bool = True) -> list[WordScores]:
+    def batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
         """Score one batch of translations, each with the row of its source."""
         first = self.models[0]
-        batch = first.batch([[] for _ in targets], [target for _, target in targets])
+        batch = first.make_batch([[] for _ in targets], [target for _, target in targets])
         rows = torch.tensor([row for row, _ in targets], device=first.device)
         scored = [
             word_log_probabilities(model.network, encoded.select(rows), batch, attention)
@@ -112,7 +112,7 @@ class Scorer:
 
 def in_words(
     model: TrainedModel,
-    source: Words,
+    source: Tokens,
     beginnings: Sequence[int],
     scores: NDArray[np.float64],
     attention: NDArray[np.floating] | None,

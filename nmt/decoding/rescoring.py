@@ -25,7 +25,7 @@ from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average
-from nmt.store.trained_model import TrainedModel, Words
+from nmt.store.trained_model import Tokens, TrainedModel
 
 HYPOTHESES_PER_GROUP = 2000
 """Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
@@ -42,7 +42,7 @@ class Rescorer:
     batch_size: int = 256
     weight: float = 0.5
 
-    def compute_log_probabilities(self, lists: Sequence[tuple[Words, Sequence[str]]]) -> list[list[float]]:
+    def compute_log_probabilities(self, lists: Sequence[tuple[Tokens, Sequence[str]]]) -> list[list[float]]:
         """Return log p(T | S) of the hypotheses of some sentences, in nats, the end symbol included.
 
         Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together, and equal

@@ -28,7 +28,7 @@ from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
 from nmt.settings.model_types import ALIGNING
 from nmt.settings.text import Tokenization
-from nmt.store.trained_model import TrainedModel, Words
+from nmt.store.trained_model import Tokens, TrainedModel
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,17 @@ class Translator:
     average: Average = "probability"
     shortlist: Shortlist | None = None
 
-    def __call__(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
+    def __call__(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence, best first."""
         return map_in_batches(
             self.batch, sources, [len(words) for words in sources], self.decoding.batch_size
         )
 
     @torch.no_grad()
-    def batch(self, sources: Sequence[Words]) -> list[list[Hypothesis]]:
+    def batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence of one batch, best first."""
         model, first = joined([one.network for one in self.models], self.average), self.models[0]
-        batch = first.batch(sources)
+        batch = first.make_batch(sources)
         return beam_search.search(
             model,
             model.encode(batch.source, batch.source_lengths),
@@ -76,7 +76,7 @@ class Translator:
 def translation(
     model: TrainedModel,
     line: str,
-    pieces: Sequence[Words],
+    pieces: Sequence[Tokens],
     hypotheses: Sequence[Hypothesis],
     *,
     text: TextCodec,
@@ -168,7 +168,7 @@ class TextTranslator:
             shortlist: the allowed target words for each line; None for all.
         """
         aligns = any(model.run.aligns for model in models)
-        unknown = text.unknown_words(options)
+        unknown = text.unknown_word_policy(options)
         self._copying = unknown == "copy"
         if self._copying and not aligns:
             raise UserError(
@@ -178,7 +178,7 @@ class TextTranslator:
         self._source, self._target = choose_text_processors(text, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and aligns
-        decoding = text.search(compute, options, n_best)
+        decoding = text.decoding_settings(compute, options, n_best)
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
         if unknown == "forbid" and decoding.if_no_eos == "retry":
             decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
@@ -200,7 +200,7 @@ class TextTranslator:
         ]
 
     def _translations(
-        self, line: str, pieces: Sequence[Words], n_best: Sequence[Sequence[Hypothesis]]
+        self, line: str, pieces: Sequence[Tokens], n_best: Sequence[Sequence[Hypothesis]]
     ) -> list[Translation]:
         """Return the translations of a line, given the hypotheses of each of its pieces, best first.
 
@@ -221,7 +221,7 @@ class TextTranslator:
         ]
 
 
-def copied(tokens: Words, source: Words, attention: np.ndarray) -> list[str]:
+def copied(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
     """Replace each [UNK] by the source word with most attention, of attention (T, S)."""
     return [
         source[int(row.argmax())] if word == UNKNOWN_WORD else word

@@ -18,7 +18,7 @@ from nmt.io.compression import name_without_compression
 from nmt.io.files import sha256, write_json
 from nmt.io.system import describe_environment
 from nmt.io.text_files import read_lines
-from nmt.settings.base import parse, read
+from nmt.settings.base import parse_json_settings, read_settings
 from nmt.settings.decoding import Average, Decoding
 
 Count = Annotated[int, Field(ge=0)]
@@ -93,7 +93,7 @@ def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
     if provenance_path(path).is_file():
         check_unaltered(path)
     for number, line in enumerate(read_lines(path), start=1):
-        yield parse(TranslationRecord, line, f"{path}, line {number}", "make the file again")
+        yield parse_json_settings(TranslationRecord, line, f"{path}, line {number}", "make the file again")
 
 
 def read_plain(path: str | Path, count: int) -> list[list[str]]:
@@ -173,7 +173,7 @@ def write_model_names(translations: Path, names: Sequence[str]) -> int:
 
 def read_provenance(translations: Path) -> dict[str, Any]:
     """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
-    return read(_Provenance, provenance_path(translations), "decode again").model_dump()
+    return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump()
 
 
 def check_unaltered(translations: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from nmt.io.system import count_cpus
-from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
+from nmt.settings.base import BatchSize, BeamSize, OmitsDefaults, Settings, Threads, TokenCount
 from nmt.settings.text import Languages, Tokenization
 
 IfNoEos = Literal["widen_beam", "retry", "best"]
@@ -20,7 +20,7 @@ SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""
 
 
-class Decoding(WithoutDefaults):
+class Decoding(OmitsDefaults):
     """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
@@ -29,7 +29,7 @@ class Decoding(WithoutDefaults):
     """What happens if no translation in the beam ends. widen_beam: search again with a beam that is doubled repeatedly.
     retry: as the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
     translation (widen and retry do this in the end, too)."""
-    max_beam: Width
+    max_beam: BeamSize
     """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """What these further searches may cost for a sentence, in multiples of the work of its first search (hypotheses x
@@ -40,7 +40,7 @@ class Decoding(WithoutDefaults):
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads
     """Threads of the matrix products."""
-    beam: Width
+    beam: BeamSize
     """Beam size. Every finished translation takes one place of the beam."""
     normalize_by_length: bool
     """Rank finished translations by log-probability divided by length."""
@@ -49,7 +49,7 @@ class Decoding(WithoutDefaults):
     unknown: Unknown
     """Column "All" of Table 1. allowed: the model can write [UNK], as the note to the table says. excluded: it cannot,
     as in Cho et al. (2014b). In the column "No UNK" it never can."""
-    n_best: Width
+    n_best: BeamSize
     """Number of translations that are kept for each sentence. With fewer than `beam`, a search ends as soon as they are
     certain."""
 
@@ -82,7 +82,7 @@ class ComputeOptions(Settings):
 class TranslateOptions(Settings):
     """What a translation is: options of the command line and keywords of `Model.translate`. None: the model's own."""
 
-    beam_size: Width | None = Field(
+    beam_size: BeamSize | None = Field(
         default=None,
         description="Beam size: hypotheses kept at each step. 1 is greedy search, the fastest [default: the model's].",
     )
@@ -97,7 +97,7 @@ class TranslateOptions(Settings):
         description="The text is already tokenized, as by `nmt data tokenize`, and the translation, too. This is so "
         "for models of such text in any case.",
     )
-    max_words: Words = Field(
+    max_words: TokenCount = Field(
         default=100,
         description="Translate longer lines in pieces of at most this many tokens. If possible, a piece ends with a "
         "full stop or comma.",
@@ -107,14 +107,14 @@ class TranslateOptions(Settings):
 class PythonOptions(TranslateOptions):
     """Keywords of `Model.translate`: those of the command line, and what it tells by its output's form."""
 
-    n_best: Width | None = None
+    n_best: BeamSize | None = None
     """Number of translations of a line. A smaller beam size is raised to it. None: the best one alone, not in a list.
     """
     attention: bool = True
     """Whether translations have their attention."""
 
 
-class TextSettings(WithoutDefaults):
+class TextSettings(OmitsDefaults):
     """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
 
     languages: Languages
@@ -124,7 +124,9 @@ class TextSettings(WithoutDefaults):
     tokenized: bool = False
     """Whether the training text came tokenized, by whatever tool. Then the model translates tokens."""
 
-    def search(self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1) -> Decoding:
+    def decoding_settings(
+        self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1
+    ) -> Decoding:
         """Return the settings of a search, with those replaced that the options name."""
         changes = {
             "beam": max(options.beam_size or self.decoding.beam, n_best),
@@ -136,6 +138,6 @@ class TextSettings(WithoutDefaults):
         }
         return self.decoding.model_copy(update=changes)
 
-    def unknown_words(self, options: TranslateOptions) -> UnknownWords:
+    def unknown_word_policy(self, options: TranslateOptions) -> UnknownWords:
         """Return what is done about words that the model cannot write."""
         return options.unknown or ("forbid" if self.decoding.unknown == "excluded" else "keep")

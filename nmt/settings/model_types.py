@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import WithoutDefaults
+from nmt.settings.base import OmitsDefaults
 
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Number of units of a layer."""
@@ -22,7 +22,7 @@ Deviation = Annotated[float, Field(gt=0, le=100)]
 """Standard deviation of normally distributed initial weights."""
 
 
-class Architecture(WithoutDefaults):
+class Architecture(OmitsDefaults):
     """Settings that every model type has."""
 
     hidden_units: Size

@@ -7,27 +7,27 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WrapValidator
 
 from nmt.settings.base import (
-    MOST_WORDS,
+    MAX_SENTENCE_LENGTH,
     BatchSize,
+    Fraction,
     Identifier,
+    OmitsDefaults,
     PositiveInt,
     Seed,
     Seeds,
     Settings,
-    Share,
     Threads,
-    WithoutDefaults,
-    Words,
+    TokenCount,
 )
 from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName, architecture_of
 
 
-class Training(WithoutDefaults):
+class Training(OmitsDefaults):
     """Settings of the training: optimizer, batches, stopping, bookkeeping (paper, Sec. 4.2 and B.2)."""
 
     optimizer: Literal["adadelta", "adam", "sgd"]
     """adadelta (as in the paper), adam, or sgd (without momentum, as in Sutskever et al., 2014)."""
-    rho: Share
+    rho: Fraction
     """Adadelta's decay of its averages."""
     epsilon: Annotated[float, Field(gt=0, le=1)]
     """Adadelta's (or Adam's) epsilon."""
@@ -84,7 +84,7 @@ class Training(WithoutDefaults):
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. Batches then have few
     different shapes, each with its own CUDA graph: 10 if the longest side has 50 words."""
-    cuda_graph_max_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
+    cuda_graph_max_words: Annotated[int, Field(ge=0, le=MAX_SENTENCE_LENGTH)] | None = None
     """Updates are recorded as CUDA graphs if the longest side of their batch has at most this many words. Recordings
     keep the memory of the largest batch, so a smaller number saves memory, but what is not recorded takes longer. 0:
     nothing is recorded. null: everything is. No result depends on it."""
@@ -127,7 +127,7 @@ class ModelEntry(Settings):
     """Name in tables and figures."""
     model_type: ModelTypeName
     """rnnencdec, rnnsearch, grconv or lstm; each has its own keys of `architecture`."""
-    max_words: Words
+    max_words: TokenCount
     """Longest side, in words, of the pairs that the model is trained on."""
     continue_from: Identifier | None = None
     """The model whose final state it continues from: weights, optimizer, position in the data, counts and hours."""
@@ -144,14 +144,14 @@ class ModelEntry(Settings):
         return MODEL_TYPES[self.model_type].aligns
 
 
-class ModelRun(WithoutDefaults):
+class ModelRun(OmitsDefaults):
     """The settings of one run, which decide its weights together with the data: those of `nmt train --settings`."""
 
     model: Identifier
     """Id of the model. The runs of one model differ only in `seed`."""
     label: str
     model_type: ModelTypeName
-    max_words: Words
+    max_words: TokenCount
     seed: Seed
     """Seed of the initial weights, and of the order of the training pairs with `training.order: seed`."""
     sample_seed: Seed | None = None

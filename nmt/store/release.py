@@ -29,12 +29,20 @@ from nmt.io.files import (
     write_json,
 )
 from nmt.settings.model_types import MODEL_TYPES
-from nmt.store.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, SUMMARY, TEXT, WEIGHTS
-from nmt.store.tensors import halved, load_metadata, load_tensors, save_tensors
+from nmt.store.model_folder import (
+    FINAL_STATE,
+    HISTORY,
+    MODEL_CARD,
+    RELEASED_FILES,
+    SUMMARY,
+    TEXT_SETTINGS,
+    WEIGHTS,
+)
+from nmt.store.tensors import load_metadata, load_tensors, round_to_float16, save_tensors
 
 SUFFIX = ".tar.zst"
-SUMS = "SHA256SUMS"
-ADDED = (HISTORY, TEXT)
+CHECKSUMS = "SHA256SUMS"
+OPTIONAL_FILES = (HISTORY, TEXT_SETTINGS)
 """Optional files, packed if they exist. The final state is larger than the weights, and packed only on request."""
 
 ROUNDED = (
@@ -44,7 +52,7 @@ _ALWAYS, _RATIO = 1 << 26, 100
 """Bytes that every archive may unpack to, and how many more for each of its own. Weights hardly shrink."""
 
 
-def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
+def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
     bits: of a weight, 32 or 16. With 16 the weights are rounded, and the card says so. A card is written if there is
@@ -59,12 +67,12 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
         )
     if not archive.name.endswith(SUFFIX):
         raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
-    needed = [*RELEASED, *([FINAL_STATE] if with_final_state else [])]
-    if missing := [name for name in needed if name != CARD and not (folder / name).is_file()]:
+    needed = [*RELEASED_FILES, *([FINAL_STATE] if with_final_state else [])]
+    if missing := [name for name in needed if name != MODEL_CARD and not (folder / name).is_file()]:
         raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
-    if not (folder / CARD).is_file():
+    if not (folder / MODEL_CARD).is_file():
         write_card(folder)
-    names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
+    names = sorted([*needed, *(name for name in OPTIONAL_FILES if (folder / name).is_file())])
     with (
         atomic_path(archive) as temporary,
         TemporaryDirectory() as place,
@@ -79,8 +87,8 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
             with path.open("rb") as file:
                 tar.addfile(_entry(f"{top}/{name}", path.stat().st_size), file)
         text = "".join(f"{sha256(path)}  {name}\n" for name, path in files.items())
-        tar.addfile(_entry(f"{top}/{SUMS}", len(text)), io.BytesIO(text.encode("ascii")))
-    return [*names, SUMS]
+        tar.addfile(_entry(f"{top}/{CHECKSUMS}", len(text)), io.BytesIO(text.encode("ascii")))
+    return [*names, CHECKSUMS]
 
 
 def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
@@ -89,14 +97,14 @@ def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
     Returns the files by name.
     """
     whole = folder / WEIGHTS
-    weights = halved(load_tensors(whole), whole)
+    weights = round_to_float16(load_tensors(whole), whole)
     save_tensors(place / WEIGHTS, weights, {"vocabularies": load_metadata(whole).get("vocabularies", "{}")})
-    (place / CARD).write_bytes((folder / CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
+    (place / MODEL_CARD).write_bytes((folder / MODEL_CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
 
     checksums = {"weights": sha256(place / WEIGHTS), "rounded_from": sha256(whole)}
     with errors_as_user_error(folder / SUMMARY, "make it again", TypeError):
         write_json(place / SUMMARY, read_json(folder / SUMMARY) | checksums)
-    return {name: place / name for name in (CARD, SUMMARY, WEIGHTS)}
+    return {name: place / name for name in (MODEL_CARD, SUMMARY, WEIGHTS)}
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:
@@ -105,7 +113,7 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
     return entry
 
 
-def unpack(archive: Path, output: Path) -> Path:
+def unpack_model(archive: Path, output: Path) -> Path:
     """Unpack an archive of `pack` into `output`, check every checksum, and return the model's folder.
 
     The folder appears whole or not at all. Raises a `UserError` for a damaged archive, one that holds anything but
@@ -170,14 +178,14 @@ def _is_safe_name(name: str) -> bool:
 
 
 def _check_sums(archive: Path, folder: Path) -> None:
-    sums = folder / SUMS
+    sums = folder / CHECKSUMS
     text = read_file(sums).decode(errors="replace") if sums.is_file() else ""
     stated = {name: total for total, _, name in (line.partition("  ") for line in text.splitlines())}
     found = {path.name: sha256(path) for path in folder.iterdir() if path != sums}
     for name in sorted(stated.keys() | found.keys()):
         if stated.get(name) != found.get(name):
             raise UserError(
-                f"{archive}: {name} is not what {SUMS} says; get it again, as `nmt model release` made it"
+                f"{archive}: {name} is not what {CHECKSUMS} says; get it again, as `nmt model release` made it"
             )
 
 
@@ -185,7 +193,7 @@ def _check_sums(archive: Path, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Text:
+class CorpusInfo:
     """The text of a model, as far as it is known: languages (source, target), names of corpora."""
 
     languages: tuple[str, ...] = ()
@@ -194,7 +202,7 @@ class Text:
     test: tuple[str, ...] = ()
 
 
-def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | None = None) -> None:
+def write_card(folder: Path, text: CorpusInfo | None = None, scores: dict[str, Any] | None = None) -> None:
     """Write the card of the model in `folder` from its summary and settings, with scores if they are given.
 
     Raises a `UserError` for a summary or settings that no training wrote.
@@ -202,12 +210,14 @@ def write_card(folder: Path, text: Text | None = None, scores: dict[str, Any] | 
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
     files = f"{folder}: summary.json, settings.json or the scores"
     with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
-        data = card(summary, settings, text or Text(), scores).encode()
-    with atomic_path(folder / CARD) as temporary:
+        data = format_card(summary, settings, text or CorpusInfo(), scores).encode()
+    with atomic_path(folder / MODEL_CARD) as temporary:
         temporary.write_bytes(data)
 
 
-def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
+def format_card(
+    summary: dict[str, Any], settings: dict[str, Any], text: CorpusInfo, scores: dict[str, Any] | None
+) -> str:
     """Return the card as Markdown."""
     model_type = MODEL_TYPES[summary["model_type"]]
     training, architecture, code = (
@@ -248,7 +258,7 @@ def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: 
     )
 
 
-def _scores(text: Text, scores: dict[str, Any] | None) -> str:
+def _scores(text: CorpusInfo, scores: dict[str, Any] | None) -> str:
     if scores is None:
         return "None yet: the model's translations have not been evaluated."
     bleu_all, bleu_no_unk = (

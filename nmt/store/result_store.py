@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.io.files import link_file, read_json, sha256, write_json
-from nmt.settings.base import Flat, differences, flatten
+from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
     FINAL_STATE,
@@ -40,7 +40,7 @@ LINKED = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
 """Files of a finished model that do not depend on its names."""
 
 
-def key_of(facts: Mapping[str, Any]) -> str:
+def compute_key(facts: Mapping[str, Any]) -> str:
     """Return the key of a result: the first digits of the SHA-256 of the facts that decide it."""
     text = json.dumps(facts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
@@ -49,7 +49,9 @@ def key_of(facts: Mapping[str, Any]) -> str:
 # --- trainings --------------------------------------------------------------------------------------------------------
 
 
-def training_facts(run: ModelRun, data: Mapping[str, str], base_key: str | None = None) -> Flat:
+def collect_training_facts(
+    run: ModelRun, data: Mapping[str, str], base_key: str | None = None
+) -> FlatSettings:
     """Return all that decides the weights of a training, with dotted keys.
 
     Args:
@@ -63,9 +65,9 @@ def training_facts(run: ModelRun, data: Mapping[str, str], base_key: str | None 
     return flatten(facts)
 
 
-def model_key(facts: Flat, run: ModelRun) -> str:
+def compute_model_key(facts: FlatSettings, run: ModelRun) -> str:
     """Return the key of a finished model: of its training, and of what decides when that ends and what it keeps."""
-    return key_of({"training": key_of(facts), "ending": run.ending_fields()})
+    return compute_key({"training": compute_key(facts), "ending": run.ending_fields()})
 
 
 class TrainingStore:
@@ -88,25 +90,28 @@ class TrainingStore:
                 return summary.parent
         return None
 
-    def state_folders(self, name: str, facts: Flat, run: ModelRun) -> list[Path]:
+    def find_state_folders(self, name: str, facts: FlatSettings, run: ModelRun) -> list[Path]:
         """Return the folders in which a training may lie, the first choice first.
 
         The first is for all trainings with these facts, whenever they end. If it has gone on beyond the end that the
         settings ask for, the second is for this end alone.
         """
-        key = key_of(facts)
-        return [self._state_folder(name, key), self._state_folder(name, f"{key}-{model_key(facts, run)}")]
+        key = compute_key(facts)
+        return [
+            self._state_folder(name, key),
+            self._state_folder(name, f"{key}-{compute_model_key(facts, run)}"),
+        ]
 
     def _state_folder(self, name: str, key: str) -> Path:
         # the model may have had another name
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
-    def compare_with_former(self, name: str, facts: Flat) -> str:
+    def describe_changes(self, name: str, facts: FlatSettings) -> str:
         """Return how the facts differ from those of the most similar former training of a name; "" if there is none."""
         # A key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
         pattern = f"{name}-{'?' * KEY_DIGITS}/{FACTS}"
         former = [(read_json(file), file.parent) for file in self.folder.glob(pattern)]
-        changes = [(differences(was, facts), folder) for was, folder in former if was != facts]
+        changes = [(describe_differences(was, facts), folder) for was, folder in former if was != facts]
         if not changes:
             return ""
         change, folder = min(changes, key=lambda entry: entry[0].count(" was "))
@@ -138,19 +143,19 @@ def link_model(finished: Path, output: Path, run: ModelRun) -> dict[str, Any]:
 # --- results that are made with models --------------------------------------------------------------------------------
 
 
-def model_facts(folders: Sequence[Path]) -> list[Mapping[str, str]]:
+def collect_model_facts(folders: Sequence[Path]) -> list[Mapping[str, str]]:
     """Return, for each model's folder, checksums of all that decides what the model computes."""
     names = (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
     return [
         {
             **{name: sha256(folder / name) for name in names},
-            "architecture": key_of(read_json(folder / SETTINGS)["architecture"]),
+            "architecture": compute_key(read_json(folder / SETTINGS)["architecture"]),
         }
         for folder in folders
     ]
 
 
-def provide(
+def provide_result(
     store: Path | None,
     facts: Mapping[str, Any],
     outputs: Mapping[str, Path],
@@ -167,7 +172,7 @@ def provide(
     if store is None:
         make(outputs)
         return
-    folder = store / "results" / key_of(facts)
+    folder = store / "results" / compute_key(facts)
     stored = {name: folder / name for name in outputs}
     if not all(path.is_file() for path in (*stored.values(), folder / FACTS)):
         folder.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
     """Return tensors rounded to 16 bits (IEEE 754 binary16). A UserError names `path` if a number is too large."""
     rounded = {name: tensor.half() for name, tensor in tensors.items()}
     if not all(tensor.isfinite().all() for tensor in rounded.values()):

@@ -18,18 +18,18 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError, errors_as_user_error
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.model_types import build
-from nmt.settings.base import read
+from nmt.settings.base import read_settings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
     SETTINGS,
     SOURCE_VOCABULARY,
     TARGET_VOCABULARY,
     WEIGHTS,
-    refuse_other_than_model,
+    check_model_folder,
 )
 from nmt.store.tensors import load_metadata, load_tensors
 
-Words = Sequence[str]
+Tokens = Sequence[str]
 SIDES = ("source", "target")
 
 
@@ -47,7 +47,7 @@ class TrainedModel:
         """The device that holds the weights."""
         return next(self.network.parameters()).device
 
-    def batch(self, sources: Sequence[Words], targets: Sequence[Words] | None = None) -> Batch:
+    def make_batch(self, sources: Sequence[Tokens], targets: Sequence[Tokens] | None = None) -> Batch:
         """Turn tokens into a padded batch of ids on the model's device; without targets, these are empty."""
         return pad_pairs(
             [np.array(self.source.ids(words), dtype=np.uint32) for words in sources],
@@ -56,7 +56,7 @@ class TrainedModel:
         ).to(self.device)
 
 
-def load_all(
+def load_models(
     folders: Sequence[Path],
     device: str,
     threads: int,
@@ -72,12 +72,12 @@ def load_all(
     make_deterministic(threads)
     keep_freed_memory()
     place = choose_device(device, announced)
-    models = [load(folder, place, precision, matmul_library) for folder in folders]
-    refuse_unlike(models)
+    models = [load_model(folder, place, precision, matmul_library) for folder in folders]
+    check_compatible(models)
     return models
 
 
-def refuse_unlike(models: Sequence[TrainedModel]) -> None:
+def check_compatible(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
     kinds = {
         (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
@@ -89,7 +89,7 @@ def refuse_unlike(models: Sequence[TrainedModel]) -> None:
         )
 
 
-def load(
+def load_model(
     folder: Path,
     device: torch.device,
     precision: Precision | None = None,
@@ -106,7 +106,7 @@ def load(
     if precision is not None:
         check_precision(precision, device)
     source, target = read_vocabularies(folder)
-    run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
+    run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     weights = load_tensors(folder / WEIGHTS)
     for name, weight in weights.items():
         if not weight.isfinite().all():
@@ -129,13 +129,13 @@ def load(
 
 def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
     """Read the vocabularies of a model. Raise a UserError unless they are those of its training."""
-    refuse_other_than_model(folder)
+    check_model_folder(folder)
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
-    refuse_other_vocabularies(folder, (source, target))
+    check_vocabularies(folder, (source, target))
     return source, target
 
 
-def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
+def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError unless the vocabularies beside the weights are those of the training."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, "make or fetch it again", TypeError):

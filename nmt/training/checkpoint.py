@@ -36,7 +36,7 @@ from nmt.store.trained_model import SIDES
 if TYPE_CHECKING:
     from nmt.training.trainer import Trainer
 
-MOST = 2
+KEPT_CHECKPOINTS = 2
 """Number of checkpoints in a state folder; older ones are deleted."""
 NAME = re.compile(r"^checkpoint-(\d+)\.safetensors$")
 
@@ -49,27 +49,27 @@ class Checkpoint:
     counters: dict[str, Any]
 
 
-def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
+def save_checkpoint(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     """Write the checkpoint after `update` updates, then delete all but the last two."""
-    write(folder / f"checkpoint-{update:09d}.safetensors", checkpoint)
-    for old in saved(folder)[:-MOST]:
+    write_checkpoint(folder / f"checkpoint-{update:09d}.safetensors", checkpoint)
+    for old in list_checkpoints(folder)[:-KEPT_CHECKPOINTS]:
         old.unlink()
 
 
-def saved(folder: Path) -> list[Path]:
+def list_checkpoints(folder: Path) -> list[Path]:
     """Return all checkpoints, oldest first."""
     return sorted(path for path in folder.glob("checkpoint-*") if NAME.match(path.name))
 
 
-def load_last(folder: Path) -> Checkpoint | None:
+def load_newest_checkpoint(folder: Path) -> Checkpoint | None:
     """Load the newest undamaged checkpoint; None if none was saved. Damaged ones are reported and skipped.
 
     Raises UserError if all are damaged, so that days of training do not start again without the user's consent.
     """
-    paths = saved(folder)
+    paths = list_checkpoints(folder)
     for path in reversed(paths):
         try:
-            return read(path)
+            return read_checkpoint(path)
         except UserError as error:
             click.echo(f"nmt: warning: {error}; going back to the previous checkpoint", err=True)
     if paths:
@@ -77,12 +77,12 @@ def load_last(folder: Path) -> Checkpoint | None:
     return None
 
 
-def write(path: Path, checkpoint: Checkpoint) -> None:
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write a checkpoint or a final state."""
     save_tensors(path, checkpoint.tensors, {"record": json.dumps(checkpoint.counters)})
 
 
-def read(path: Path) -> Checkpoint:
+def read_checkpoint(path: Path) -> Checkpoint:
     """Read a file of `write`. A UserError names a file that is damaged or of another kind."""
     tensors, metadata = load_tensors(path), load_metadata(path)
     if "record" not in metadata:
@@ -93,12 +93,12 @@ def read(path: Path) -> Checkpoint:
 # --- the finished model -----------------------------------------------------------------------------------------------
 
 
-def export(
+def export_model(
     folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stopped_by: str
 ) -> dict[str, Any]:
     """Write the model folder of a finished run, the summary last. Return the summary."""
-    trainer.refuse_to_write()
-    write(folder / FINAL_STATE, Checkpoint(trainer.state_tensors(), trainer.record()))
+    trainer.check_may_write()
+    write_checkpoint(folder / FINAL_STATE, Checkpoint(trainer.state_tensors(), trainer.record()))
     trainer.load_chosen_weights()
     made_with = {side: trainer.data[f"{side}_vocabulary"] for side in SIDES}
     metadata = {"vocabularies": json.dumps(made_with, sort_keys=True)}
@@ -107,8 +107,8 @@ def export(
         copy(vocabulary, folder / name)
     copy(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
-    summary = {**summarize(trainer, stopped_by), "weights": sha256(folder / WEIGHTS)}
-    trainer.refuse_to_write()  # a process that was suspended while it scored may have lost the folder
+    summary = {**summarize_training(trainer, stopped_by), "weights": sha256(folder / WEIGHTS)}
+    trainer.check_may_write()  # a process that was suspended while it scored may have lost the folder
     write_json(folder / SUMMARY, summary)
     return summary
 
@@ -119,7 +119,7 @@ def copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, temporary)
 
 
-def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
+def summarize_training(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
     """Return the values for Table 2. NLLs are in nats per sentence, for the weights that the model keeps."""
     run, counters = trainer.run_settings, trainer.counters
     return {

@@ -14,7 +14,7 @@ from nmt.errors import UserError
 from nmt.io.files import read_file
 from nmt.settings.training import Training
 
-Record = dict[str, Any]
+HistoryLine = dict[str, Any]
 """One line: an update with its measured values."""
 
 WINDOWS = 20
@@ -37,7 +37,7 @@ class History:
         if self.path.exists():
             os.truncate(self.path, size)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: HistoryLine) -> None:
         """Append one line and sync it to the disk."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
@@ -45,7 +45,7 @@ class History:
             os.fsync(file.fileno())
 
 
-def records(path: Path, finished: bool = True) -> Iterator[Record]:
+def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
     """Yield the lines of a history, oldest first. A `UserError` names the first damaged line.
 
     If the history is not `finished`, damaged and incomplete lines are left out, and there may be no file.
@@ -66,10 +66,10 @@ def records(path: Path, finished: bool = True) -> Iterator[Record]:
 
 # --- for TensorBoard ------------------------------------------------------------------------------------------------
 
-FOLDER = "tensorboard"
+TENSORBOARD_FOLDER = "tensorboard"
 
 
-class Board:
+class TensorBoardWriter:
     """The same numbers as events in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
 
     def __init__(self, folder: Path, update: int) -> None:
@@ -107,7 +107,7 @@ class DevScore:
 
 
 @dataclass(frozen=True)
-class Reached:
+class RunStatus:
     """The state of a run in its history: last update, epochs, rate over the last lines, development scores."""
 
     update: int = 0
@@ -117,9 +117,9 @@ class Reached:
     best: DevScore | None = None
 
 
-def reached(path: Path, dev_score: str = "nll") -> Reached:
+def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
     """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
-    lines = [*records(path, finished=False)]
+    lines = [*read_history(path, finished=False)]
     scores = [
         DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
         for line in lines
@@ -129,14 +129,14 @@ def reached(path: Path, dev_score: str = "nll") -> Reached:
     best = max(scores, key=lambda score: score.quality(dev_score), default=None)
     logged = [line for line in lines if "train_nll" in line][-WINDOWS - 1 :]
     if not logged:
-        return Reached(dev=dev, best=best)
+        return RunStatus(dev=dev, best=best)
     last, first = logged[-1], logged[0] if len(logged) > 1 else {"update": 0, "seconds": 0.0}
     seconds = last["seconds"] - first["seconds"]
     rate = (last["update"] - first["update"]) / seconds if seconds > 0 else None
-    return Reached(last["update"], last.get("epoch"), rate, dev, best)
+    return RunStatus(last["update"], last.get("epoch"), rate, dev, best)
 
 
-def last_update(training: Training, updates: int, epochs: float | None) -> int:
+def count_planned_updates(training: Training, updates: int, epochs: float | None) -> int:
     """Return the last update of a run: by `training.updates`, or earlier by `training.epochs`.
 
     `updates` updates make `epochs` passes over the text; None or 0 if this is not known yet.

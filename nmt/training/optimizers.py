@@ -59,7 +59,7 @@ def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> 
     return Adam(model.parameters(), training.learning_rate, training.epsilon)
 
 
-def rate_at(training: Training, epoch: float) -> float:
+def schedule_learning_rate(training: Training, epoch: float) -> float:
     """Return the learning rate after a number of epochs.
 
     It is multiplied by `decay_factor` at `decay_from_epoch`, and again after each further `decay_every_epochs`: at 5,
@@ -78,7 +78,7 @@ def set_rate(optimizer: Optimizer, rate: float) -> bool:
     return changed
 
 
-def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor]:
+def measure_gradient(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor]:
     """Return the gradient's L2 norm and its scale, both scalars, for clipping (Pascanu et al., 2013).
 
     The scale reduces a larger norm to `threshold`, and is 1 otherwise, also for a gradient that is not finite. Sparse
@@ -102,7 +102,7 @@ def gradient_values(parameters: Iterable[Tensor]) -> Iterable[Tensor]:
             yield weight.grad
 
 
-def make_dense(parameters: Iterable[Tensor]) -> None:
+def make_gradients_dense(parameters: Iterable[Tensor]) -> None:
     """Make sparse gradients dense, for an optimizer that takes no others. They are those of a dense embedding."""
     for weight in parameters:
         if weight.grad is not None and weight.grad.is_sparse:
@@ -110,7 +110,7 @@ def make_dense(parameters: Iterable[Tensor]) -> None:
 
 
 @torch.no_grad()
-def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
+def replace_nonfinite_gradients(parameters: Iterable[Tensor], norm: Tensor) -> None:
     """Replace a gradient whose norm is not finite by the weights times 0.1, as in the authors' code."""
     if norm.is_cuda:  # without asking the GPU, which would have to be waited for
         for weight in parameters:
@@ -198,7 +198,7 @@ def scaled_gradients(weights: Iterable[Tensor], scale: Tensor | None) -> tuple[l
 
 # --- Adadelta ---------------------------------------------------------------------------------------------------------
 
-IN_CACHE = 1 << 18
+WEIGHTS_PER_BLOCK = 1 << 18
 """Weights that a CPU processes at once: few enough for its cache, enough to share among threads. On two threads, 2^16
 took a third longer; 2^20 took longer on one."""
 
@@ -277,11 +277,11 @@ class Adadelta(Optimizer):
         """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
         if fuse:
             rate = parts[0].new_full((), self.learning_rate)
-            four_lines(*parts, rate, self.rho, self.epsilon, scale, fuse=True)
+            apply_adadelta(*parts, rate, self.rho, self.epsilon, scale, fuse=True)
             return
-        size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
+        size = parts[0].numel() if parts[0].is_cuda else WEIGHTS_PER_BLOCK
         for some in zip(*(torch.split(part, size) for part in parts), strict=True):
-            four_lines(*some, self.learning_rate, self.rho, self.epsilon, scale)
+            apply_adadelta(*some, self.learning_rate, self.rho, self.epsilon, scale)
 
 
 def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float) -> None:
@@ -292,7 +292,7 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
         state[name][rows] = state[name][rows] * power
 
 
-def four_lines_fused(
+def apply_adadelta_fused(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Tensor, rho: float,
     epsilon: float, scale: Tensor | None,
 ) -> None:  # fmt: skip
@@ -300,8 +300,8 @@ def four_lines_fused(
     weight.sub_(averaged_step(gradient, squares, steps, rho, epsilon, scale) * rate)
 
 
-@fusible(fused=four_lines_fused, weight=0, gradient=0, squares=0, steps=0)
-def four_lines(
+@fusible(fused=apply_adadelta_fused, weight=0, gradient=0, squares=0, steps=0)
+def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor | None,
 ) -> None:  # fmt: skip

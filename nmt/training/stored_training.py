@@ -11,11 +11,11 @@ import click
 from nmt.errors import UserError
 from nmt.io import locks
 from nmt.io.files import write_json
-from nmt.settings.base import Flat
+from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import FINAL_STATE, SUMMARY
 from nmt.store.result_store import FACTS, TrainingStore, finished_folder
-from nmt.training.checkpoint import export, saved
+from nmt.training.checkpoint import export_model, list_checkpoints
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
 
 
@@ -41,7 +41,7 @@ def train_in_store(
     name: str,
     run: ModelRun,
     files: TrainingFiles,
-    facts: Flat,
+    facts: FlatSettings,
     if_locked: locks.IfLocked,
     deadline: float,
 ) -> Path:
@@ -61,14 +61,14 @@ def train_in_store(
         StillLocked: another process worked on it until the deadline.
     """
     data = open_data(files.train, files.dev, files.source_vocabulary, files.target_vocabulary)
-    for state in store.state_folders(name, facts, run):
+    for state in store.find_state_folders(name, facts, run):
         with locks.hold_folder(state, if_locked, deadline) as holding:
             trainer = Trainer(run, *data, state, files.base_key, files.init_from)
             # another process may have finished it while this one waited
             finished = finished_folder(state, trainer.key)
             if (finished / SUMMARY).is_file():
                 return finished
-            if not saved(state) and (change := store.compare_with_former(name, facts)):
+            if not list_checkpoints(state) and (change := store.describe_changes(name, facts)):
                 click.echo(f"nmt: {name}: a new training, since {change}", err=True)
             write_json(state / FACTS, facts)
             try:
@@ -77,6 +77,6 @@ def train_in_store(
                 click.echo(f"nmt: {name}: {past}; it is trained from the start, beside it", err=True)
                 continue
             stopped_by = trainer.run(deadline - time.monotonic(), holding.is_lost)
-            export(finished, trainer, (files.source_vocabulary, files.target_vocabulary), stopped_by)
+            export_model(finished, trainer, (files.source_vocabulary, files.target_vocabulary), stopped_by)
             return finished
     raise UserError(f"{state}: holds another training; delete or rename it to start again")

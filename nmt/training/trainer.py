@@ -36,17 +36,17 @@ from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
 from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.base import Flat, differences
+from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import WEIGHTS, initial_weights
-from nmt.store.result_store import model_key, training_facts
+from nmt.store.model_folder import WEIGHTS, find_initial_weights
+from nmt.store.result_store import collect_training_facts, compute_model_key
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.history import FOLDER, Board, History, last_update
+from nmt.training.history import TENSORBOARD_FOLDER, History, TensorBoardWriter, count_planned_updates
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
-from nmt.training.update import Updater, ahead
-from nmt.training.validation import greedy_bleu, mean_nll
+from nmt.training.update import Updater, prefetch_batches
+from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
 
 COMPILED = "compiled"
 """Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
@@ -161,7 +161,7 @@ class Trainer:
             click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
         source, self.target_vocabulary = vocabularies
         sizes = len(source), len(self.target_vocabulary)
-        self.data = data_checksums(train.folder, dev.folder) | initial_weights(init_from)
+        self.data = data_checksums(train.folder, dev.folder) | find_initial_weights(init_from)
         self.model = model_types.create(run.model_type, run.architecture, sizes, run.seed).to(self.device)
         if init_from is not None:
             load_initial_weights(self.model, init_from, self.data)
@@ -177,12 +177,12 @@ class Trainer:
             if self.settings.dev_sentences == "all"
             else PairsWithinLimit(dev, run.max_words).rows
         )
-        self.last_update = last_update(self.settings, len(self.pairs), self.settings.batch_size)
+        self.last_update = count_planned_updates(self.settings, len(self.pairs), self.settings.batch_size)
         self.last_because = "updates" if self.last_update == self.settings.updates else "epochs"
-        self.facts = training_facts(run, self.data, base_key)
-        self.key = model_key(self.facts, run)
+        self.facts = collect_training_facts(run, self.data, base_key)
+        self.key = compute_model_key(self.facts, run)
         self.history = History(state / "history.jsonl")
-        self.board: Board | None = None
+        self.board: TensorBoardWriter | None = None
         self.stop_wanted = threading.Event()
         self.lost: Callable[[], bool] = lambda: False
         self._clock = time.monotonic()
@@ -196,7 +196,7 @@ class Trainer:
         """
         self.state.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.state, ".", ".part.safetensors", is_locked=True)
-        last = checkpoint.load_last(self.state)
+        last = checkpoint.load_newest_checkpoint(self.state)
         if last is not None:
             self._refuse_other(last.counters["facts"], str(self.state))
             self._restore(last)
@@ -204,12 +204,12 @@ class Trainer:
             click.echo(f"nmt: {self.state}: resuming after update {self.counters.update}", err=True)
         self.history.rewind(self.counters.history_bytes if last is not None else 0)
         if self.settings.tensorboard:
-            self.board = Board(self.state / FOLDER, self.counters.update)
+            self.board = TensorBoardWriter(self.state / TENSORBOARD_FOLDER, self.counters.update)
         if last is None and predecessor is not None:
             self._continue_from(predecessor)
 
     def _continue_from(self, path: Path) -> None:
-        final = checkpoint.read(path)
+        final = checkpoint.read_checkpoint(path)
         self._refuse_other(final.counters["facts"], str(path))
         self._restore(final)
         # a new run counts its own patience, and its best weights may be those that it begins with
@@ -231,8 +231,8 @@ class Trainer:
         if counters.most_validations_without_gain > patience or not just_reached:
             raise PastTheEnd(f"{self.state}: training went on where a patience of {patience} ends it")
 
-    def _refuse_other(self, was: Flat, where: str) -> None:
-        changed = differences(was, self.facts, frozenset({"base"}))
+    def _refuse_other(self, was: FlatSettings, where: str) -> None:
+        changed = describe_differences(was, self.facts, frozenset({"base"}))
         if changed:
             raise RecurringError(
                 f"{where} belongs to a run with other settings or data: {changed}; "
@@ -305,7 +305,7 @@ class Trainer:
             self.counters.update,
             self.updater.bucket,
         )
-        return ahead(batches, Batch.pin_memory) if self.updater.graphs else batches
+        return prefetch_batches(batches, Batch.pin_memory) if self.updater.graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """Make one update, and add its values to the next line of the history."""
@@ -333,7 +333,7 @@ class Trainer:
             f"training.not_finite: groundhog"
         )
 
-    def refuse_to_write(self) -> None:
+    def check_may_write(self) -> None:
         """Stop before anything is written, if another process has taken the folder or a NaN is in the state."""
         if self.lost():
             raise UserError(f"{self.state}: another process has taken over this folder; stopped")
@@ -358,7 +358,7 @@ class Trainer:
             for every in (settings.log_every, settings.validate_every, settings.checkpoint_every)
         )
         if log_due or validation_due or checkpoint_due or last:
-            self.refuse_to_write()
+            self.check_may_write()
             self.updater.read()  # waits for the updates of a GPU, so that their time is complete
         self._tick(of_updates=True)
 
@@ -413,10 +413,10 @@ class Trainer:
         """
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
-            measured["dev_bleu"] = greedy_bleu(
+            measured["dev_bleu"] = compute_greedy_bleu(
                 self.model, self.dev, self.dev_rows, self.settings.batch_size, self.target_vocabulary
             )
-        self.refuse_to_write()  # a process that was suspended in between may have lost the folder
+        self.check_may_write()  # a process that was suspended in between may have lost the folder
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
         # while BLEU is still 0, the later weights are taken for the better ones
@@ -446,7 +446,7 @@ class Trainer:
 
     def dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
-        return mean_nll(self.model, self.dev, self.dev_rows, self.settings.batch_size)
+        return compute_mean_nll(self.model, self.dev, self.dev_rows, self.settings.batch_size)
 
     def train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""
@@ -454,7 +454,7 @@ class Trainer:
         generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
         ranks = torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample]
         rows = self.pairs.rows[ranks.sort().values.numpy()]
-        return mean_nll(self.model, self.train, rows, self.settings.batch_size)
+        return compute_mean_nll(self.model, self.train, rows, self.settings.batch_size)
 
     def epochs(self) -> float:
         """Return the number of epochs, which are passes over the pairs within the length limit."""
@@ -478,10 +478,14 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint, then delete the best weights that no checkpoint names any more."""
-        self.refuse_to_write()
+        self.check_may_write()
         self._tick()
-        checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
-        for former in {*sorted(self.state.glob("best-*.safetensors"))[: -checkpoint.MOST]} - {self._best()}:
+        checkpoint.save_checkpoint(
+            self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record())
+        )
+        for former in {*sorted(self.state.glob("best-*.safetensors"))[: -checkpoint.KEPT_CHECKPOINTS]} - {
+            self._best()
+        }:
             former.unlink()
 
     @contextmanager

@@ -23,11 +23,11 @@ from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
 from nmt.training.optimizers import (
-    clip,
-    make_dense,
+    make_gradients_dense,
     make_optimizer,
-    rate_at,
-    replace_not_finite,
+    measure_gradient,
+    replace_nonfinite_gradients,
+    schedule_learning_rate,
     set_rate,
 )
 
@@ -63,7 +63,7 @@ class Updater:
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
         """Make one step of the optimizer, after a number of epochs."""
-        if set_rate(self.optimizer, rate_at(self.training, epoch)) and self.graphs:
+        if set_rate(self.optimizer, schedule_learning_rate(self.training, epoch)) and self.graphs:
             self.graphs.reset()
         (self.graphs or self._descend)(batch)
 
@@ -97,16 +97,16 @@ class Updater:
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
         if self.training.optimizer == "adam":
-            make_dense(self.model.parameters())
+            make_gradients_dense(self.model.parameters())
         return nll
 
     def _descend(self, batch: Batch) -> None:
         parameters = list(self.model.parameters())
         nll = self._gradient(batch)
-        norm, scale = clip(parameters, self.training.clip_norm)
+        norm, scale = measure_gradient(parameters, self.training.clip_norm)
         self._count(nll.detach(), norm)
         if self.training.not_finite == "groundhog":
-            replace_not_finite(parameters, norm)
+            replace_nonfinite_gradients(parameters, norm)
         self.optimizer.step(scale)
 
     def _count(self, nll: Tensor, norm: Tensor) -> None:
@@ -121,10 +121,10 @@ class Updater:
         return Sums(nll, norm, int(clipped), int(not_finite))
 
 
-BATCHES_AHEAD = 16
+PREFETCHED_BATCHES = 16
 
 
-def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Generator[Batch]:
+def prefetch_batches(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Generator[Batch]:
     """Yield the same batches in the same order, with some of them prepared in advance by a thread.
 
     So a GPU never waits for reading, sorting and padding.
@@ -136,7 +136,7 @@ def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch]) -> Genera
         batch = next(batches, None)
         return None if batch is None else prepare(batch)
 
-    made = deque(pool.submit(make) for _ in range(BATCHES_AHEAD))
+    made = deque(pool.submit(make) for _ in range(PREFETCHED_BATCHES))
     try:
         while (batch := made.popleft().result()) is not None:
             made.append(pool.submit(make))

@@ -13,7 +13,7 @@ from nmt.decoding.forced_decoding import word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Decoding
 
-GREEDY = Decoding(
+GREEDY_SEARCH = Decoding(
     beam=1,
     normalize_by_length=False,
     min_length="half",
@@ -29,7 +29,7 @@ GREEDY = Decoding(
 """Settings of the search in a validation: the authors' rules with beam size 1. The caller sets batches and device."""
 
 
-def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
+def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
     encoded = model.encode(batch.source, batch.source_lengths)
     found, _ = word_log_probabilities(model, encoded, batch, attention=False)
@@ -37,17 +37,17 @@ def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
 
 
 @torch.no_grad()
-def mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
+def compute_mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
     """Return the mean NLL per sentence, in nats, over the pairs at `rows`."""
     device = next(model.parameters()).device
     total = torch.zeros((), dtype=torch.float64, device=device)
     for batch in evaluation_batches(bitext, rows, batch_size, model.architecture.source_eos):
-        total += sentence_nll(model, batch.to(device)).sum()
+        total += compute_sentence_nlls(model, batch.to(device)).sum()
     return float(total) / len(rows)
 
 
 @torch.no_grad()
-def greedy_bleu(
+def compute_greedy_bleu(
     model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, target: Vocabulary
 ) -> float:
     """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`: of words, also with subword units.
@@ -64,7 +64,7 @@ def greedy_bleu(
         batch = make_batch(bitext, group, model.architecture.source_eos).to(device)
         lengths = np.array([len(bitext.source(row)) for row in group])
         encoded = model.encode(batch.source, batch.source_lengths)
-        found = beam_search.search(model, encoded, lengths, GREEDY, forbid_unknown=False)
+        found = beam_search.search(model, encoded, lengths, GREEDY_SEARCH, forbid_unknown=False)
         hypotheses += [" ".join(target.words(best[0].ids)) for best in found]
         # no translation contains an end symbol
         known_words = ([END if word == UNKNOWN else word for word in bitext.target(row)] for row in group)

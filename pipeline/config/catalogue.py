@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from nmt.settings.base import Identifier, Names, PositiveInt, Seed, Settings, Share
+from nmt.settings.base import Fraction, Identifier, Names, PositiveInt, Seed, Settings
 from nmt.settings.decoding import Average, Decoding
 
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -190,7 +190,7 @@ class RescoredEntry(Settings):
     by sentence BLEU."""
     average: Average = "probability"
     """As in `systems`."""
-    weight: Share = 0.5
+    weight: Fraction = 0.5
     """The members' share of the mixed score."""
 
 

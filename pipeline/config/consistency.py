@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from nmt.settings.base import KeyPath, Problem, flatten, nearest, shown
+from nmt.settings.base import KeyPath, Problem, flatten, format_value, suggest_name
 from nmt.settings.model_types import ALIGNING, IN_BROWSER, MODEL_TYPES, TREE_MAKING
 from pipeline.config.runs import (
     PHRASE_BASED,
@@ -59,7 +59,7 @@ def _find_unknown_names(config: Config) -> Iterator[Problem]:
         for name in reference.names:
             if name is not None and name not in known_names:
                 expected = f"expected one of {reference.registry}: {', '.join(known_names) or 'none'}"
-                text = f"found {shown(name)}, {expected}{nearest(name, known_names)}"
+                text = f"found {format_value(name)}, {expected}{suggest_name(name, known_names)}"
                 yield Problem(reference.key, text)
 
 
@@ -151,9 +151,9 @@ def _check_roles(config: Config) -> Iterator[Problem]:
         roles["selection", "in_domain"] = selection.in_domain
     for key, corpora in roles.items():
         if test in corpora:
-            yield Problem(key, f"found {shown(test)}, which is the test corpus")
+            yield Problem(key, f"found {format_value(test)}, which is the test corpus")
     for corpus in set(use.dev) & set(use.train):
-        yield Problem(("use", "dev"), f"found {shown(corpus)}, which is training text")
+        yield Problem(("use", "dev"), f"found {format_value(corpus)}, which is training text")
 
 
 def _check_names(config: Config) -> Iterator[Problem]:
@@ -193,7 +193,7 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
         model_type = config.models[name].model_type
         if model_type not in model_types:
             expected = f"expected a model of type {' or '.join(model_types)}"
-            yield Problem(key, f"found {shown(name)}, an {model_type}, {expected}")
+            yield Problem(key, f"found {format_value(name)}, an {model_type}, {expected}")
 
 
 def _check_continuations(config: Config) -> Iterator[Problem]:
@@ -202,7 +202,7 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
         if base is None:
             continue
         if base == name or config.models[base].continue_from:
-            text = f"found {shown(base)}, expected another model that does not continue one itself"
+            text = f"found {format_value(base)}, expected another model that does not continue one itself"
             yield Problem(("models", name, "continue_from"), text)
         else:
             yield from _check_continuation(config, name, base)
@@ -216,7 +216,9 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     for key in sorted((facts.keys() | base_facts.keys()) - {"seed", "continue_from"}):
         value, base_value = facts.get(key), base_facts.get(key)
         if value != base_value:
-            text = f"found {shown(value)}, expected {base_value!r} as in {base}, from which it continues"
+            text = (
+                f"found {format_value(value)}, expected {base_value!r} as in {base}, from which it continues"
+            )
             yield Problem(("models", name, *key.split(".")), text)
 
     surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]
@@ -243,7 +245,7 @@ def _check_moses(config: Config) -> Iterator[Problem]:
     if not moses.enabled:
         return
     if moses.phrase_model in config.use.models:
-        text = f"found {shown(moses.phrase_model)}, which is in use and learns sentences"
+        text = f"found {format_value(moses.phrase_model)}, which is in use and learns sentences"
         yield Problem(("moses", "phrase_model"), text)
     if not config.tokenization.escape:
         text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from nmt.settings.base import Identifier, Names, Seed, Settings, Words
+from nmt.settings.base import Identifier, Names, Seed, Settings, TokenCount
 from nmt.settings.decoding import IfNoEos, Unknown
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.catalogue import FilePath, newer_key
@@ -30,9 +30,9 @@ class Display(Settings):
     """Whose words are the length of a sentence in Figure 2: source, reference, or both (source and reference are within
     the window). The paper does not say; Cho et al. (2014b, Fig. 5) show all three. Tables of certain lengths use it,
     too."""
-    figure2_window: Words
+    figure2_window: TokenCount
     """Number of lengths whose sentences make one point, the BLEU of all of them together (Cho et al., 2014b)."""
-    figure2_max_words: Words
+    figure2_max_words: TokenCount
     """Right end of the axis of Figure 2."""
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
     """Samples of sentences (and seeds), drawn with replacement, for each 95% interval (2.5th to 97.5th percentile); 0
@@ -40,18 +40,18 @@ class Display(Settings):
     five models."""
     bootstrap_seed: Seed
     """Seed of these draws."""
-    unknown_words_most: Words
+    unknown_words_most: TokenCount
     """Right end of the axis of BLEU against unknown words of the source (Cho et al., 2014b, Fig. 4c)."""
     figure3_model: Identifier | None
     """The model whose alignments Figure 3 shows. null: there is no Figure 3, just as if no model in use aligns."""
-    figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
+    figure3_words: Annotated[list[TokenCount], Field(min_length=2, max_length=2)]
     """Panels b to d of Figure 3 show the paper's own sentences. If the test set does not have them, others are drawn,
     whose source has at least and at most this many words."""
     figure3_seed: Seed
     """Seed of that draw."""
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
     """Models whose translations of long sentences are in Table 3, in the order of its rows (App. C)."""
-    table3_words: Words
+    table3_words: TokenCount
     """Fewest words of a source in Table 3."""
     table3_sentences: Annotated[int, Field(ge=1, le=1000)]
     """Number of sentences in Table 3. The paper's own come first, if the test set has them; others are drawn."""

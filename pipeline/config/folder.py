@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nmt.data.meta import data_checksums
 from nmt.errors import UserError
-from nmt.settings.base import Flat
+from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import HISTORY
-from nmt.store.result_store import TrainingStore, model_key, training_facts
+from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 
@@ -25,7 +25,7 @@ class ExpectedModel:
     """The finished model that the settings and the text ask for."""
 
     settings: ModelRun
-    facts: Flat
+    facts: FlatSettings
     """All that decides its training: settings, checksums of the text, key of the model that it continues."""
     key: str
     """The digest of the facts, which names the model in the store."""
@@ -106,7 +106,7 @@ class ExperimentFolder:
             expected = self.find_expected_model(run_name)
         except UserError:  # the text is not prepared
             return None
-        states = TrainingStore(self.store).state_folders(run_name, expected.facts, expected.settings)
+        states = TrainingStore(self.store).find_state_folders(run_name, expected.facts, expected.settings)
         existing_states = [state for state in states if state.is_dir()]
         return existing_states[-1] if existing_states else None
 
@@ -136,5 +136,5 @@ def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> Ex
         base_key = find_expected_model(config, base_run, data).key
 
     settings = run_settings(config, run)
-    facts = training_facts(settings, data, base_key)
-    return ExpectedModel(settings, facts, model_key(facts, settings))
+    facts = collect_training_facts(settings, data, base_key)
+    return ExpectedModel(settings, facts, compute_model_key(facts, settings))

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
 from nmt.io.files import require_regular_file
-from nmt.settings.base import KeyPath, Problem, problems, shortened, shown
+from nmt.settings.base import KeyPath, Problem, format_value, list_problems, shorten
 from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
 from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
@@ -109,7 +109,7 @@ def read_layer(path: Path) -> Layer:
     except ValueError as error:
         raise UserError(f"{name}: {error}") from None
     if not isinstance(values, dict | None):
-        raise UserError(f"{name}: found {shown(values)}, expected keys with values")
+        raise UserError(f"{name}: found {format_value(values)}, expected keys with values")
     return Layer.create(name, path.resolve().parent, values or {})
 
 
@@ -161,7 +161,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     if EXTENDS not in layer.values:
         return [layer]
     base_name = layer.values[EXTENDS]
-    problem = f"{layer.name}: {EXTENDS}: found {shown(base_name)}"
+    problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
     if not isinstance(base_name, str):
         raise UserError(f"{problem}, expected an experiment's folder")
 
@@ -218,7 +218,9 @@ def load_config(layers: Sequence[Layer]) -> Config:
         config = Config.model_validate(_complete_entries(merge_layers(layers)))
         faults = contradictions(config)
     except ValidationError as error:
-        faults = [fault for fault in problems(error, Config) if not _repeats_shared_error(fault.path, layers)]
+        faults = [
+            fault for fault in list_problems(error, Config) if not _repeats_shared_error(fault.path, layers)
+        ]
     if faults:
         raise UserError(*sorted({_format_problem(fault, layers) for fault in faults}))
     return config
@@ -281,7 +283,7 @@ def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
         for layer in searched_layers:
             if _has_key(layer.values, problem.path[:length]):
                 name = layer.name
-    return shortened(f"{name}: {problem}", MAX_LINE_CHARACTERS)
+    return shorten(f"{name}: {problem}", MAX_LINE_CHARACTERS)
 
 
 def _has_key(values: Any, path: KeyPath) -> bool:

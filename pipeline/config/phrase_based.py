@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import Identifier, Names, PositiveInt, Settings, Threads, Width, Words
+from nmt.settings.base import BeamSize, Identifier, Names, PositiveInt, Settings, Threads, TokenCount
 from pipeline.config.catalogue import FilePath, newer_key
 
 
@@ -15,7 +15,7 @@ class PhraseBased(Settings):
 
     enabled: bool
     """Train, tune and measure it: `make moses EXPERIMENT=...`. Its programs are taken from the PATH, or built once."""
-    max_words: Words
+    max_words: TokenCount
     """Longest sentence, in words, from which phrases are taken."""
     alignment_block: PositiveInt
     """Number of pairs that are aligned together (eflomal). More pairs need more memory. Later blocks start from what
@@ -51,7 +51,7 @@ class PhraseBased(Settings):
     """What finds the weights on the development text: mert (Och, 2003) or mira (Cherry and Foster, 2012)."""
     tuning_rounds: Annotated[int, Field(ge=1, le=1000)]
     """Most rounds of decoding and optimizing."""
-    tuning_n_best: Width
+    tuning_n_best: BeamSize
     """Hypotheses per sentence and round."""
     tuning_sentences: PositiveInt | None = None
     """Number of development sentences for the tuning, spread over the text. null: all."""

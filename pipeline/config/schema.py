@@ -11,11 +11,11 @@ from nmt.settings.base import (
     Hours,
     Identifier,
     Names,
+    OmitsDefaults,
     Rate,
     Seed,
     Seeds,
     Settings,
-    WithoutDefaults,
 )
 from nmt.settings.decoding import Decoding
 from nmt.settings.model_types import GatedArchitecture, ModelTypeName
@@ -43,7 +43,7 @@ class Pretrained(Settings):
     translate the test text."""
 
 
-class Use(WithoutDefaults):
+class Use(OmitsDefaults):
     """The entries of the catalogues that this experiment uses."""
 
     train: Annotated[Names, Field(min_length=1)]
@@ -87,7 +87,7 @@ class ClusterResources(Settings):
     """Memory of a data job in GB."""
 
 
-class Config(WithoutDefaults):
+class Config(OmitsDefaults):
     """The whole of `config.yaml` after its layers are merged."""
 
     seed: Seed

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import Identifier, PositiveInt, Settings, WithoutDefaults, Words
+from nmt.settings.base import Identifier, OmitsDefaults, PositiveInt, Settings, TokenCount
 from nmt.settings.text import LARGEST_VOCABULARY
 
 
 class Cleaning(Settings):
     """Which pairs are removed before tokenization, besides those with an empty side."""
 
-    max_words: Words | None = None
+    max_words: TokenCount | None = None
     """Longest side in words, before tokenization. null: no limit (the models have their own limit, models.*.max_words).
     """
     max_ratio: Annotated[float, Field(gt=1, le=1e6)] | None = None
@@ -47,7 +47,7 @@ class Selection(Settings):
     """Let lmplz use fixed discounts if a text is too small to estimate them. Only for tiny experiments."""
 
 
-class VocabularySettings(WithoutDefaults):
+class VocabularySettings(OmitsDefaults):
     """Settings of the vocabularies."""
 
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]

@@ -7,7 +7,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from nmt.settings.base import shortened
+from nmt.settings.base import shorten
 
 MAX_CHARACTERS = 160
 """Of a message about invalid YAML."""
@@ -28,7 +28,7 @@ def parse(text: str) -> Any:
     except (ValueError, TypeError, RecursionError) as error:  # such as February 30, or a list as a key
         position, problem = "", str(error)
     in_one_line = " ".join(problem.split())
-    raise ValueError(f"{position}not valid YAML: {shortened(in_one_line, MAX_CHARACTERS)}")
+    raise ValueError(f"{position}not valid YAML: {shorten(in_one_line, MAX_CHARACTERS)}")
 
 
 def parse_or_keep(text: str) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
-from nmt.training.history import last_update, reached
+from nmt.training.history import count_planned_updates, read_run_status
 from pipeline.config.experiment import list_archives
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import Run, collect_runs
@@ -64,16 +64,18 @@ def training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     """Return what is left of a run at its own rate, that of its base, or of another seed, else that of the settings."""
     entry, all_runs = config.models[run.model], collect_runs(config, list(config.models))
     files = ExperimentFolder(config, folder)
-    history, begun = reached(files.find_history(run.name)), 0
+    history, begun = read_run_status(files.find_history(run.name)), 0
     if run.base:
-        base = reached(files.find_history(run.base))
+        base = read_run_status(files.find_history(run.base))
         finished = files.find_finished_model(run.base) is not None
         training = config.models[all_runs[run.base].model].training
-        begun = base.update if finished else last_update(training, base.update, base.epoch)
-    left = max(0, last_update(entry.training, history.update, history.epoch) - max(history.update, begun))
+        begun = base.update if finished else count_planned_updates(training, base.update, base.epoch)
+    left = max(
+        0, count_planned_updates(entry.training, history.update, history.epoch) - max(history.update, begun)
+    )
     seeds = (name for name, other in all_runs.items() if other.model == run.model)
     for other in filter(None, [run.name, run.base, *seeds]):
-        if rate := reached(files.find_history(other)).updates_per_second:
+        if rate := read_run_status(files.find_history(other)).updates_per_second:
             return TrainingTime(run.name, left, 3600 * rate, MEASURED)
     source = STATED if entry.model_type in config.resources.updates_per_hour else ASSUMED
     return TrainingTime(run.name, left, estimate_updates_per_hour(config, run.model), source)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nmt.io.system import parse_slurm_duration, query_program
-from nmt.settings.base import nearest
+from nmt.settings.base import suggest_name
 from pipeline.monitor.jobs import Job
 
 
@@ -65,7 +65,7 @@ def _refused(
     nodes: list[Nodes] = []
     for name in names:
         if slurm.nodes and name not in slurm.nodes:
-            near, known = nearest(name, sorted(slurm.nodes)), ", ".join(sorted(slurm.nodes))
+            near, known = suggest_name(name, sorted(slurm.nodes)), ", ".join(sorted(slurm.nodes))
             yield f"slurm_partition: found {name!r}, which this cluster lacks{near}; known: {known}"
         nodes += slurm.nodes.get(name, [])
     if not nodes:

@@ -109,7 +109,7 @@ def _begins_anew(config: Config, folder: Path, run: str) -> list[str]:
         facts = files.find_expected_model(run).facts
     except UserError:  # the text is not prepared
         return []
-    change = TrainingStore(files.store).compare_with_former(run, facts)
+    change = TrainingStore(files.store).describe_changes(run, facts)
     return [f"{run}: a new training, since {change}"] if change else []
 
 

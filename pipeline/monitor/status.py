@@ -19,9 +19,9 @@ from nmt.errors import UserError
 from nmt.io import progress
 from nmt.io.locks import read_holder
 from nmt.io.progress import LOG_SECONDS, format_duration
-from nmt.settings.base import read
+from nmt.settings.base import read_settings
 from nmt.store.model_folder import WEIGHTS
-from nmt.training.history import DevScore, Reached, last_update, reached
+from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import Run, collect_runs
@@ -44,7 +44,7 @@ class TrainingStatus:
     label: str
     state: str
     updates: int
-    reached: Reached
+    reached: RunStatus
     checkpoint: int | None
     note: str | None = None
 
@@ -59,7 +59,7 @@ class TrainingStatus:
 def read_last_settings(folder: Path) -> Config:
     """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
     try:
-        return read(Config, folder / RUN_SETTINGS)
+        return read_settings(Config, folder / RUN_SETTINGS)
     except UserError:
         with chdir(folder):  # `data_from` is relative to it
             return load_config(find_layers(Path()))
@@ -91,8 +91,8 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
         word, note = "outdated", "models/ has the model of other settings or text"
     else:
         word = "waiting"
-    progressed = reached(files.find_history(run.name), entry.training.dev_score)
-    end = last_update(entry.training, progressed.update, progressed.epoch)
+    progressed = read_run_status(files.find_history(run.name), entry.training.dev_score)
+    end = count_planned_updates(entry.training, progressed.update, progressed.epoch)
     end_is_known = progressed.epoch or entry.training.epochs is None
     if word == "running" and progress_record and progress_record.total and end_is_known:
         update = max(progressed.update, progress_record.count)  # more recent than the history

@@ -17,7 +17,7 @@ from nmt.environment import REPOSITORY
 from nmt.errors import UserError, printable
 from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
-from nmt.settings.base import validated
+from nmt.settings.base import validate_settings
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.own_text.text import PARTS, TOKENIZATION, Given, Statistics, write_parts
 
@@ -202,7 +202,9 @@ def _advice(
 def _languages(train: Given, codes: tuple[str, str] | None) -> Languages:
     """Return the codes that are given, or those that the files' names end in."""
     source, target = codes or (_ending(train.source), _ending(train.target or train.source))
-    return validated(Languages, {"source": source, "target": target}, "--languages (make's LANGUAGES)")
+    return validate_settings(
+        Languages, {"source": source, "target": target}, "--languages (make's LANGUAGES)"
+    )
 
 
 def _ending(file: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from nmt.io.files import read_json
 from nmt.store.model_folder import HISTORY, SUMMARY
-from nmt.training.history import records
+from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 UNPROVEN = (
@@ -50,7 +50,7 @@ def _kept_update(summary: dict[str, Any]) -> int:
 
 def _contradicted(summary_path: Path, summary: dict[str, Any], history: Path) -> Iterator[str]:
     """Yield a line for each number of a summary that its history states otherwise."""
-    lines = [*records(history)]
+    lines = [*read_history(history)]
     development_nll = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
     stated = {
         "updates": max(line["update"] for line in lines),

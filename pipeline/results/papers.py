@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from nmt.environment import REPOSITORY
 from nmt.errors import errors_as_user_error
-from nmt.settings.base import validated
+from nmt.settings.base import validate_settings
 from pipeline.config.text import SentenceLength
 from pipeline.config.yaml_text import parse
 
@@ -190,4 +190,4 @@ def read_paper(path: Path) -> Paper:
     """Return what the file of a paper says; a `UserError` where there is none or it says something else."""
     with errors_as_user_error(path, "correct it"):
         values = parse(path.read_text(encoding="utf-8"))
-    return validated(Paper, values, str(path))
+    return validate_settings(Paper, values, str(path))

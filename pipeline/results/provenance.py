@@ -16,10 +16,10 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import provenance_path, read_provenance, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_pairs
-from nmt.settings.base import differences, flatten, read
+from nmt.settings.base import describe_differences, flatten, read_settings
 from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, weights_checksums
+from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
 from pipeline.config.folder import find_expected_model
 from pipeline.config.job_settings import get_text_facts
 from pipeline.config.runs import collect_runs, run_settings
@@ -40,10 +40,10 @@ def contradictions(inputs: Inputs) -> Iterator[str]:
 def other_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that is not made as the settings say."""
     config, package = inputs.config, inputs.package
-    metas = {part: read(Meta, package.text_checksums(part)) for part in ("train", "dev")}
+    metas = {part: read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev")}
     checksums = {part: package.text_checksums(part) for part in metas}
     for part, meta in metas.items():
-        if changed := differences(flatten(meta.settings), flatten(get_text_facts(config, part))):
+        if changed := describe_differences(flatten(meta.settings), flatten(get_text_facts(config, part))):
             yield f"{checksums[part]}: text of other settings: {changed}"
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
@@ -70,13 +70,13 @@ def _unknown_words(package: ReplicationPackage, side: str) -> int:
 def other_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
-    data = bitext_checksums(*(read(Meta, package.text_checksums(part)) for part in ("train", "dev")))
+    data = bitext_checksums(*(read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev")))
     for run in collect_runs(config, config.use.models).values():
         summary, settings = package.run_file(run.name, SUMMARY), package.run_file(run.name, SETTINGS)
-        trained, wanted = read(ModelRun, settings), run_settings(config, run)
-        if changed := differences(_deciding(trained), _deciding(wanted)):
+        trained, wanted = read_settings(ModelRun, settings), run_settings(config, run)
+        if changed := describe_differences(_deciding(trained), _deciding(wanted)):
             yield f"{package.configuration}: other settings of {run.name} than {settings} says: {changed}"
-        elif changed := differences(read_json(summary)["data"], data):
+        elif changed := describe_differences(read_json(summary)["data"], data):
             yield f"{summary}: trained on other text than the package has: {changed}"
         elif read_json(summary)["key"] != find_expected_model(config, run, data).key:
             yield f"{summary}: key of another training than these settings, texts and bases make"
@@ -93,7 +93,7 @@ def other_decoding(inputs: Inputs) -> Iterator[str]:
         wanted = system.decoding.deciding_fields()
         for file in _translations(inputs, system.name):
             made = Decoding.model_validate(read_provenance(file)["settings"]).deciding_fields()
-            if found := differences(made, wanted):
+            if found := describe_differences(made, wanted):
                 where = inputs.package.configuration
                 yield f"{where}: other decoding of {system.name} than {provenance_path(file)} says: {found}"
                 break
@@ -114,7 +114,11 @@ def other_weights(inputs: Inputs) -> Iterator[str]:
         summary = package.run_file(run, SUMMARY)
         weights[run] = read_json(summary)["weights"]
         file = package.folder.resolve().parent / "models" / run / WEIGHTS
-        if file.is_file() and not file.is_symlink() and weights[run] not in weights_checksums(file.parent):
+        if (
+            file.is_file()
+            and not file.is_symlink()
+            and weights[run] not in list_weights_checksums(file.parent)
+        ):
             yield f"{file}: altered: other weights than those that {summary} names"
     for system in inputs.systems.values():
         expected = [weights[run] for run in system.members]

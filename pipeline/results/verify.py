@@ -25,7 +25,7 @@ from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
-from nmt.settings.base import flatten, read, shown
+from nmt.settings.base import flatten, format_value, read_settings
 from pipeline.config import snapshot
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
@@ -186,7 +186,7 @@ def read_crate(record: Path) -> dict[str, _Entity]:
     """Return what the record says, by the ids of its entities."""
     if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
-    return {entity.id: entity for entity in read(_Crate, record, "make it again").graph}
+    return {entity.id: entity for entity in read_settings(_Crate, record, "make it again").graph}
 
 
 def find_altered_files(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
@@ -344,7 +344,10 @@ def _others(config: Config, experiment: Path) -> list[list[str]]:
             keys = (key for key in sorted(own.keys() | theirs.keys()) if not key.startswith(unshared))
             differing = (key for key in keys if own.get(key) != theirs.get(key))
             found.append(
-                [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in differing]
+                [
+                    f"{key} is {format_value(theirs.get(key))}, here {format_value(own.get(key))}"
+                    for key in differing
+                ]
             )
     return found
 

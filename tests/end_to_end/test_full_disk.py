@@ -58,7 +58,7 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
     assert "Traceback" not in full.stderr
     (state,) = small_disk.glob("store/trainings/*")
-    assert checkpoint.saved(state)[-1].name == "checkpoint-000000010.safetensors"
+    assert checkpoint.list_checkpoints(state)[-1].name == "checkpoint-000000010.safetensors"
     assert not list(state.rglob(".*part*"))
     (small_disk / "filler").unlink()
     again = train(40)

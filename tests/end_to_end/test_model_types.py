@@ -135,7 +135,7 @@ def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
     pairs = [(one.split(), two.split()) for one, two in read_pairs(here / "source.txt", here / "target.txt")]
     logs = [
         one.log_probability
-        for one in score_translations([trained_model.load(model, torch.device("cpu"))], pairs, 7)
+        for one in score_translations([trained_model.load_model(model, torch.device("cpu"))], pairs, 7)
     ]
     words = sum(len(target) + 1 for _, target in pairs)
     found = here / "perplexity.json"

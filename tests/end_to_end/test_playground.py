@@ -133,7 +133,7 @@ def translations(
 ) -> list[Translation]:
     """What `nmt translate` makes of the lines."""
     options = TranslateOptions(beam_size=beam, unknown="forbid" if forbid else "keep")
-    model = trained_model.load(folder, torch.device("cpu"))
+    model = trained_model.load_model(folder, torch.device("cpu"))
     found = TextTranslator([model], text, options, ComputeOptions(), attention=True)(lines)
     return [best for best, *_ in found]
 

@@ -42,11 +42,11 @@ def read_text(folder: Path) -> None:
 
 
 def read_model(folder: Path) -> None:
-    trained_model.load(folder / "model", CPU)
+    trained_model.load_model(folder / "model", CPU)
 
 
 def read_shortlist(folder: Path) -> None:
-    shortlist.load_shortlist(folder / "shortlist", [trained_model.load(folder / "model", CPU)])
+    shortlist.load_shortlist(folder / "shortlist", [trained_model.load_model(folder / "model", CPU)])
 
 
 def read_decoded(folder: Path) -> None:
@@ -54,7 +54,7 @@ def read_decoded(folder: Path) -> None:
 
 
 def read_state(folder: Path) -> None:
-    checkpoint.read(folder / "model" / "final_state.safetensors")
+    checkpoint.read_checkpoint(folder / "model" / "final_state.safetensors")
 
 
 FILES: dict[str, Callable[[Path], None]] = {
@@ -73,7 +73,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bitext, a model trained on it, its shortlist, and translations by it."""
     folder = tmp_path_factory.mktemp("made")
-    model = trained_model.load(train(folder), CPU)
+    model = trained_model.load_model(train(folder), CPU)
     shortlist.make_shortlist(
         (model.source, model.target), Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist"
     )

@@ -25,11 +25,11 @@ from nmt.evaluation.translations import read_translations
 from nmt.io.files import read_file, read_json, sha256
 from nmt.io.npy import map_array
 from nmt.io.text_files import open_lines, read_lines
-from nmt.settings.base import read, validated
+from nmt.settings.base import read_settings, validate_settings
 from nmt.settings.text import Languages
-from nmt.store.release import unpack
+from nmt.store.release import unpack_model
 from nmt.store.tensors import load_tensors
-from nmt.training.history import records
+from nmt.training.history import read_history
 from tests.running import ROOT
 
 
@@ -62,7 +62,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "stream": (stream_of, [SGML, "PK\x03\x04"]),
     "JSON": (read_json, ["", '{\n"a": }', "[" * 100_000]),
     "settings": (
-        lambda path: read(Languages, path, "write it again"),
+        lambda path: read_settings(Languages, path, "write it again"),
         ["", "[]", '{"source": "en"}', '{"source": "EN", "target": 3}'],
     ),
     "bitext": (bitext, ["", "[]", "{}", META % '"2"' + "}", META % 9 + "}"]),
@@ -92,10 +92,10 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
         lambda path: read_gold_alignments(path, 1),
         ["x\n", "0-0\n0-0\n", "1 0 1 S\n", "1 1 1 S\n3 1 1 S\n", "1 1 1 S\n1 1\n", "1 0-0\n1 x\n"],
     ),
-    "history": (lambda path: list(records(path)), ["{", "[]"]),
+    "history": (lambda path: list(read_history(path)), ["{", "[]"]),
     "array": (lambda path: map_array(path, np.int64), ["", "no array"]),
     "tensors": (load_tensors, ["", "no tensors"]),
-    "archive": (lambda path: unpack(path, path.parent / "out"), ["", "no archive"]),
+    "archive": (lambda path: unpack_model(path, path.parent / "out"), ["", "no archive"]),
 }
 """Readers, each with texts that are not of its format."""
 
@@ -145,9 +145,9 @@ def test_settings_name_the_key_and_suggest_another() -> None:
         ({"source": 3, "target": "fr"}, "source: found 3"),
     ):
         with pytest.raises(UserError, match=f"^nmt: {key}"):
-            validated(Languages, value, "nmt")
+            validate_settings(Languages, value, "nmt")
     with pytest.raises(UserError, match="sorce: unknown key; did you mean `source`"):
-        validated(Languages, {"source": "en", "target": "fr", "sorce": 1}, "nmt")
+        validate_settings(Languages, {"source": "en", "target": "fr", "sorce": 1}, "nmt")
     with pytest.raises(UserError, match=r"^x\.json: no such file"):
         parse_settings(Languages, "x.json")
 

@@ -26,8 +26,8 @@ from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.evaluation.translations import provenance_path
 from nmt.errors import UserError
-from nmt.settings.base import read
-from nmt.store.model_folder import MODEL, RECORDS, RELEASED, TEXT
+from nmt.settings.base import read_settings
+from nmt.store.model_folder import NEEDED_FILES, RECORD_FILES, RELEASED_FILES, TEXT_SETTINGS
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.outputs import COMPARISON, TABLES_MADE, TREE, list_outputs
 from pipeline.results.papers import read_paper, list_translated_sets
@@ -52,7 +52,7 @@ def refuse(problems):
 SUBMITTED = internals.is_submitted_job(workflow)
 try:
     if SUBMITTED:
-        CONFIG = read(Config, RUN_SETTINGS)
+        CONFIG = read_settings(Config, RUN_SETTINGS)
     elif Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile":
         CONFIG = load_config(
             find_layers(

@@ -233,7 +233,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         """Give the phrase table the model's p(target phrase given source phrase) as one more score."""
         input:
             table=TABLES_OF_PHRASES[0],
-            model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in MODEL],
+            model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in NEEDED_FILES],
             text=[f"moses/dev.{SOURCE}", *(set_tokens(set_, SOURCE) for set_ in SETS)],
         output:
             table=SCORED_TABLES[0],

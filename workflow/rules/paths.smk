@@ -78,7 +78,7 @@ def gold_alignments():
 
 def model_files_of(runs):
     """What a command needs of trained models."""
-    return [f"{MODELS}/{run}/{name}" for run in runs for name in MODEL]
+    return [f"{MODELS}/{run}/{name}" for run in runs for name in NEEDED_FILES]
 
 
 def model_files(wildcards):

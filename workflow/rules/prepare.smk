@@ -14,7 +14,9 @@ for corpus in IN_FILES:
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])),
+            settings=SETTINGS.add(
+                f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])
+            ),
             source=place_of(CONFIG.corpora[corpus].source),
             target=place_of(CONFIG.corpora[corpus].target),
         output:
@@ -37,7 +39,9 @@ for corpus in MONOLINGUAL:
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])),
+            settings=SETTINGS.add(
+                f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])
+            ),
             target=place_of(CONFIG.corpora[corpus].target),
         output:
             target=raw_text(corpus, TARGET),

@@ -6,7 +6,8 @@ if CONFIG.use.rescored:
 
     # Files of lists: those that somebody gave, else what a system of this run has found.
     LISTS = {
-        name: CONFIG.n_best_lists.get(entry.n_best_list) or str(FOLDER.translations("test", entry.n_best_list, "all"))
+        name: CONFIG.n_best_lists.get(entry.n_best_list)
+        or str(FOLDER.translations("test", entry.n_best_list, "all"))
         for name, entry in RESCORED.items()
     }
 

@@ -35,7 +35,11 @@ COPIED = [
     *((vocabulary(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)),
     *((file, RESULTS.gold) for file in [gold_alignments()] if file),
     *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
-    *((f"{MODELS}/{run}/{name}", RESULTS.run_file(run, name)) for run in RUNS_IN_USE for name in RECORDS),
+    *(
+        (f"{MODELS}/{run}/{name}", RESULTS.run_file(run, name))
+        for run in RUNS_IN_USE
+        for name in RECORD_FILES
+    ),
     *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
     *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
     *(
@@ -316,7 +320,7 @@ rule model_card:
 rule release:
     """Pack a model for others."""
     input:
-        model=[f"models/{{model}}/{name}" for name in (*RELEASED, TEXT)],
+        model=[f"models/{{model}}/{name}" for name in (*RELEASED_FILES, TEXT_SETTINGS)],
     output:
         archive="releases/{model}.tar.zst",
     log:

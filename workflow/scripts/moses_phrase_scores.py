@@ -11,7 +11,7 @@ with job(snakemake):
     from nmt.store import trained_model
     from pipeline.phrase_based.phrase_scores import add_scores
 
-    (model,) = trained_model.load_all([Path(snakemake.input.model[0]).parent], **snakemake.params.compute)
+    (model,) = trained_model.load_models([Path(snakemake.input.model[0]).parent], **snakemake.params.compute)
     texts = [Path(file) for file in snakemake.input.text]
     written, total = add_scores(model, Path(snakemake.input.table), texts, Path(snakemake.output.table))
     print(f"{written:,} of {total:,} pairs")

@@ -7,11 +7,11 @@ with job(snakemake):
     from pathlib import Path
 
     from nmt.selection.cross_entropy import Threshold
-    from nmt.settings.base import read
+    from nmt.settings.base import read_settings
     from pipeline.preparation import SelectionFiles, select_shard
 
     given, made = snakemake.input, snakemake.output
-    threshold = read(Threshold, Path(given.threshold), "choose it again")
+    threshold = read_settings(Threshold, Path(given.threshold), "choose it again")
     corpus = Path(given.source[0]).parent.name
     files = zip(
         given.scores, given.source, given.target, made.source, made.target, made.source_words, made.target_words,

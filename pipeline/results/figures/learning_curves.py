@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from nmt.io.files import read_json
 from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
-from nmt.training.history import records
+from nmt.training.history import read_history
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.styles import line_of
 from pipeline.results.inputs import Inputs
@@ -49,7 +49,7 @@ def read_curves(files: Sequence[tuple[Path, Path]]) -> list[Curves]:
 
     A run that continues another's starts where that one's curves end: its own history begins after that.
     """
-    own = [_read(read_json(summary), list(records(history))) for summary, history in files]
+    own = [_read(read_json(summary), list(read_history(history))) for summary, history in files]
     by_run = {(curves.model, curves.seed): curves for curves in own}
     return [_joined(curves, by_run.get((curves.continue_from or "", curves.seed))) for curves in own]
 

@@ -22,14 +22,14 @@ from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.evaluation.translations import split_words
 from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
-from nmt.settings.base import read
+from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
 from nmt.settings.model_types import IN_BROWSER
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, WEIGHTS
-from nmt.store.tensors import halved
-from nmt.store.trained_model import TrainedModel, refuse_unlike
+from nmt.store.tensors import round_to_float16
+from nmt.store.trained_model import TrainedModel, check_compatible
 from pipeline.results.html import render_template
 from pipeline.results.playground.moses import collect_rules
 
@@ -83,8 +83,8 @@ def write_playground(
 
 def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference: Path, bits: Bits) -> str:
     """The page's data: length of a JSON text (four bytes, little-endian), the text, the weights; zlib in base64."""
-    models = [trained_model.load(folder, torch.device("cpu")) for folder in folders]
-    refuse_unlike(models)
+    models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
+    check_compatible(models)
     raw = RawText(text.languages.source, text.tokenization)
     rounded = [_rounded(model, folder, bits) for model, folder in zip(models, folders, strict=True)]
     values = text.model_dump() | {
@@ -104,7 +104,9 @@ def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference
 
 def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
-    runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
+    runs = [
+        read_settings(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders
+    ]
     files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)
     if {run.model_type for run in runs} - {*IN_BROWSER} or any(
         Vocabulary.read(file).has_subwords for file in files
@@ -153,7 +155,7 @@ def _rounded(model: TrainedModel, folder: Path, bits: Bits) -> tuple[dict[str, f
             wholes.append(np.rint(weight.numpy() / scales[name]).astype(np.int8).tobytes())
         else:
             halves[name] = weight
-    numbers16 = [half.numpy().ravel() for half in halved(halves, folder / WEIGHTS).values()]
+    numbers16 = [half.numpy().ravel() for half in round_to_float16(halves, folder / WEIGHTS).values()]
     planes = np.concatenate(numbers16).view(np.uint8).reshape(-1, 2).T.tobytes()
     return scales, b"".join([planes, *wholes])
 

@@ -55,7 +55,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     for text, line in zip(texts, ("w3 w4 unseen", "w7 w8"), strict=True):
         write_text(text, [line])
     output = tmp_path / "scored.gz"
-    model = trained_model.load(folder, torch.device("cpu"))
+    model = trained_model.load_model(folder, torch.device("cpu"))
     assert add_scores(model, table, texts, output) == (4, 6)
     before, after = ([line.split(" ||| ") for line in read_lines(path)] for path in (table, output))
     assert [entry[:2] for entry in after] == [list(pair) for pair in PAIRS[:4]]
@@ -74,7 +74,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
 )
 def test_a_table_that_is_none_or_of_other_text_is_one_line(tmp_path: Path, lines: list[str]) -> None:
     table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
-    model = trained_model.load(
+    model = trained_model.load_model(
         translators.trained_model(tmp_path / "model", "rnnencdec"), torch.device("cpu")
     )
     with pytest.raises(UserError, match=r"t\.gz.*(empty|2 fields|holds no phrase)"):

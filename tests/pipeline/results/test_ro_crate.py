@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.evaluation.translations import write_provenance
 from nmt.io.files import sha256, write_json
-from nmt.store.model_folder import RECORDS
+from nmt.store.model_folder import RECORD_FILES
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load_config
@@ -43,7 +43,7 @@ def written(folder: Path) -> Path:
     write_json(parts.configuration, snapshot.get_published_settings(config))
     write_json(folder / TABLES_MADE, CODE)
     for run in collect_runs(config, config.use.models):
-        for name in RECORDS:
+        for name in RECORD_FILES:
             write_json(parts.run_file(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
             translations = parts.translations("test", run, mode)

@@ -61,7 +61,7 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
     result = nmt("vectors", *options, "--batch-size", "2")
     assert result.returncode == 0, result.stderr
     found = np.load(npy)
-    model = trained_model.load(folder, torch.device("cpu"))
+    model = trained_model.load_model(folder, torch.device("cpu"))
     lines = [line.split() for line in text.split("\n")[:-1]]
     assert found == pytest.approx(encode_sentences(model, lines, 80), abs=1e-6)
     (tmp_path / "empty").write_text("", encoding="utf-8")
@@ -75,7 +75,7 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
 
 
 def test_a_model_that_aligns_has_none(tmp_path: Path) -> None:
-    model = trained_model.load(translators.trained_model(tmp_path, "rnnsearch"), torch.device("cpu"))
+    model = trained_model.load_model(translators.trained_model(tmp_path, "rnnsearch"), torch.device("cpu"))
     with refused():
         encode_sentences(model, [["w3"]], 8)
 
@@ -95,7 +95,7 @@ def test_the_picture_is_made_in_every_form(folder: Path, tmp_path: Path) -> None
 
 
 def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
-    model = trained_model.load(folder, torch.device("cpu"))
+    model = trained_model.load_model(folder, torch.device("cpu"))
     tree = compute_tree(model, ["w2", "strange", "w3"])
     assert tree.leaves == ["w2", "strange", "w3", ""] and [len(level) for level in tree.gates] == [3, 2, 1]
     assert all(sum(gates) == pytest.approx(1, abs=1e-6) for level in tree.gates for gates in level)

@@ -36,7 +36,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[TrainedModel]:
     folders = [
         translators.trained_model(here / model_type, model_type) for model_type in ("rnnsearch", "rnnencdec")
     ]
-    return [trained_model.load(folder, torch.device("cpu")) for folder in folders]
+    return [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
 
 
 @pytest.fixture

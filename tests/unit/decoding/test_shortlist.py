@@ -22,7 +22,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
-from nmt.store.trained_model import load, read_vocabularies
+from nmt.store.trained_model import load_model, read_vocabularies
 from tests.bitexts import Pair, write_bitext
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
@@ -98,7 +98,7 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
     )
     assert run.exit_code == 0, run.output
     written = [line.split(" ||| ") for line in run.output.splitlines()]
-    model = load(folder, torch.device("cpu"))
+    model = load_model(folder, torch.device("cpu"))
     words = shortlist.load_shortlist(made, [model])
     likely = words.likely.numpy()
     found = nmt.load(folder, shortlist=made).translate(LINES)
@@ -115,13 +115,13 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
-    model, bitext = load(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
+    model, bitext = load_model(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
     made = tmp_path / "shortlist.safetensors"
     shortlist.make_shortlist((model.source, model.target), bitext, 3, 10, made)
     assert shortlist.load_shortlist(made, [model]).frequent == 10
     other = trained_model(tmp_path / "other", size=31)
     with refused():
-        shortlist.load_shortlist(made, [load(other, torch.device("cpu"))])
+        shortlist.load_shortlist(made, [load_model(other, torch.device("cpu"))])
     with refused():
         shortlist.make_shortlist(read_vocabularies(other), bitext, 3, 10, tmp_path / "none")
     with refused():

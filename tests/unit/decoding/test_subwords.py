@@ -48,13 +48,13 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def model(folder: Path) -> TrainedModel:
     from unittest import mock
 
-    with mock.patch.object(trained_model, "refuse_other_vocabularies"):
-        return trained_model.load(folder, torch.device("cpu"))
+    with mock.patch.object(trained_model, "check_vocabularies"):
+        return trained_model.load_model(folder, torch.device("cpu"))
 
 
 def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
     """Log-probabilities of all units of a pair, and attention."""
-    batch = model.batch([SOURCES[row]], [TARGETS[row]])
+    batch = model.make_batch([SOURCES[row]], [TARGETS[row]])
     encoded = model.network.encode(batch.source, batch.source_lengths)
     with torch.no_grad():
         values, weights = word_log_probabilities(model.network, encoded, batch)
@@ -120,7 +120,7 @@ def test_pieces_of_a_line_are_ranked_as_the_search_ranks_their_units(
 def test_python_tells_words_and_the_playground_says_what_it_cannot(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trained_model, "refuse_other_vocabularies", lambda *_: None)
+    monkeypatch.setattr(trained_model, "check_vocabularies", lambda *_: None)
     translation = nmt.load(folder).translate("aab c abab")
     assert translation.source_tokens == ["aab", "c", "abab"]
     assert len(translation.token_scores) in (len(translation.tokens), len(translation.tokens) + 1)

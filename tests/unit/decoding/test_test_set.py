@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> TrainedModel:
-    return trained_model.load(folder / "model", torch.device("cpu"))
+    return trained_model.load_model(folder / "model", torch.device("cpu"))
 
 
 def records(path: Path) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tm
 def test_the_unknown_word_is_forbidden_in_no_unk_and_where_the_settings_say_so(
     folder: Path, tmp_path: Path, unknown: str
 ) -> None:
-    model = trained_model.load(folder / "model", torch.device("cpu"))
+    model = trained_model.load_model(folder / "model", torch.device("cpu"))
     with torch.no_grad():
         model.network.readout.b_o[UNKNOWN] += 10.0
     settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
@@ -179,7 +179,7 @@ def test_another_text_search_or_model_is_another_job(folder: Path, model: Traine
         return checksum(Translator([by], decoding(**changes), forbid), text)
 
     other = [sentences[0]._replace(source=["w3"]), *sentences[1:]]
-    another = trained_model.load(folder / "model", torch.device("cpu"))
+    another = trained_model.load_model(folder / "model", torch.device("cpu"))
     with torch.no_grad():
         another.network.readout.b_o[UNKNOWN] += 1.0
     jobs = {job(), job(text=other), job(text=sentences[:4]), job(forbid=True), job(beam=7), job(by=another)}

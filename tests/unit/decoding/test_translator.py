@@ -26,7 +26,7 @@ from nmt.decoding.translator import TextTranslator, choose_text_processors, tran
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.model_types import ModelTypeName
 from nmt.store.tensors import save_tensors
-from nmt.store.trained_model import TrainedModel, load, refuse_unlike
+from nmt.store.trained_model import TrainedModel, check_compatible, load_model
 from tests.messages import refused
 from tests.training_settings import decoding
 from tests.translators import MOSES, text_settings, trained_model
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(folder: Path) -> TrainedModel:
-    return load(folder, torch.device("cpu"))
+    return load_model(folder, torch.device("cpu"))
 
 
 def translator(
@@ -152,7 +152,7 @@ def test_a_model_of_text_that_came_tokenized_reads_tokens() -> None:
 )
 def test_the_device_is_the_models_unless_an_option_names_one(settings: Any, option: Any, used: str) -> None:
     text = text_settings(decoding(device=settings))
-    assert text.search(ComputeOptions(device=option), TranslateOptions()).device == used
+    assert text.decoding_settings(ComputeOptions(device=option), TranslateOptions()).device == used
 
 
 def test_surrogates_and_control_characters_are_no_text() -> None:
@@ -163,7 +163,7 @@ def test_surrogates_and_control_characters_are_no_text() -> None:
 
 
 def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
-    model = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
+    model = load_model(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
     with refused():
         translator(model, unknown="copy")
     ((found,),) = translator(model, attention=True)(["w3 w4"])
@@ -171,17 +171,17 @@ def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
 
 
 def test_models_of_other_vocabularies_are_no_ensemble(folder: Path, tmp_path: Path) -> None:
-    other = load(trained_model(tmp_path / "other", size=29), torch.device("cpu"))
+    other = load_model(trained_model(tmp_path / "other", size=29), torch.device("cpu"))
     with refused():
-        refuse_unlike([load(folder, torch.device("cpu")), other])
+        check_compatible([load_model(folder, torch.device("cpu")), other])
 
 
 def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: TrainedModel) -> None:
     architecture = model.run.architecture.model_copy(update={"source_eos": False})
     other = replace(model, run=model.run.model_copy(update={"architecture": architecture}))
-    refuse_unlike([model, model])
+    check_compatible([model, model])
     with refused():
-        refuse_unlike([model, other])
+        check_compatible([model, other])
 
 
 def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -
     shutil.copytree(folder, tmp_path / "m")
     weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
     save_tensors(tmp_path / "m" / "model.safetensors", weights)
-    model = load(tmp_path / "m", torch.device("cpu"))
+    model = load_model(tmp_path / "m", torch.device("cpu"))
     with refused():
         score_translations([model], [(["w3", "w4"], ["w5"])], 2)
 
@@ -212,7 +212,7 @@ def test_the_scores_of_a_long_pair_are_those_of_one_run(
 def test_several_models_have_the_mean_of_their_probabilities_and_of_their_attention(
     model: TrainedModel, tmp_path: Path
 ) -> None:
-    other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
+    other = load_model(trained_model(tmp_path, seed=6), torch.device("cpu"))
     pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
     one, two, both = (score_translations(models, pairs, 2) for models in ([model], [other], [model, other]))
     for single, second, mean in zip(one, two, both, strict=True):
@@ -254,8 +254,8 @@ def test_other_precisions_say_nearly_the_same(
     if not processor_supports(precision):  # type: ignore[arg-type]
         pytest.skip("the processor has no instructions for it")
     folder = trained_model(tmp_path, model_type=model_type)
-    exact = translator(load(folder, torch.device("cpu")))(LINES)
-    rough = translator(load(folder, torch.device("cpu"), precision))(LINES)  # type: ignore[arg-type]
+    exact = translator(load_model(folder, torch.device("cpu")))(LINES)
+    rough = translator(load_model(folder, torch.device("cpu"), precision))(LINES)  # type: ignore[arg-type]
     for (line,), (other,) in zip(exact, rough, strict=True):
         assert other.score == pytest.approx(line.score, rel=0.02)
     assert [line.score for line, *_ in exact] != [line.score for line, *_ in rough]
@@ -302,7 +302,7 @@ def test_translations_can_be_compared_and_kept_in_sets(model: TrainedModel) -> N
 def test_models_without_attention_leave_that_of_the_others_in_an_ensemble(
     model: TrainedModel, tmp_path: Path
 ) -> None:
-    blind = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
+    blind = load_model(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
     ((found,),) = translator(model, blind, attention=True)(["w3 w4 w5"])
     (reading,) = score_translations([model, blind], [(found.source_tokens, found.tokens)], 1)
     assert found.attention is not None and reading.attention is not None

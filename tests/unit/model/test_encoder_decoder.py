@@ -13,7 +13,7 @@ from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.output_layer import Candidates, WordProbabilities
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
-from nmt.training.validation import sentence_nll
+from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import by_loops, interpretations, small_model
 
 PAIRS = [([3, 5, 2, 8], [4, 2]), ([6], [5, 1, 3, 2, 6]), ([2, 2, 7], [6, 6, 3])]
@@ -48,7 +48,7 @@ def test_values_and_gradients_follow_the_equations(
     weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     expected = nll_by_loops(model, PAIRS)
     gradients = torch.autograd.grad((expected * weights).sum(), list(model.parameters()))
-    found = sentence_nll(model, batch_of(PAIRS, model.architecture.source_eos))
+    found = compute_sentence_nlls(model, batch_of(PAIRS, model.architecture.source_eos))
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
     (found * weights).sum().backward()
     for (name, parameter), gradient in zip(model.named_parameters(), gradients, strict=True):

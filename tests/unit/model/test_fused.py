@@ -69,6 +69,6 @@ def test_adadelta() -> None:
     parts = [drawn(N), drawn(N), drawn(N).abs(), drawn(N).abs()]
     others = [part.clone() for part in parts]
     rate, scale = torch.tensor(0.3).double(), torch.tensor(0.5).double()
-    optimizers.four_lines(*parts, float(rate), 0.95, 1e-6, scale)
-    optimizers.four_lines_fused(*others, rate, 0.95, 1e-6, scale)
+    optimizers.apply_adadelta(*parts, float(rate), 0.95, 1e-6, scale)
+    optimizers.apply_adadelta_fused(*others, rate, 0.95, 1e-6, scale)
     torch.testing.assert_close(parts, others)

@@ -17,7 +17,7 @@ from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models
 from nmt.selection.language_models import LINES, LogProbabilities, open_language_model
-from nmt.settings.base import read
+from nmt.settings.base import read_settings
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
 from tests.messages import refused
@@ -119,7 +119,7 @@ def score_all(shards: list[Shard], models: Models) -> Scored:
 
 def select(folder: Path, shards: list[Shard], scored: Scored, budget: int) -> list[tuple[str, str, str]]:
     cross_entropy.choose_threshold(scored, budget, folder / "threshold.json")
-    threshold = read(cross_entropy.Threshold, folder / "threshold.json")
+    threshold = read_settings(cross_entropy.Threshold, folder / "threshold.json")
     kept = []
     for shard in shards:
         sides = shard.source, shard.target

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from nmt.model import model_types
-from nmt.settings.base import WithoutDefaults
+from nmt.settings.base import OmitsDefaults
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.settings.training import ModelRun
 from tests.small_models import interpretations, small_architecture
@@ -21,7 +21,7 @@ def test_the_estimate_counts_the_weights_of_the_model(model_type: ModelTypeName)
         assert MODEL_TYPES[model_type].weights(architecture, (4000, 3000)) == pytest.approx(counted, rel=0.02)
 
 
-class Before(WithoutDefaults):
+class Before(OmitsDefaults):
     """Settings that a model was trained with."""
 
     units: int

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.io.compression import zstd
 from nmt.store import release
-from nmt.store.model_folder import RELEASED, SUMMARY, WEIGHTS, weights_checksums
+from nmt.store.model_folder import RELEASED_FILES, SUMMARY, WEIGHTS, list_weights_checksums
 from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from tests.messages import refused
 from tests.odd_values import altered_bytes, said
@@ -84,23 +84,23 @@ def model(tmp_path: Path) -> Path:
 
 def test_unpacking_gives_what_was_packed_and_nothing_private(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
-    names = release.pack(model, archive)
-    folder = release.unpack(archive, tmp_path / "theirs")
+    names = release.pack_model(model, archive)
+    folder = release.unpack_model(archive, tmp_path / "theirs")
     assert folder == tmp_path / "theirs" / "rnnsearch-50"
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     assert not {"private.txt", "final_state.safetensors"} & set(names)
-    for name in set(names) - {release.SUMS}:
+    for name in set(names) - {release.CHECKSUMS}:
         assert (folder / name).read_bytes() == (model / name).read_bytes(), name
     assert [path.name for path in (tmp_path / "theirs").iterdir()] == ["rnnsearch-50"]
 
 
 def test_plain_tools_unpack_and_check_it(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
-    release.pack(model, archive, with_final_state=True)
+    release.pack_model(model, archive, with_final_state=True)
     plain = zstd.decompress(archive.read_bytes())
     subprocess.run(["tar", "-xf", "-", "-C", tmp_path], input=plain, check=True)
     checked = subprocess.run(
-        ["sha256sum", "-c", release.SUMS], cwd=tmp_path / "rnnsearch-50", capture_output=True, text=True
+        ["sha256sum", "-c", release.CHECKSUMS], cwd=tmp_path / "rnnsearch-50", capture_output=True, text=True
     )
     assert checked.returncode == 0 and "final_state.safetensors: OK" in checked.stdout
 
@@ -110,32 +110,32 @@ def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, t
     save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
     original = release.sha256(model / WEIGHTS)
     (model / SUMMARY).write_text(json.dumps({**TRAINED, "weights": original}), encoding="utf-8")
-    release.pack(model, tmp_path / "whole.tar.zst")
-    release.pack(model, tmp_path / "half.tar.zst", bits=16)
+    release.pack_model(model, tmp_path / "whole.tar.zst")
+    release.pack_model(model, tmp_path / "half.tar.zst", bits=16)
     assert 2 * (tmp_path / "half.tar.zst").stat().st_size < 1.1 * (tmp_path / "whole.tar.zst").stat().st_size
-    folder = release.unpack(tmp_path / "half.tar.zst", tmp_path)
+    folder = release.unpack_model(tmp_path / "half.tar.zst", tmp_path)
     for name, weight in load_tensors(folder / WEIGHTS).items():
         assert torch.equal(weight, weights[name].half())
     assert load_metadata(folder / WEIGHTS)["vocabularies"] == '{"source": "abc"}'
     rounded = release.sha256(folder / WEIGHTS)
     assert json.loads((folder / SUMMARY).read_text())["weights"] == rounded
-    assert weights_checksums(folder) == {rounded, original}
+    assert list_weights_checksums(folder) == {rounded, original}
     before, card = ((place / "README.md").read_text() for place in (model, folder))
     assert card == f"{before}\n{release.ROUNDED}\n"
     save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
     with refused():
-        release.pack(model, tmp_path / "large.tar.zst", bits=16)
+        release.pack_model(model, tmp_path / "large.tar.zst", bits=16)
     (model / WEIGHTS).write_bytes(b"no tensors")
     with refused():
-        release.pack(model, tmp_path / "damaged.tar.zst", bits=16)
+        release.pack_model(model, tmp_path / "damaged.tar.zst", bits=16)
 
 
 def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
-    release.pack(model, tmp_path / "one.tar.zst")
+    release.pack_model(model, tmp_path / "one.tar.zst")
     for path in model.iterdir():
         os.utime(path, (1, 1))
         path.chmod(0o600)
-    release.pack(model, tmp_path / "two.tar.zst")
+    release.pack_model(model, tmp_path / "two.tar.zst")
     assert (tmp_path / "one.tar.zst").read_bytes() == (tmp_path / "two.tar.zst").read_bytes()
 
 
@@ -200,47 +200,47 @@ def test_nothing_of_an_evil_or_damaged_archive_is_written(
     entries, more = EVIL[name]
     archive = packed(tmp_path / "a.tar.zst", entries, *more)
     with pytest.raises(UserError) as error:
-        release.unpack(archive, tmp_path / "deep" / "out")
+        release.unpack_model(archive, tmp_path / "deep" / "out")
     assert str(error.value).startswith(str(tmp_path)) and "\n" not in str(error.value)
     assert not list(tmp_path.rglob("evil")) and not list((tmp_path / "deep" / "out").iterdir())
 
 
 def test_what_is_cut_or_already_there_or_unfinished_is_refused(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
-    release.pack(model, archive)
+    release.pack_model(model, archive)
     (tmp_path / "cut.tar.zst").write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
-    release.unpack(archive, tmp_path / "out")
+    release.unpack_model(archive, tmp_path / "out")
     for name in ("cut.tar.zst", "m.tar.zst"):
         with pytest.raises(UserError):
-            release.unpack(tmp_path / name, tmp_path / "out")
+            release.unpack_model(tmp_path / name, tmp_path / "out")
     hidden = model.rename(model.with_name(".mine"))
     with refused():
-        release.pack(hidden, tmp_path / "hidden.tar.zst")
+        release.pack_model(hidden, tmp_path / "hidden.tar.zst")
     model = hidden.rename(model)
     (model / "source.tsv").unlink()
     for name in ("new.tar.zst", "m.zip"):
         with pytest.raises(UserError):
-            release.pack(model, tmp_path / name)
+            release.pack_model(model, tmp_path / name)
         assert not (tmp_path / name).exists()
 
 
 def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
-    release.pack(model, archive)
+    release.pack_model(model, archive)
     code = (
         "import os, sys; from pathlib import Path; from nmt.store import release as a\n"
         "a._check_sums = lambda *_: os.kill(os.getpid(), 9)\n"
-        "a.unpack(Path(sys.argv[1]), Path(sys.argv[2]))"
+        "a.unpack_model(Path(sys.argv[1]), Path(sys.argv[2]))"
     )
     out = tmp_path / "out"
     killed = subprocess.run([sys.executable, "-c", code, archive, out], check=False)
     assert killed.returncode == -9 and list(out.iterdir())
-    assert release.unpack(archive, out) == out / "rnnsearch-50"
+    assert release.unpack_model(archive, out) == out / "rnnsearch-50"
     assert [path.name for path in out.iterdir()] == ["rnnsearch-50"]
 
 
 def test_a_card_with_scores_shows_them_and_keeps_the_table_whole(model: Path) -> None:
-    text = release.Text(("en", "fr"), ("europarl-v7",), ("newstest2013",), ("newstest2014",))
+    text = release.CorpusInfo(("en", "fr"), ("europarl-v7",), ("newstest2013",), ("newstest2014",))
     release.write_card(model, text, SCORES)
     card = (model / "README.md").read_text(encoding="utf-8")
     front = yaml.safe_load(card.split("---\n")[1])
@@ -255,9 +255,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A plain tar archive of a model."""
     folder = tmp_path_factory.mktemp("packed") / "m"
     folder.mkdir()
-    for name in RELEASED:
+    for name in RELEASED_FILES:
         (folder / name).write_text(f"{name}\n", encoding="utf-8")
-    release.pack(folder, folder.parent / "m.tar.zst")
+    release.pack_model(folder, folder.parent / "m.tar.zst")
     packed = (folder.parent / "m.tar.zst").read_bytes()
     return zstd.decompress(packed)
 

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from nmt.io.files import link_file
-from nmt.store.result_store import TrainingStore, key_of, model_key, provide, training_facts
+from nmt.store.result_store import (
+    TrainingStore,
+    collect_training_facts,
+    compute_key,
+    compute_model_key,
+    provide_result,
+)
 from tests.training_settings import model_run
 
 DATA = {"train": "1", "dev": "2", "source_vocabulary": "3", "target_vocabulary": "4"}
@@ -19,8 +25,8 @@ DATA = {"train": "1", "dev": "2", "source_vocabulary": "3", "target_vocabulary":
 def keys(data: Mapping[str, str] = DATA, base: str | None = None, **changes: Any) -> tuple[str, str]:
     """The keys of a training and of its finished model."""
     run = model_run(**changes)
-    facts = training_facts(run, data, base)
-    return key_of(facts), model_key(facts, run)
+    facts = collect_training_facts(run, data, base)
+    return compute_key(facts), compute_model_key(facts, run)
 
 
 def test_a_key_follows_what_decides_a_model_and_nothing_else() -> None:
@@ -36,14 +42,14 @@ def test_a_key_follows_what_decides_a_model_and_nothing_else() -> None:
 
 def test_a_training_is_found_under_a_former_name_and_compared_with_the_nearest_one(tmp_path: Path) -> None:
     run = model_run()
-    facts = training_facts(run, DATA)
+    facts = collect_training_facts(run, DATA)
     store = TrainingStore(tmp_path)
-    state, own = store.state_folders("small", facts, run)
+    state, own = store.find_state_folders("small", facts, run)
     state.mkdir(parents=True)
     (state / "facts.json").write_text("{}", encoding="utf-8")
-    assert store.state_folders("renamed", facts, run)[0] == state != own
-    assert store.compare_with_former("small", facts).endswith(f"stays in {state}")
-    assert store.compare_with_former("other", facts) == ""
+    assert store.find_state_folders("renamed", facts, run)[0] == state != own
+    assert store.describe_changes("small", facts).endswith(f"stays in {state}")
+    assert store.describe_changes("other", facts) == ""
 
 
 def test_a_result_is_made_once_and_its_links_may_be_deleted(tmp_path: Path) -> None:
@@ -56,7 +62,7 @@ def test_a_result_is_made_once_and_its_links_may_be_deleted(tmp_path: Path) -> N
     output = tmp_path / "output.txt"
     for facts in ({"beam": 1}, {"beam": 1}, {"beam": 2}, {"beam": 1}):
         output.unlink(missing_ok=True)
-        provide(tmp_path / "store", facts, {"text": output}, make)
+        provide_result(tmp_path / "store", facts, {"text": output}, make)
         assert output.read_text(encoding="utf-8") == "found"
     assert len(made) == 2
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.store import trained_model
-from nmt.store.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
+from nmt.store.model_folder import SETTINGS, SUMMARY, TEXT_SETTINGS, WEIGHTS
 from tests.messages import refused
 from tests.odd_values import altered_bytes, altered_json, said
 from tests.translators import trained_model as small_folder
@@ -35,7 +35,7 @@ def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_asked_for(folder
     values["architecture"]["hidden_units"] = units
     (folder / SETTINGS).write_text(json.dumps(values), encoding="utf-8")
     with refused():
-        trained_model.load(folder, CPU)
+        trained_model.load_model(folder, CPU)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zeros"]
 )
 @pytest.mark.parametrize(
-    "name", [WEIGHTS, SETTINGS, TEXT, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
+    "name", [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
 )
 def test_what_is_no_file_is_not_waited_for(lasting: Path, name: str, make: Callable[[Path], None]) -> None:
     text = lasting / "text.en"
@@ -97,7 +97,7 @@ def test_whatever_a_models_folder_holds_is_used_or_refused_in_a_line(
     lasting: Path, data: st.DataObject
 ) -> None:
     (lasting / "text.en").write_text("w2 w3 .\n", encoding="utf-8")
-    names = [WEIGHTS, SETTINGS, TEXT, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
+    names = [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
     path = lasting / data.draw(st.sampled_from(names), "file")
     whole = path.read_bytes()
     altered = {WEIGHTS: altered_weights, ".json": altered_json}

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nmt.data.batches import Batch
-from nmt.training.update import BATCHES_AHEAD, ahead
+from nmt.training.update import PREFETCHED_BATCHES, prefetch_batches
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
@@ -26,7 +26,7 @@ def worker_threads() -> int:
 
 
 def test_the_same_batches_come_in_the_same_order_prepared() -> None:
-    found = ahead(numbered(40, []), lambda batch: replace(batch, target_lengths=torch.tensor(7)))
+    found = prefetch_batches(numbered(40, []), lambda batch: replace(batch, target_lengths=torch.tensor(7)))
     assert [[int(lengths) for lengths in batch.tensors()[2:]] for batch in found] == [
         [n, 7] for n in range(40)
     ]
@@ -35,13 +35,15 @@ def test_the_same_batches_come_in_the_same_order_prepared() -> None:
 
 def test_no_more_than_the_depth_is_made_in_advance() -> None:
     made: list[int] = []
-    found = ahead(numbered(1000, made), lambda batch: batch)
+    found = prefetch_batches(numbered(1000, made), lambda batch: batch)
     next(found)
     deadline = time.monotonic() + 60
-    while len(made) < BATCHES_AHEAD and time.monotonic() < deadline:
+    while len(made) < PREFETCHED_BATCHES and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)  # in which a thread without a limit would make many more
-    assert BATCHES_AHEAD <= len(made) <= BATCHES_AHEAD + 3  # taken, queued, and one in the hand of the thread
+    assert (
+        PREFETCHED_BATCHES <= len(made) <= PREFETCHED_BATCHES + 3
+    )  # taken, queued, and one in the hand of the thread
     assert worker_threads() == 1
     found.close()
     assert worker_threads() == 0
@@ -52,7 +54,7 @@ def test_an_error_comes_where_its_batch_would_have_come() -> None:
         yield from numbered(2, [])
         raise OSError("the disk is gone")
 
-    found = ahead(broken(), lambda batch: batch)
+    found = prefetch_batches(broken(), lambda batch: batch)
     assert [int(next(found).source_lengths), int(next(found).source_lengths)] == [0, 1]
     with pytest.raises(OSError, match="the disk is gone"):
         next(found)

@@ -59,7 +59,7 @@ class StandIn:
         for name, value in of_cuda.items():
             patch.setattr(torch.cuda, name, value)
         patch.setattr(Batch, "pin_memory", lambda batch: self.pin(batch))
-        patch.setattr("nmt.training.update.BATCHES_AHEAD", 10_000)  # so that the thread never has enough
+        patch.setattr("nmt.training.update.PREFETCHED_BATCHES", 10_000)  # so that the thread never has enough
 
     def pin(self, batch: Batch) -> Batch:
         time.sleep(0.005)

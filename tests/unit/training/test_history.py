@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.training.history import History, last_update, reached, records
+from nmt.training.history import History, count_planned_updates, read_history, read_run_status
 from tests.messages import refused
 from tests.training_settings import training
 
@@ -23,12 +23,12 @@ def update(number: int, seconds: float) -> dict[str, float | None]:
 
 def test_what_is_added_is_read_and_what_came_after_a_checkpoint_is_dropped(tmp_path: Path) -> None:
     history = History(tmp_path / "history.jsonl")
-    assert list(records(history.path, finished=False)) == []
+    assert list(read_history(history.path, finished=False)) == []
     history.add({"update": 1})
     size = history.size
     history.add({"update": 2})
     history.rewind(size)
-    assert list(records(history.path)) == [{"update": 1}]
+    assert list(read_history(history.path)) == [{"update": 1}]
 
 
 @pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}', "[" * 100_000])
@@ -36,17 +36,17 @@ def test_a_damaged_line_of_a_finished_history_is_named(tmp_path: Path, damage: s
     path = write(tmp_path / "history.jsonl", update(1, 1.0))
     path.write_text(path.read_text(encoding="utf-8") + damage + "\n", encoding="utf-8")
     with refused():
-        list(records(path))
-    assert reached(path).update == 1
+        list(read_history(path))
+    assert read_run_status(path).update == 1
 
 
 def test_the_rate_is_that_of_the_last_lines(tmp_path: Path) -> None:
     slow = [update(number, 10.0 * number) for number in range(1, 11)]
     fast = [update(10 + number, 100.0 + number) for number in range(1, 31)]
-    found = reached(write(tmp_path / "history.jsonl", *slow, *fast))
+    found = read_run_status(write(tmp_path / "history.jsonl", *slow, *fast))
     assert (found.update, found.updates_per_second) == (40, 1.0)
-    assert reached(write(tmp_path / "history.jsonl", update(5, 2.0))).updates_per_second == 2.5
-    assert reached(tmp_path / "nothing").update == 0
+    assert read_run_status(write(tmp_path / "history.jsonl", update(5, 2.0))).updates_per_second == 2.5
+    assert read_run_status(tmp_path / "nothing").update == 0
 
 
 @pytest.mark.parametrize(("measure", "best"), [("nll", 10), ("bleu", 20)])
@@ -56,7 +56,7 @@ def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, bes
         {"update": 20, "seconds": 2.0, "dev_nll": 3.0, "dev_bleu": 9.0},
         {"update": 30, "seconds": 3.0, "dev_nll": 4.0, "dev_bleu": 1.0},
     ]
-    found = reached(write(tmp_path / "history.jsonl", *lines), measure)
+    found = read_run_status(write(tmp_path / "history.jsonl", *lines), measure)
     assert found.dev and found.best
     assert (found.dev.update, found.best.update) == (30, best)
 
@@ -68,4 +68,4 @@ def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, bes
 def test_a_run_ends_with_its_updates_or_with_those_of_its_epochs(
     epochs: float | None, epoch: float | None, end: int
 ) -> None:
-    assert last_update(training(updates=30, epochs=epochs), 10, epoch) == end
+    assert count_planned_updates(training(updates=30, epochs=epochs), 10, epoch) == end

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from nmt.training import optimizers
 from nmt.training.optimizers import (
-    clip,
     make_optimizer,
+    measure_gradient,
     optimizer_tensors,
-    rate_at,
-    replace_not_finite,
+    replace_nonfinite_gradients,
+    schedule_learning_rate,
 )
 from tests.training_settings import training
 
@@ -47,7 +47,7 @@ def random_gradients(steps: int, *shape: int) -> list[Tensor]:
 
 @pytest.mark.parametrize("in_cache", [2, 1 << 16])
 def test_adadelta_follows_its_formula(in_cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(optimizers, "IN_CACHE", in_cache)
+    monkeypatch.setattr(optimizers, "WEIGHTS_PER_BLOCK", in_cache)
     start = torch.tensor([[1.0, -2.0, 0.5], [0.1, 0.0, 3.0]], dtype=torch.float64)
     model, optimizer = made(start)
     gradients = random_gradients(7, 2, 3)
@@ -84,7 +84,7 @@ def test_clipping_scales_to_the_threshold_only_above_it(norm: float, threshold: 
     weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
         weight.grad = gradient * norm / 5
-    found, scale = clip(weights, threshold)
+    found, scale = measure_gradient(weights, threshold)
     assert float(found) == pytest.approx(norm)
     assert float(scale) * norm == pytest.approx(min(norm, threshold))
     assert float(scale) <= 1
@@ -93,7 +93,7 @@ def test_clipping_scales_to_the_threshold_only_above_it(norm: float, threshold: 
 def test_rows_of_a_sparse_gradient_count_once_in_the_norm() -> None:
     weight = nn.Parameter(torch.zeros(4, 1))
     nn.functional.embedding(torch.tensor([1, 1, 1, 2]), weight, sparse=True).sum().backward()
-    assert float(clip([weight], 1.0)[0]) == pytest.approx(math.sqrt(3**2 + 1))
+    assert float(measure_gradient([weight], 1.0)[0]) == pytest.approx(math.sqrt(3**2 + 1))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
@@ -101,9 +101,9 @@ def test_a_gradient_that_is_not_finite_becomes_a_tenth_of_the_weights(bad: float
     """The authors' rule."""
     weights = [nn.Parameter(torch.tensor([1.0, -2.0])), nn.Parameter(torch.tensor([5.0]))]
     weights[0].grad, weights[1].grad = torch.tensor([bad, 0.0]), torch.tensor([3.0])
-    norm, scale = clip(weights, 1.0)
+    norm, scale = measure_gradient(weights, 1.0)
     assert not norm.isfinite() and float(scale) == 1
-    replace_not_finite(weights, norm)
+    replace_nonfinite_gradients(weights, norm)
     assert weights[0].grad is not None and weights[1].grad is not None
     torch.testing.assert_close(weights[0].grad, torch.tensor([0.1, -0.2]))
     torch.testing.assert_close(weights[1].grad, torch.tensor([0.5]))
@@ -112,7 +112,7 @@ def test_a_gradient_that_is_not_finite_becomes_a_tenth_of_the_weights(bad: float
 def test_a_finite_gradient_is_left_alone() -> None:
     weight = nn.Parameter(torch.ones(2))
     weight.grad = torch.tensor([3.0, 4.0])
-    replace_not_finite([weight], clip([weight], 1.0)[0])
+    replace_nonfinite_gradients([weight], measure_gradient([weight], 1.0)[0])
     assert weight.grad.tolist() == [3.0, 4.0]
 
 
@@ -128,7 +128,7 @@ def test_sgd_steps_by_the_scaled_gradient_and_keeps_nothing(rows: list[int] | No
     else:
         model[0].grad = torch.sparse_coo_tensor(torch.tensor([rows]), gradient[rows], (3, 2))
         gradient[1] = 0
-    norm, scale = clip(model.parameters(), 0.5)
+    norm, scale = measure_gradient(model.parameters(), 0.5)
     assert float(norm) > 0.5
     optimizer.step(scale)
     torch.testing.assert_close(model[0].detach(), start - 0.7 * gradient * (0.5 / gradient.norm()))
@@ -153,7 +153,9 @@ def test_the_rate_is_halved_every_half_epoch_after_five() -> None:
     settings = training(optimizer="sgd", learning_rate=0.7, decay_from_epoch=5.0)
     epochs = [0, 4.999, 5.0, 5.499, 5.5, 6.0, 6.5, 7.0, 7.499]
     rates = [0.7, 0.7, 0.35, 0.35, 0.175, 0.0875, 0.04375, 0.021875, 0.021875]
-    assert [rate_at(settings, epoch) for epoch in epochs] == pytest.approx(rates)
-    assert rate_at(training(learning_rate=0.7), 100.0) == 0.7
+    assert [schedule_learning_rate(settings, epoch) for epoch in epochs] == pytest.approx(rates)
+    assert schedule_learning_rate(training(learning_rate=0.7), 100.0) == 0.7
     slower = training(learning_rate=1.0, decay_from_epoch=1.0, decay_every_epochs=2.0, decay_factor=0.1)
-    assert [rate_at(slower, epoch) for epoch in (0.9, 1.0, 2.9, 3.0)] == pytest.approx([1, 0.1, 0.1, 0.01])
+    assert [schedule_learning_rate(slower, epoch) for epoch in (0.9, 1.0, 2.9, 3.0)] == pytest.approx(
+        [1, 0.1, 0.1, 0.01]
+    )

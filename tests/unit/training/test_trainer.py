@@ -18,9 +18,10 @@ from nmt.io.files import sha256
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.tensors import load_tensors, save_tensors
-from nmt.training.checkpoint import Checkpoint, export
-from nmt.training.history import records
-from nmt.training.trainer import Interrupted, PastTheEnd, Trainer, checkpoint
+from nmt.training import checkpoint
+from nmt.training.checkpoint import Checkpoint, export_model
+from nmt.training.history import read_history
+from nmt.training.trainer import Interrupted, PastTheEnd, Trainer
 from tests.bitexts import shifted_pairs, vocabulary, write_bitext
 from tests.messages import check, refused
 from tests.training_settings import model_run
@@ -47,7 +48,9 @@ def trained(run: ModelRun, text: Bitext, state: Path) -> Trainer:
 
 
 def history_of(made: Trainer) -> list[dict[str, Any]]:
-    return [{k: v for k, v in line.items() if k not in CLOCKS} for line in list(records(made.history.path))]
+    return [
+        {k: v for k, v in line.items() if k not in CLOCKS} for line in list(read_history(made.history.path))
+    ]
 
 
 def same_tensors(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
@@ -59,7 +62,7 @@ def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
     made = trainer(model_run(updates=1), text, tmp_path)
     before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
     made.run()
-    norm = next(records(made.history.path))["gradient_norm"]
+    norm = next(read_history(made.history.path))["gradient_norm"]
     assert norm > 1, "the summed cost's gradient is longer than 1, so it is clipped"
     for name, weight in made.model.named_parameters():
         assert weight.grad is not None
@@ -72,14 +75,14 @@ def test_the_mean_cost_is_the_sum_over_the_batch_size(text: Bitext, tmp_path: Pa
     norms = []
     for cost in ("sum", "mean"):
         made = trained(model_run(updates=1, cost=cost), text, tmp_path / cost)
-        norms.append(next(records(made.history.path))["gradient_norm"])
+        norms.append(next(read_history(made.history.path))["gradient_norm"])
     assert norms[0] == pytest.approx(4 * norms[1], rel=1e-5)
 
 
 def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
     begin = time.monotonic()
     made = trained(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
-    lines = list(records(made.history.path))
+    lines = list(read_history(made.history.path))
     assert [line["update"] for line in lines if "train_nll" in line] == [5, 10, 15]
     assert [line["update"] for line in lines if "dev_nll" in line] == [10, 15]
     assert lines[-1]["epoch"] == pytest.approx(15 * 4 / 60)
@@ -108,12 +111,15 @@ def test_words_per_second_are_those_of_updates_and_the_hours_have_all(
 
     made._update, made.dev_nll = slow_update, slow_dev_nll  # type: ignore[method-assign]
     made.run()
-    lines = [line for line in records(made.history.path) if "train_nll" in line]
+    lines = [line for line in read_history(made.history.path) if "train_nll" in line]
     assert [2 * line["target_words_per_second"] for line in lines] == [
         sum(words[first : first + 2]) for first in range(0, 10, 2)
     ]
     assert made.counters.seconds == now[0] == 10 + 5 * 100
-    checkpoints = [checkpoint.read(path).counters["counters"] for path in checkpoint.saved(tmp_path)]
+    checkpoints = [
+        checkpoint.read_checkpoint(path).counters["counters"]
+        for path in checkpoint.list_checkpoints(tmp_path)
+    ]
     assert [saved["seconds"] for saved in checkpoints] == [205, 510]
 
 
@@ -177,7 +183,7 @@ def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path, run
         assert rates[update] == pytest.approx(run.training.learning_rate * 0.5**steps), update
     logged = {
         line["update"]: line["learning_rate"]
-        for line in list(records(made.history.path))
+        for line in list(read_history(made.history.path))
         if "train_nll" in line
     }
     assert logged and all(rate == rates[update - 1] for update, rate in logged.items())
@@ -197,7 +203,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trained(model_run(updates=10), text, tmp_path)
-    older, newest = checkpoint.saved(tmp_path)
+    older, newest = checkpoint.list_checkpoints(tmp_path)
     assert older.name == "checkpoint-000000007.safetensors"
     content = bytearray(newest.read_bytes())
     content[-3] ^= 1
@@ -208,7 +214,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     resumed.run()
     assert same_tensors(resumed.state_tensors(), finished(text, tmp_path / "other").state_tensors())
     history = (tmp_path / "history.jsonl").read_bytes()
-    for saved in checkpoint.saved(tmp_path):
+    for saved in checkpoint.list_checkpoints(tmp_path):
         saved.write_bytes(saved.read_bytes()[:-3])
     with refused():  # nothing begins anew
         trainer(model_run(updates=10), text, tmp_path)
@@ -256,7 +262,7 @@ def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bite
         made.model.readout.b_o[0] = math.inf
     with refused():
         made.run()
-    assert not checkpoint.saved(tmp_path)
+    assert not checkpoint.list_checkpoints(tmp_path)
 
 
 WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "best", "log_every": 100}
@@ -269,7 +275,7 @@ def test_each_line_of_the_history_is_of_its_own_updates(text: Bitext, tmp_path: 
     lines = {}
     for every in (2, 4):
         made = trained(model_run(**still, log_every=every), text, tmp_path / str(every))
-        lines[every] = [line for line in list(records(made.history.path)) if "train_nll" in line]
+        lines[every] = [line for line in list(read_history(made.history.path)) if "train_nll" in line]
     first, second = (line["train_nll"] for line in lines[2])
     assert lines[4][0]["train_nll"] == pytest.approx((first + second) / 2, rel=1e-6)
     assert lines[4][0]["gradient_norm"] > 1 and lines[4][0]["clipped"] == 0, "of the threshold that was set"
@@ -311,10 +317,10 @@ def test_the_best_weights_of_the_last_checkpoint_survive_a_kill(text: Bitext, tm
         with pytest.raises(Killed):
             made.run()
         assert made.counters.best_update == 24
-        for path in checkpoint.saved(
+        for path in checkpoint.list_checkpoints(
             tmp_path / place
         ):  # if the newest is damaged, the other one is resumed from
-            best = checkpoint.read(path).counters["counters"]["best_update"]
+            best = checkpoint.read_checkpoint(path).counters["counters"]["best_update"]
             assert (tmp_path / place / f"best-{best:09d}.safetensors").is_file()
         end = 24 if place == "after" else 23
         shorter = trained(model_run(**wild, updates=end), text, tmp_path / place)
@@ -327,7 +333,7 @@ def test_while_nothing_is_translated_a_bleu_of_zero_does_not_end_the_run(
 ) -> None:
     run = model_run(updates=40, dev_score="bleu", patience=2, validate_every=5, keep="best")
     made = trained(run, text, tmp_path)
-    scores = [line["dev_bleu"] for line in list(records(made.history.path)) if "dev_bleu" in line]
+    scores = [line["dev_bleu"] for line in list(read_history(made.history.path)) if "dev_bleu" in line]
     assert set(scores) == {0.0} and made.counters.best_update == made.counters.update == 40
 
 
@@ -354,7 +360,7 @@ def test_a_state_beyond_the_end_that_is_asked_for_is_not_taken(text: Bitext, tmp
 def successor_of(first: Trainer, run: ModelRun, text: Bitext, folder: Path) -> Trainer:
     """A run that continues from the final state of another."""
     final = folder / "final.safetensors"
-    checkpoint.write(final, Checkpoint(first.state_tensors(), first.record()))
+    checkpoint.write_checkpoint(final, Checkpoint(first.state_tensors(), first.record()))
     successor = Trainer(run, text, text, VOCABULARIES, folder / "second")
     successor.resume(final)
     return successor
@@ -364,7 +370,7 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
     first = finished(text, tmp_path / "first")
     successor = successor_of(first, model_run(continue_from="small", updates=30), text, tmp_path)
     assert successor.counters.update == 10
-    (begun,) = records(successor.history.path)
+    (begun,) = read_history(successor.history.path)
     # the weights that it begins with may be its best
     assert (begun["update"], begun["dev_nll"]) == (10, first.dev_nll())
     assert successor.counters.best_update == 10
@@ -382,7 +388,7 @@ def test_a_training_may_begin_with_the_weights_of_another_model(text: Bitext, tm
     names = [tmp_path / "source.tsv", tmp_path / "target.tsv"]
     for side, name in zip(VOCABULARIES, names, strict=True):
         side.write(name)
-    export(folder, first, (names[0], names[1]), "updates")
+    export_model(folder, first, (names[0], names[1]), "updates")
 
     def tuned(**changes: object) -> Trainer:
         return Trainer(model_run(**changes), text, text, VOCABULARIES, tmp_path / "tuned", init_from=folder)
@@ -422,7 +428,7 @@ def test_tensorboard_sees_the_history_as_often_as_the_run_is_gone_on_with(
     trained(model_run(updates=8, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
     longer = trained(model_run(updates=12, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
     found = events(tmp_path / "tensorboard")
-    for line in records(longer.history.path):
+    for line in read_history(longer.history.path):
         for name in ("train_nll", "dev_nll", "gradient_norm", "clipped", "target_words_per_second"):
             if name in line:
                 assert found[name, line["update"]] == pytest.approx(line[name], rel=1e-6)
@@ -453,12 +459,12 @@ def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
 def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp_path: Path) -> None:
     made = finished(text, tmp_path / "state")
     vocabularies = (text.folder.parent / "source.tsv", text.folder.parent / "target.tsv")
-    summary = export(tmp_path / "model", made, vocabularies, "updates")
+    summary = export_model(tmp_path / "model", made, vocabularies, "updates")
     assert summary == json.loads((tmp_path / "model" / "summary.json").read_text())
     assert summary["updates"] == 10
     assert summary["epochs"] == pytest.approx(10 * 4 / 60)
     assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
-    loaded = trained_model.load(tmp_path / "model", torch.device("cpu"))
+    loaded = trained_model.load_model(tmp_path / "model", torch.device("cpu"))
     assert same_tensors(loaded.network.state_dict(), made.model.state_dict())
     assert len(loaded.source) == len(VOCABULARIES[0])
 
@@ -466,7 +472,7 @@ def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp
 def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
     with refused():
         trainer(model_run(), text, tmp_path).run(lost=lambda: True)
-    assert not checkpoint.saved(tmp_path)
+    assert not checkpoint.list_checkpoints(tmp_path)
 
 
 def test_a_lock_lost_at_the_end_leaves_no_summary(text: Bitext, tmp_path: Path) -> None:
@@ -475,7 +481,7 @@ def test_a_lock_lost_at_the_end_leaves_no_summary(text: Bitext, tmp_path: Path) 
     made.lost = lambda: next(answers)
     files = [text.folder.parent / f"{side}.tsv" for side in ("source", "target")]
     with refused():
-        checkpoint.export(tmp_path / "model", made, (files[0], files[1]), "updates")
+        checkpoint.export_model(tmp_path / "model", made, (files[0], files[1]), "updates")
     assert not (tmp_path / "model" / "summary.json").exists()
 
 

@@ -10,7 +10,7 @@ from nmt.data.batches import Batch
 from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
-from nmt.training.optimizers import make_dense
+from nmt.training.optimizers import make_gradients_dense
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
 from tests.training_settings import training
@@ -55,7 +55,7 @@ def updated(model_type: ModelTypeName, sparse: bool) -> tuple[EncoderDecoder, Su
     model = small_model(model_type)
     updater = Updater(model, training(clip_norm=0.5))
     for embedding in () if sparse else (model.source_embedding, model.target_embedding):
-        embedding.E.register_post_accumulate_grad_hook(lambda E: make_dense([E]))
+        embedding.E.register_post_accumulate_grad_hook(lambda E: make_gradients_dense([E]))
     for number in range(5):
         updater(batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]]))
     return model, updater.read()

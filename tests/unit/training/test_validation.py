@@ -16,10 +16,15 @@ from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
 from nmt.decoding import beam_search, forced_decoding
 from nmt.evaluation.bleu import multi_bleu
-from nmt.training.checkpoint import summarize
-from nmt.training.history import records
+from nmt.training.checkpoint import summarize_training
+from nmt.training.history import read_history
 from nmt.training.trainer import Trainer
-from nmt.training.validation import GREEDY, greedy_bleu, mean_nll, sentence_nll
+from nmt.training.validation import (
+    GREEDY_SEARCH,
+    compute_greedy_bleu,
+    compute_mean_nll,
+    compute_sentence_nlls,
+)
 from tests.bitexts import vocabulary, write_bitext
 from tests.messages import refused
 from tests.training_settings import model_run
@@ -64,10 +69,10 @@ def test_the_settings_say_which_sentences_are_watched_and_reported(
     made = trainer(text, tmp_path, updates=7, dev_sentences=sentences)
     made.run()
     rows = np.array(range(60) if sentences == "all" else within(text))
-    expected = mean_nll(made.model, text, rows, 4)
-    (validated,) = [line["dev_nll"] for line in list(records(made.history.path)) if "dev_nll" in line]
+    expected = compute_mean_nll(made.model, text, rows, 4)
+    (validated,) = [line["dev_nll"] for line in list(read_history(made.history.path)) if "dev_nll" in line]
     assert validated == pytest.approx(expected, rel=1e-12)
-    assert summarize(made, "updates")["dev_nll"] == pytest.approx(expected, rel=1e-12)
+    assert summarize_training(made, "updates")["dev_nll"] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
@@ -76,13 +81,13 @@ def test_the_settings_say_which_weights_are_kept(text: Bitext, tmp_path: Path, k
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     made = trainer(text, tmp_path, **wild, keep=keep)
     made.run()
-    validations = [line["dev_nll"] for line in list(records(made.history.path)) if "dev_nll" in line]
+    validations = [line["dev_nll"] for line in list(read_history(made.history.path)) if "dev_nll" in line]
     assert min(validations) < validations[-1], "the step size was meant to be too large"
     made.load_chosen_weights()
     chosen = min(validations) if keep == "best" else validations[-1]
     assert made.dev_nll() == pytest.approx(chosen, rel=1e-12)
     best = 5 * (1 + validations.index(min(validations)))
-    assert summarize(made, "updates")["best_update"] == (best if keep == "best" else None)
+    assert summarize_training(made, "updates")["best_update"] == (best if keep == "best" else None)
 
 
 def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]]]:
@@ -92,7 +97,7 @@ def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]
         batch = make_batch(text, np.array([row]), source_eos=True)
         encoded = made.model.encode(batch.source, batch.source_lengths)
         length = np.array([len(text.source(row))])
-        [[found]] = beam_search.search(made.model, encoded, length, GREEDY, forbid_unknown=False)
+        [[found]] = beam_search.search(made.model, encoded, length, GREEDY_SEARCH, forbid_unknown=False)
         pairs += [(text.source(row).tolist(), found.ids)] if min(found.ids) > UNKNOWN else []
     return pairs
 
@@ -107,7 +112,7 @@ def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> No
     def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
         (tmp_path / name).mkdir(exist_ok=True)
         made_text = write_bitext(tmp_path / name, pairs)
-        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, VOCABULARIES[1])
+        return compute_greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, VOCABULARIES[1])
 
     assert bleu("own", own, 7) == pytest.approx(100)
     wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
@@ -118,7 +123,7 @@ def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> No
     hypotheses, references = ([" ".join(units.words(ids)) for _, ids in pairs] for pairs in (own, wrong))
     of_words = multi_bleu().corpus_score(hypotheses, [references]).score
     in_units = write_bitext(tmp_path / "wrong", wrong)
-    assert greedy_bleu(made.model, in_units, np.arange(len(own)), 7, units) == pytest.approx(of_words)
+    assert compute_greedy_bleu(made.model, in_units, np.arange(len(own)), 7, units) == pytest.approx(of_words)
 
 
 def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
@@ -127,7 +132,7 @@ def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
         made.model.readout.b_o[UNKNOWN] += 50.0
     unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
     assert unknown.target(0).tolist() == [UNKNOWN] * 6
-    assert greedy_bleu(made.model, unknown, np.arange(1), 1, VOCABULARIES[1]) == 0
+    assert compute_greedy_bleu(made.model, unknown, np.arange(1), 1, VOCABULARIES[1]) == 0
 
 
 def test_the_settings_say_which_score_chooses_and_stops(
@@ -135,7 +140,7 @@ def test_the_settings_say_which_score_chooses_and_stops(
 ) -> None:
     """BLEU here, while the NLL still falls; 0 says nothing, the same again is no gain."""
     scores = iter([0.0, 0.0, 0.0, 3.0, 2.0, 4.0, 4.0, 1.0])
-    monkeypatch.setattr("nmt.training.trainer.greedy_bleu", lambda *_: next(scores))
+    monkeypatch.setattr("nmt.training.trainer.compute_greedy_bleu", lambda *_: next(scores))
     monkeypatch.setattr(Trainer, "dev_nll", lambda made: 1000.0 - made.counters.update)
     made = trainer(text, tmp_path, updates=400, validate_every=5, dev_score="bleu", keep="best", patience=2)
     assert made.run() == "development BLEU"
@@ -148,15 +153,19 @@ def test_the_nll_is_a_mean_over_sentences(text: Bitext, tmp_path: Path) -> None:
     rows = np.arange(len(text))
     with torch.no_grad():
         alone = [
-            float(sentence_nll(made.model, make_batch(text, rows[row : row + 1], source_eos=True)).sum())
+            float(
+                compute_sentence_nlls(
+                    made.model, make_batch(text, rows[row : row + 1], source_eos=True)
+                ).sum()
+            )
             for row in rows
         ]
-    assert mean_nll(made.model, text, rows, 7) == pytest.approx(sum(alone) / 60, rel=1e-6)
+    assert compute_mean_nll(made.model, text, rows, 7) == pytest.approx(sum(alone) / 60, rel=1e-6)
 
 
 def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: Path) -> None:
     made = trainer(text, tmp_path, updates=1, train_sample=1000)
-    expected = mean_nll(made.model, text, np.array(within(text)), 4)
+    expected = compute_mean_nll(made.model, text, np.array(within(text)), 4)
     assert made.train_nll() == pytest.approx(expected, rel=1e-12)
 
 
@@ -178,7 +187,7 @@ def test_logits_exist_a_chunk_at_a_time(
             return found
 
     with Watch():
-        mean_nll(made.model, text, np.arange(60), 4)
+        compute_mean_nll(made.model, text, np.arange(60), 4)
     assert largest == 7
 
 

@@ -10,7 +10,7 @@ from nmt.data.vocabulary import END
 from nmt.model import model_types
 from nmt.model.model_types.lstm import DeepLSTM
 from nmt.settings.model_types import LSTMArchitecture
-from nmt.training.validation import sentence_nll
+from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import small_architecture, small_model
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, nll_by_loops
 
@@ -64,7 +64,7 @@ def test_in_32_bits_values_and_gradients_follow_the_equations(layers: int) -> No
     model = small_model("lstm", torch.float32, layers=layers)
     expected = nll_by_loops(model, PAIRS)
     gradients = torch.autograd.grad(expected.sum(), list(model.parameters()))
-    found = sentence_nll(model, batch_of(PAIRS))
+    found = compute_sentence_nlls(model, batch_of(PAIRS))
     torch.testing.assert_close(found, expected.double(), rtol=1e-5, atol=1e-5)
     found.sum().backward()
     for (name, weight), gradient in zip(model.named_parameters(), gradients, strict=True):
