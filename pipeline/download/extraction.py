@@ -1,7 +1,7 @@
 """Extraction of both sides of a corpus from archives, as parallel lines in shards.
 
-Archives are read as streams, so that only the wanted lines are written to the disk. The first bytes of an archive or a
-member, not its name, tell its format. The bytes of lines stay as they are; cleaning judges them.
+Archives are read as streams, so that only the lines of the corpus are written to the disk. The first bytes of an
+archive or a member, not its name, tell its format. The bytes of lines stay as they are, since cleaning is another step.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -26,189 +26,256 @@ from nmt.io.progress import Progress
 from nmt.io.sgml import Segment
 from nmt.io.text_files import LineStream, open_text
 
-_CHUNK = 1 << 17
+_CHUNK_BYTES = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
 """The last two are of zip archives with other compression or a password."""
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Side:
-    """One side of a corpus: its archive and member, the files of its shards, what is known of it, and its counts."""
+    """Where one side of a corpus is, and where its lines are to be written.
+
+    archive: the file. member: the name of the text in it; None: the archive is the text. outputs: a file for each
+    shard. md5: the checksum that the text must have, as it is in the archive; None: any.
+    """
 
     archive: Path
     member: str | None
     outputs: Sequence[Path]
     md5: str | None = None
-    """Checksum that the member must have, as it lies in the archive; None: any."""
-    lines: int = 0
-    words: int = 0
-    found_md5: str = ""
-    segments: list[Segment] = field(default_factory=list)
-    """The lines of SGML, with the names of document and segment."""
-    temporaries: list[Path] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"{self.archive}:{self.member}" if self.member else str(self.archive)
 
 
-def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
-    """Write the shards of `source` and `target`, and `counts`; nothing appears unless both have equally many lines.
+@dataclass
+class _ExtractedText:
+    """What was read of a side: all empty until `write_shards` has seen its text.
 
-    Text in one language has one of the sides. `pairs` says how many lines there must be. Lines end at "\\n" and nowhere
-    else, and keep their bytes, a carriage return and invalid UTF-8 included. Counted are `pairs` and, with `source_`
-    or `target_` before them, `words` and the `md5` seen of the member; `archives` holds what is known of the downloads.
+    temporaries: a file for each shard. segments: the lines of SGML, with the names of document and segment.
     """
+
+    side: Side
+    temporaries: Sequence[Path]
+    line_count: int = 0
+    word_count: int = 0
+    md5: str = ""
+    segments: list[Segment] = field(default_factory=list)
+
+    def write_shards(self, stream: IO[bytes]) -> None:
+        """Distribute the lines of a plain or compressed text or SGML file over the shards, and compute its MD5."""
+        md5 = hashlib.md5(usedforsecurity=False)
+        hashed_stream = io.BufferedReader(_ObservedStream(stream, md5.update), _CHUNK_BYTES)
+        text = open_text(hashed_stream, str(self.side))
+        self.segments = text.segments
+        with ShardFiles(self.temporaries) as shards:
+            for line in LineStream(str(self.side), lambda: text.stream.read1(_CHUNK_BYTES)):
+                shards.writer(self.line_count).write_bytes(line)
+                self.line_count += 1
+                self.word_count += len(line.decode(errors="replace").split())
+
+        # read to the end, so that the checksum covers the whole file
+        while hashed_stream.read(_CHUNK_BYTES):
+            pass
+        self.md5 = md5.hexdigest()
+
+
+def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = None) -> dict[str, Any]:
+    """Write the shards of both sides and their counts; nothing appears unless the sides are parallel.
+
+    Lines end at "\\n" and nowhere else, and keep their bytes, a carriage return and invalid UTF-8 included.
+
+    Args:
+        sides: `source` and `target`, or one of them for text in one language.
+        counts: gets what is returned, as JSON.
+        pairs: the number of lines that each side must have; None: any.
+
+    Returns:
+        `pairs`; `source_words`, `source_md5` and the same of the target; `archives`: download records by archive.
+
+    Raises:
+        UserError: the archive or a member is missing, damaged, or not what the arguments say.
+    """
+    texts: dict[str, _ExtractedText] = {}
     with ExitStack() as stack:
-        for side in sides.values():
-            side.temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
-        _read_archives([*sides.values()])
-        _check([*sides.values()], pairs)
-    archives = {side.archive: read_download_record(side.archive) for side in sides.values()}
-    found: dict[str, Any] = {"pairs": next(iter(sides.values())).lines}
-    for name, side in sides.items():
-        found |= {f"{name}_words": side.words, f"{name}_md5": side.found_md5}
-    found["archives"] = {str(archive): note for archive, note in archives.items() if note}
-    write_json(counts, found)
-    return found
+        for name, side in sides.items():
+            temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
+            texts[name] = _ExtractedText(side, temporaries)
+        # for text in one language, both are the same
+        source = texts.get("source") or texts["target"]
+        target = texts.get("target") or texts["source"]
+        _read_texts(source, target)
+        _check_texts(source, target, pairs)
+
+    values: dict[str, Any] = {"pairs": source.line_count}
+    records = {}
+    for name, text in texts.items():
+        values[f"{name}_words"] = text.word_count
+        values[f"{name}_md5"] = text.md5
+        if record := read_download_record(text.side.archive):
+            records[str(text.side.archive)] = record
+    values["archives"] = records
+    write_json(counts, values)
+    return values
 
 
 def read_download_record(archive: Path) -> dict[str, Any] | None:
-    """Return the source, size and checksums that a download noted; None for an archive that came another way."""
-    note = archive.with_name(f"{archive.name}.json")
-    return read_json(note) if note.exists() else None
+    """Return the source, size and checksums that a download recorded; None if the archive was not downloaded."""
+    record_file = archive.with_name(f"{archive.name}.json")
+    return read_json(record_file) if record_file.exists() else None
 
 
-def _check(sides: Sequence[Side], pairs: int | None) -> None:
-    other = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
-    source, target = sides[0], sides[-1]
-    for side in sides:
-        if not side.lines:
-            raise UserError(f"{side}: holds no lines; check archive and member")
-        if side.md5 not in (None, side.found_md5):
+def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | None) -> None:
+    """Raise a UserError unless both sides are as expected, and parallel; for text in one language they are the same."""
+    other_version = (
+        "another version of the text; get the archive elsewhere, or correct the corpus in the config"
+    )
+    for text in (source, target):
+        if not text.line_count:
+            raise UserError(f"{text.side}: holds no lines; check archive and member")
+        expected_md5 = text.side.md5
+        if expected_md5 not in (None, text.md5):
             raise UserError(
-                f"{side}: its md5 is {side.found_md5}, expected {side.md5}: {other} (md5: null takes any)"
+                f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {other_version} (md5: null takes any)"
             )
-    if source.lines != target.lines:
+
+    if source.line_count != target.line_count:
         raise UserError(
-            f"{source} has {source.lines} lines but {target} has {target.lines} lines: both sides need "
-            "equally many; check that the members belong together"
+            f"{source.side} has {source.line_count} lines but {target.side} has {target.line_count} lines: both sides "
+            "need equally many; check that the members belong together"
         )
-    if pairs not in (None, source.lines):
+    if pairs not in (None, source.line_count):
         raise UserError(
-            f"{source}: {source.lines} pairs, expected {pairs}: {other} (pairs: null takes any number)"
+            f"{source.side}: {source.line_count} pairs, expected {pairs}: {other_version} "
+            "(pairs: null takes any number)"
         )
-    for line, (mine, theirs) in enumerate(zip(source.segments, target.segments, strict=False), 1):
-        if (mine.document, mine.name) != (theirs.document, theirs.name):
-            here, there = (
-                f"document {segment.document.decode(errors='replace')!r}, segment"
-                f" {segment.name.decode(errors='replace')!r}"
-                for segment in (mine, theirs)
-            )
+
+    segment_pairs = zip(source.segments, target.segments, strict=False)
+    for number, (source_segment, target_segment) in enumerate(segment_pairs, start=1):
+        source_name, target_name = _name_segment(source_segment), _name_segment(target_segment)
+        if source_name != target_name:
             raise UserError(
-                f"{source} and {target} are not aligned: sentence {line} is {here} here and {there} there;"
-                " check that the members belong together"
+                f"{source.side} and {target.side} are not aligned: sentence {number} is {source_name} here and "
+                f"{target_name} there; check that the members belong together"
             )
+
+
+def _name_segment(segment: Segment) -> str:
+    """Return the name of an SGML segment for messages, with that of its document."""
+    document, name = segment.document.decode(errors="replace"), segment.name.decode(errors="replace")
+    return f"document {document!r}, segment {name!r}"
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
 
 
-def _read_archives(sides: Sequence[Side]) -> None:
-    """Read each archive once, whichever sides it holds."""
-    source, target = sides[0], sides[-1]
-    if source is not target and source.archive == target.archive and source.member and target.member:
-        _read_archive(source.archive, [source, target])
+def _read_texts(source: _ExtractedText, target: _ExtractedText) -> None:
+    """Read each archive once, whether it has one side or both."""
+    is_same_archive = source.side.archive == target.side.archive
+    if source is not target and is_same_archive and source.side.member and target.side.member:
+        _read_archive(source.side.archive, [source, target])
     else:
-        for side in sides:
-            _read_archive(side.archive, [side])
+        _read_archive(source.side.archive, [source])
+        if target is not source:
+            _read_archive(target.side.archive, [target])
 
 
-def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
-    """Read all sides that one archive holds, under their members' names or, if need be, in another folder of it."""
-    if sides[0].member is None:
-        with _opened(archive) as (raw, progress):
-            _take(sides[0], cast(IO[bytes], _Watched(raw, lambda data: progress.update(len(data)))))
+def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
+    """Read the texts of an archive. A member that is not there may be in another folder of the archive."""
+    if texts[0].side.member is None:
+        with _open_archive(archive) as (stream, progress):
+            texts[0].write_shards(_count_bytes(stream, progress))
         return
-    names = _read_members(archive, {str(side.member): side for side in sides})
-    if absent := {str(side.member): side for side in sides if not side.found_md5}:
-        moved = {_elsewhere(member, names): side for member, side in absent.items()}
-        if None in moved or len(moved) < len(absent):
-            near = get_close_matches(min(absent), names, n=3, cutoff=0.4)
-            hint = f"near names: {', '.join(near)}" if near else f"it holds {len(names)} files"
-            raise UserError(
-                f"{archive}: no member {', '.join(absent)}; {hint}; correct the corpus in the config"
-            )
-        found = printable(f"{archive}: {', '.join(absent)} found as {', '.join(map(str, moved))}")
-        print(found, file=sys.stderr)
-        _read_members(archive, cast(dict[str, Side], moved))
 
+    text_of_member = {str(text.side.member): text for text in texts}
+    names = _read_members(archive, text_of_member)
+    missing_members = [member for member, text in text_of_member.items() if not text.md5]
+    if not missing_members:
+        return
 
-def _elsewhere(member: str, names: Iterable[str]) -> str | None:
-    """Return the only member of the same name in any folder."""
-    found = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
-    return found.pop() if len(found) == 1 else None
+    # {"fr-en/train.fr": text} for a member "train.fr"
+    moved_texts = {}
+    for member in missing_members:
+        same_names = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
+        if len(same_names) == 1:
+            moved_texts[same_names.pop()] = text_of_member[member]
+    if len(moved_texts) < len(missing_members):
+        near_names = get_close_matches(min(missing_members), names, n=3, cutoff=0.4)
+        hint = f"near names: {', '.join(near_names)}" if near_names else f"it holds {len(names)} files"
+        raise UserError(
+            f"{archive}: no member {', '.join(missing_members)}; {hint}; correct the corpus in the config"
+        )
+    message = f"{archive}: {', '.join(missing_members)} found as {', '.join(moved_texts)}"
+    print(printable(message), file=sys.stderr)
+    _read_members(archive, moved_texts)
 
 
 @contextmanager
-def _opened(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
+def _open_archive(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
+    """Open an archive, with a progress bar; an error of its format is a UserError."""
     with (
         errors_as_user_error(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
-        archive.open("rb") as raw,
+        archive.open("rb") as stream,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):
-        yield raw, progress
+        yield stream, progress
 
 
-def _read_members(archive: Path, wanted: Mapping[str, Side]) -> list[str]:
-    """Read the wanted members in the order of the archive. Return the names of all members."""
+def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -> list[str]:
+    """Read the texts in the order of the archive. Return the names of all its members."""
     names = []
-    with _opened(archive) as (raw, progress):
-        is_zip = raw.read(4) in _ZIP
-        raw.seek(0)
-        for name, stream in _of_zip(raw, wanted) if is_zip else _of_tar(raw, wanted, progress):
+    with _open_archive(archive) as (stream, progress):
+        is_zip = stream.read(4) in _ZIP_SIGNATURES
+        stream.seek(0)
+        members = (
+            _iterate_zip(stream, text_of_member)
+            if is_zip
+            else _iterate_tar(_count_bytes(stream, progress), text_of_member)
+        )
+        for name, member_stream in members:
             names.append(name)
-            if name in wanted:
-                if stream is None:
-                    raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
-                if wanted[name].found_md5:
-                    raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
-                _take(wanted[name], stream)
+            text = text_of_member.get(name)
+            if text is None:
+                continue
+            if member_stream is None:
+                raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
+            if text.md5:
+                raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
+            text.write_shards(member_stream)
     return names
 
 
-def _of_zip(raw: IO[bytes], wanted: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """Yield the names of all members, the wanted ones with a stream of their bytes."""
-    with zipfile.ZipFile(raw) as packed:
-        for name in packed.namelist():
-            if name in wanted:
-                with packed.open(name) as stream:
+def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield the names of all members of a zip archive; those in `members` with a stream of their bytes."""
+    with zipfile.ZipFile(archive) as zip_file:
+        for name in zip_file.namelist():
+            if name in members:
+                with zip_file.open(name) as stream:
                     yield name, stream
             else:
                 yield name, None
 
 
-def _of_tar(
-    raw: IO[bytes], wanted: Collection[str], progress: Progress
-) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """Yield the names of all members, the wanted ones with a stream of their bytes if they are files."""
-    watched = io.BufferedReader(_Watched(raw, lambda data: progress.update(len(data))), _CHUNK)
-    # unlike tarfile's own decompression, this checks the checksum at the end; so the archive is read to its end
-    stream = decompress(watched)
-    with tarfile.open(fileobj=stream, mode="r|") as packed:
-        for entry in packed:
+def _iterate_tar(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
+    """Yield the names of all members of a tar archive; those in `members` with a stream if they are files."""
+    # Unlike tarfile's own decompression, this one compares the checksum at the end of the stream.
+    stream = decompress(io.BufferedReader(archive, _CHUNK_BYTES))
+    with tarfile.open(fileobj=stream, mode="r|") as tar_file:
+        for entry in tar_file:
             name = entry.name.removeprefix("./")
-            yield name, packed.extractfile(entry) if name in wanted and entry.isfile() else None
-    while stream.read(_CHUNK):
+            has_stream = name in members and entry.isfile()
+            yield name, tar_file.extractfile(entry) if has_stream else None
+    while stream.read(_CHUNK_BYTES):
         pass
 
 
-class _Watched(io.RawIOBase):
-    """A readable stream that shows to a function what is read."""
+class _ObservedStream(io.RawIOBase):
+    """A readable stream that passes all bytes read from it to a function."""
 
-    def __init__(self, stream: IO[bytes], seen: Callable[[bytes], object]) -> None:
+    def __init__(self, stream: IO[bytes], observe: Callable[[bytes], object]) -> None:
         self._stream = stream
-        self._seen = seen
+        self._observe = observe
 
     def readable(self) -> bool:
         return True
@@ -216,24 +283,10 @@ class _Watched(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
-        self._seen(data)
+        self._observe(data)
         return len(data)
 
 
-# --- lines ------------------------------------------------------------------------------------------------------------
-
-
-def _take(side: Side, stream: IO[bytes]) -> None:
-    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
-    md5 = hashlib.md5(usedforsecurity=False)
-    hashed = io.BufferedReader(_Watched(stream, md5.update), _CHUNK)
-    text = open_text(hashed, str(side))
-    side.segments = text.segments
-    with ShardFiles(side.temporaries) as shards:
-        for line in LineStream(str(side), lambda: text.stream.read1(_CHUNK)):
-            shards.writer(side.lines).write_bytes(line)
-            side.lines += 1
-            side.words += len(line.decode(errors="replace").split())
-    while hashed.read(_CHUNK):
-        pass
-    side.found_md5 = md5.hexdigest()
+def _count_bytes(stream: IO[bytes], progress: Progress) -> IO[bytes]:
+    """Return the same stream, whose bytes move the progress bar when they are read."""
+    return cast(IO[bytes], _ObservedStream(stream, lambda data: progress.update(len(data))))

@@ -27,9 +27,9 @@ MODEL = 3
 def align_text(
     moses: Moses, source: Path, target: Path, output: Path, alignment_block: int, symmetrization: str
 ) -> int:
-    """Align a text block by block. Every block after the first starts from the priors of the first.
+    """Align a text block by block, and return the number of pairs.
 
-    Memory holds one block.
+    Memory holds one block. Every block after the first starts from the priors of the first.
 
     Args:
         moses: for symal.
@@ -37,67 +37,67 @@ def align_text(
         target: the other side.
         output: gets `0-0 1-2`, source word first, a line per pair.
         alignment_block: pairs aligned together.
-        symmetrization: how both directions become one, such as `grow-diag-final-and`.
-
-    Returns:
-        Number of pairs.
+        symmetrization: heuristic that makes one alignment of both directions, such as `grow-diag-final-and`.
     """
     aligner = moses.eflomal()
-    pairs = 0
+    pair_count = 0
     with (
         temporary_folder(output.parent, f".{output.name}.work-") as work,
-        atomic_path(output) as whole,
-        whole.open("wb") as joined,
+        atomic_path(output) as temporary_output,
+        temporary_output.open("wb") as output_file,
         Progress.over_files([source, target], "moses align") as progress,
     ):
-        text = read_pairs(source, target, progress)
-        while block := list(itertools.islice(text, alignment_block)):
-            aligned = _align_block(aligner, moses, block, symmetrization, work, first=not pairs)
-            pairs += len(block)
-            with aligned.open("rb") as lines:
-                shutil.copyfileobj(lines, joined)
-    return pairs
+        pairs = read_pairs(source, target, progress)
+        while block := list(itertools.islice(pairs, alignment_block)):
+            block_alignment = _align_block(aligner, moses, block, symmetrization, work)
+            pair_count += len(block)
+            with block_alignment.open("rb") as lines:
+                shutil.copyfileobj(lines, output_file)
+    return pair_count
 
 
 def _align_block(
-    eflomal: Any, moses: Moses, block: Sequence[tuple[str, str]], heuristic: str, folder: Path, first: bool
+    eflomal: Any, moses: Moses, block: Sequence[tuple[str, str]], heuristic: str, folder: Path
 ) -> Path:
-    """Return the file with the alignment of a block. The first one writes the priors from which the others start."""
-    priors = folder / "priors"
+    """Return the file with the alignment of a block; `folder` keeps the priors from block to block."""
+    sources, targets = zip(*block, strict=True)
+    forward, reverse, priors_file = folder / "forward", folder / "reverse", folder / "priors"
     with full_disk_as_user_error(folder):
-        for side, name in enumerate(("source", "target")):
-            lines = "".join(f"{pair[side]}\n" for pair in block)
-            (folder / name).write_text(lines, encoding="utf-8")
-        forward, reverse = folder / "forward", folder / "reverse"
-        sources, targets = zip(*block, strict=True)
-        given = None if first else priors.read_text(encoding="utf-8").split("\n")[:-1]
+        # 1. align in both directions, from the priors of the first block
+        priors = None
+        if priors_file.exists():
+            priors = priors_file.read_text(encoding="utf-8").split("\n")[:-1]
         try:
             eflomal.Aligner(model=MODEL).align(
-                sources, targets, str(forward), str(reverse), priors_input=given
+                sources, targets, str(forward), str(reverse), priors_input=priors
             )
         except subprocess.CalledProcessError as error:
             raise UserError(
                 f"eflomal ended with code {error.returncode} (-4: built on another processor; -9: out of memory)"
             ) from None
+
+        # 2. make one alignment of both directions
+        (folder / "source").write_text("".join(f"{source}\n" for source in sources), encoding="utf-8")
+        (folder / "target").write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
         script = moses.script("ems/support/symmetrize-fast-align.perl")
         files = ["forward", "reverse", "source", "target", "aligned"]
-        run_program(
-            ["perl", script, *files, heuristic, moses.program("symal")], "symmetrising failed", folder
-        )
-        aligned = folder / f"aligned.{heuristic}"
-        with aligned.open("rb") as links:
-            found = sum(1 for _ in links)
-        if found != len(block):  # the script does not look at symal's exit status
-            raise UserError(f"symal wrote {found:,} of {len(block):,} lines; run it again")
-        if first:
-            _keep_priors(eflomal, sources, targets, forward, reverse, priors)
-    return aligned
+        command = ["perl", script, *files, heuristic, moses.program("symal")]
+        run_program(command, "symmetrising failed", folder)
 
+        # The script ignores symal's exit status, so the lines are counted.
+        alignment = folder / f"aligned.{heuristic}"
+        with alignment.open("rb") as links:
+            line_count = sum(1 for _ in links)
+        if line_count != len(block):
+            raise UserError(f"symal wrote {line_count:,} of {len(block):,} lines; run it again")
 
-def _keep_priors(
-    eflomal: Any, sources: Sequence[str], targets: Sequence[str], forward: Path, reverse: Path, output: Path
-) -> None:
-    with forward.open(encoding="utf-8") as forwards, reverse.open(encoding="utf-8") as reverses:
-        priors = eflomal.calculate_priors(sources, targets, forwards, reverses)
-    with output.open("w", encoding="utf-8") as file:
-        eflomal.write_priors(file, *priors)
+        # 3. write the priors from which the other blocks start
+        if priors is None:
+            with (
+                forward.open(encoding="utf-8") as forward_links,
+                reverse.open(encoding="utf-8") as reverse_links,
+            ):
+                new_priors = eflomal.calculate_priors(sources, targets, forward_links, reverse_links)
+            with priors_file.open("w", encoding="utf-8") as file:
+                eflomal.write_priors(file, *new_priors)
+    return alignment

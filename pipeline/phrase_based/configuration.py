@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from nmt.errors import UserError
 from pipeline.phrase_based.phrases import count_scores
 
-START = """\
+INITIAL_WEIGHTS = """\
 UnknownWordPenalty0= 1
 WordPenalty0= -1
 PhrasePenalty0= 0.2
@@ -19,7 +18,7 @@ LexicalReordering0= 0.3 0.3 0.3 0.3 0.3 0.3
 Distortion0= 0.3
 LM0= 0.5
 """
-"""The initial weights of Moses' training script, for a table with a number of scores."""
+"""The initial weights of Moses' training script; `scores` has a weight for each score of a phrase pair."""
 
 
 @dataclass(frozen=True)
@@ -36,36 +35,38 @@ class System:
 
     @cached_property
     def phrase_scores(self) -> int:
-        """Return the number of scores that each pair of the phrase table has."""
+        """The number of scores that each pair of the phrase table has."""
         return count_scores(self.phrases)
 
     @property
-    def search(self) -> Sequence[str]:
-        """Return the decoder's options for its search."""
-        pops = str(self.cube_pruning)
-        cubes = ["-search-algorithm", "1", "-cube-pruning-pop-limit", pops, "-s", pops]
-        return cubes if self.cube_pruning else []
+    def search_options(self) -> list[str]:
+        """The decoder's options for its search: none, or those of cube pruning."""
+        if not self.cube_pruning:
+            return []
+        pop_limit = str(self.cube_pruning)
+        return ["-search-algorithm", "1", "-cube-pruning-pop-limit", pop_limit, "-s", pop_limit]
 
 
 def initial_weights(system: System) -> str:
-    """Return weights to tune from."""
-    return START.format(scores=" 0.2" * system.phrase_scores)
+    """Return the weights to tune from, a feature per line."""
+    return INITIAL_WEIGHTS.format(scores=" 0.2" * system.phrase_scores)
 
 
 def format_configuration(system: System, weights: str) -> str:
-    """Return the text of a moses.ini; all paths absolute.
+    """Return the text of a moses.ini; all paths are absolute.
 
     Raises:
         UserError: a path has a space, where Moses' own notation ends.
     """
-    phrases, reordering, language_model = (
-        path.absolute() for path in (system.phrases, system.reordering_table, system.language_model)
-    )
+    phrases, reordering = system.phrases.absolute(), system.reordering_table.absolute()
+    language_model = system.language_model.absolute()
     for path in (phrases, reordering, language_model):
         if " " in str(path):
             raise UserError(f"{path}: Moses reads no path with a space; move the experiment")
-    table = f"PhraseDictionaryMemory name=TranslationModel0 num-features={system.phrase_scores}"
-    order = f"LexicalReordering name=LexicalReordering0 num-features=6 type=wbe-{system.reordering}-allff"
+
+    phrase_feature = f"PhraseDictionaryMemory name=TranslationModel0 num-features={system.phrase_scores}"
+    reordering_type = f"wbe-{system.reordering}-allff"
+    reordering_feature = f"LexicalReordering name=LexicalReordering0 num-features=6 type={reordering_type}"
     factors = "input-factor=0 output-factor=0"
     return f"""\
 [input-factors]
@@ -78,8 +79,8 @@ def format_configuration(system: System, weights: str) -> str:
 UnknownWordPenalty
 WordPenalty
 PhrasePenalty
-{table} {factors} path={phrases}
-{order} {factors} path={reordering}
+{phrase_feature} {factors} path={phrases}
+{reordering_feature} {factors} path={reordering}
 Distortion
 KENLM name=LM0 factor=0 path={language_model} order={system.lm_order}
 [weight]
@@ -94,12 +95,14 @@ def read_weights(configuration_file: Path) -> str:
     """
     lines = configuration_file.read_text(encoding="utf-8").split("\n")
     start = lines.index("[weight]") + 1 if "[weight]" in lines else len(lines)
-    found = [line for line in lines[start:] if "= " in line]
-    names = {line.split("=")[0] for line in found}
-    expected = {line.split("=")[0] for line in START.split("\n") if line}
-    if names != expected:
+    weights = [line for line in lines[start:] if "= " in line]
+
+    # "LM0= 0.5" -> "LM0"
+    features = {line.split("=")[0] for line in weights}
+    expected_features = {line.split("=")[0] for line in INITIAL_WEIGHTS.split("\n") if line}
+    if features != expected_features:
         raise UserError(
-            f"{configuration_file}: weights of {', '.join(sorted(names)) or 'nothing'}, "
-            f"expected {', '.join(sorted(expected))}; tune again"
+            f"{configuration_file}: weights of {', '.join(sorted(features)) or 'nothing'}, "
+            f"expected {', '.join(sorted(expected_features))}; tune again"
         )
-    return "".join(f"{line}\n" for line in sorted(found))
+    return "".join(f"{line}\n" for line in sorted(weights))

@@ -14,8 +14,9 @@ from pipeline.phrase_based.programs import Moses, run_logged
 
 @dataclass(frozen=True)
 class NBest:
-    """Lists of different translations in Moses' own format (gzip).
+    """Which n-best lists the decoder writes; no two hypotheses of a sentence are equal.
 
+    output: file in Moses' own format (gzip), with sentences numbered from 0. n_best: hypotheses of a sentence.
     n_best_factor: hypotheses that the search considers for each entry.
     """
 
@@ -32,46 +33,50 @@ def translate_file(
     output: Path,
     log: Path,
     threads: int,
-    lists: NBest | None = None,
+    n_best: NBest | None = None,
 ) -> int:
-    """Translate tokens, and write n-best lists, numbered from 0, if wanted.
+    """Translate a token file, and write n-best lists if they are requested. Return the number of sentences.
 
     Args:
         moses: programs and scripts.
-        system: tables, language model and search; the tables are filtered for this text first, so that memory grows
-            with it alone.
+        system: tables, language model and search. The tables are first filtered for this text, so that the memory
+            depends on the text and not on the tables.
         weights: of the features, from tuning.
         source: token file of any compression.
         output: gets a translation per line.
-        log: gets what the programs say.
+        log: gets the programs' messages.
         threads: of the decoder.
-        lists: those to write.
-
-    Returns:
-        Number of sentences.
+        n_best: the lists to write.
     """
     sentences = [" ".join(line.split()) for line in read_lines(source)]
-    with temporary_folder(output.parent, f".{output.name}.work-") as work:
-        given, translated, n_best = (work.absolute() / name for name in ("text", "translated", "lists"))
-        given.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
-        whole = format_configuration(system, weights.read_text(encoding="utf-8"))
-        (work / "moses.ini").write_text(whole, encoding="utf-8")
+    with temporary_folder(output.parent, f".{output.name}.work-") as relative_folder:
+        work = relative_folder.absolute()
+        (work / "text").write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+        configuration = format_configuration(system, weights.read_text(encoding="utf-8"))
+        (work / "moses.ini").write_text(configuration, encoding="utf-8")
+
+        # filter the tables
         script = moses.script("training/filter-model-given-input.pl")
         run_logged(["perl", script, "filtered", "moses.ini", "text"], log, "filtering failed", work)
-        command = [moses.program("moses"), "-f", str(work.absolute() / "filtered/moses.ini")]
-        command += ["-threads", str(threads), "-v", "0", *system.search]
-        if lists:
-            command += ["-n-best-list", str(n_best), str(lists.n_best), "distinct"]
-            command += ["-n-best-factor", str(lists.n_best_factor)]
-        run_logged(command, log, "decoding failed", work, given, translated)
-        found = [line.rstrip(" ") for line in read_lines(translated)]
-        if len(found) != len(sentences):
-            raise UserError(f"Moses wrote {len(found):,} of {len(sentences):,} translations; run it again")
-        if lists:
-            with write_lines(lists.output) as hypotheses:
-                for line in read_lines(n_best):
-                    hypotheses.write(line)
-        with write_lines(output) as lines:
-            for line in found:
-                lines.write(line)
+
+        # translate
+        command = [moses.program("moses"), "-f", str(work / "filtered/moses.ini")]
+        command += ["-threads", str(threads), "-v", "0", *system.search_options]
+        if n_best:
+            command += ["-n-best-list", str(work / "lists"), str(n_best.n_best), "distinct"]
+            command += ["-n-best-factor", str(n_best.n_best_factor)]
+        run_logged(command, log, "decoding failed", work, work / "text", work / "translated")
+
+        translations = [line.rstrip(" ") for line in read_lines(work / "translated")]
+        if len(translations) != len(sentences):
+            raise UserError(
+                f"Moses wrote {len(translations):,} of {len(sentences):,} translations; run it again"
+            )
+        if n_best:
+            with write_lines(n_best.output) as list_writer:
+                for line in read_lines(work / "lists"):
+                    list_writer.write(line)
+        with write_lines(output) as writer:
+            for translation in translations:
+                writer.write(translation)
     return len(sentences)

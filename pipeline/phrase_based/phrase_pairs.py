@@ -15,23 +15,28 @@ from pipeline.phrase_based.phrases import read_entries
 def write_pairs(
     table: Path, held_out: int, train: tuple[Path, Path], dev: tuple[Path, Path]
 ) -> tuple[int, int]:
-    """Write each pair of a table once, however often the text has it, as both sides of a text to learn from.
+    """Write each pair of a table once, however often the text has it, as training and development text.
 
     Args:
         table: the phrase table.
-        held_out: pairs to keep apart, spread over the table; at most half of it.
-        train: source and target side of the others.
-        dev: source and target side of those kept apart.
+        held_out: number of development pairs, spread over the table; at most half of it.
+        train: source and target side of the training text.
+        dev: source and target side of the development text.
 
     Returns:
-        Numbers of pairs, `train` and `dev`.
+        The numbers of training and development pairs.
     """
     total = sum(1 for _ in read_entries(table))
-    held_out = min(held_out, total // 2)
+    dev_total = min(held_out, total // 2)
     with ExitStack() as files:
-        training, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
-        for number, entry in enumerate(read_entries(table, "moses phrase-pairs")):
-            spread = (number + 1) * held_out // total > number * held_out // total
-            for writer, phrase in zip(apart if spread else training, entry, strict=False):
+        train_writers = [files.enter_context(write_lines(path)) for path in train]
+        dev_writers = [files.enter_context(write_lines(path)) for path in dev]
+        dev_count = 0
+        for number, entry in enumerate(read_entries(table, "moses phrase-pairs"), start=1):
+            writers = train_writers
+            if number * dev_total // total > dev_count:
+                writers = dev_writers
+                dev_count += 1
+            for writer, phrase in zip(writers, entry, strict=False):
                 writer.write(phrase)
-    return total - held_out, held_out
+    return total - dev_total, dev_total

@@ -46,7 +46,6 @@ PACKAGES = (
     "conda: cxx-compiler make perl libboost-devel zlib bzip2 xz"
 )
 
-
 SOURCE = "84be1e9c786a86c346f3d56839f42d49bc43c352fb5d47fd20b60797c4a4e26f"
 """Checksum of the files of Moses' commit 34452895, since its archive is packed on demand and has none of its own. In
 the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"""
@@ -65,20 +64,20 @@ class Moses:
 
     @classmethod
     def from_build_file(cls, build: str) -> Moses:
-        """Return the folder of the file that says what was built."""
+        """Return the Moses in the folder of the file that says what was built."""
         return cls(Path(build).parent)
 
     def program(self, name: str) -> str:
         """Return a program's absolute path."""
-        return self._existing("bin", name)
+        return self._find_path("bin", name)
 
     def script(self, name: str) -> str:
-        """Return a script's absolute path, by its place under `scripts`."""
-        return self._existing("scripts", name)
+        """Return a script's absolute path, by its name under `scripts`."""
+        return self._find_path("scripts", name)
 
     def eflomal(self) -> Any:
         """Return the word aligner, a Python package."""
-        folder = self._existing("python")
+        folder = self._find_path("python")
         if folder not in sys.path:
             sys.path.insert(0, folder)
         try:
@@ -88,8 +87,9 @@ class Moses:
                 f"{folder}: no eflomal for this Python ({error}); remove {self.root} and run again"
             ) from None
 
-    def _existing(self, *parts: str) -> str:
-        path = self.root.absolute().joinpath(*parts)
+    def _find_path(self, *names: str) -> str:
+        """Return the absolute path of a file or folder; a UserError if it is missing or its path has a space."""
+        path = self.root.absolute().joinpath(*names)
         if not path.exists():
             raise UserError(f"{path}: no such file; remove {self.root}, and the rule moses_programs makes it")
         if " " in str(path.resolve()):
@@ -99,9 +99,9 @@ class Moses:
         return str(path)
 
 
-def reset_moses_log(log: str) -> Path:
-    """Return an empty file beside a job's log for what Moses' programs say, which is much."""
-    path = Path(log).with_suffix(".moses.log")
+def reset_moses_log(job_log: str) -> Path:
+    """Return the path of an empty log for the many messages of Moses' programs, next to the log of a job."""
+    path = Path(job_log).with_suffix(".moses.log")
     path.unlink(missing_ok=True)
     return path.absolute()
 
@@ -129,30 +129,31 @@ def run_logged(
     """
     with (
         log.open("ab") as messages,
-        Path(source or os.devnull).open("rb") as given,
-        Path(output or os.devnull).open("wb") as taken,
+        Path(source or os.devnull).open("rb") as input_file,
+        Path(output or os.devnull).open("wb") as output_file,
     ):
         start = messages.tell()
-        code = subprocess.run(
+        process = subprocess.run(
             command,
             cwd=folder,
             env={**os.environ, **REPEATABLE},
-            stdin=given,
-            stdout=taken if output else messages,
+            stdin=input_file,
+            stdout=output_file if output else messages,
             stderr=messages,
             check=False,
-        ).returncode
-    if code:
+        )
+    if process.returncode:
         with log.open("rb") as messages:
             messages.seek(start)
-            said = last_output_line(messages.read().decode(errors="replace"))
-        raise UserError(f"{problem}: {Path(command[0]).name} ended with code {code}: {said} (see {log})")
+            last_line = last_output_line(messages.read().decode(errors="replace"))
+        program = Path(command[0]).name
+        raise UserError(f"{problem}: {program} ended with code {process.returncode}: {last_line} (see {log})")
 
 
 def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
-    """Put `bin`, `scripts` and `python` into `folder`, unless they are there. Return their origin.
+    """Put `bin`, `scripts` and `python` into a folder, unless they are there, and return their origin.
 
-    Of several processes that want the same folder, one builds and the others wait.
+    If several processes call this with the same folder, one builds and the others wait.
 
     Args:
         folder: gets the programs, the scripts, and the Python package of the word aligner.
@@ -167,104 +168,125 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
         wait_for_lock(lock.fileno(), str(folder))
         if not (folder / "python").exists():
             install_eflomal(folder)
-        made = all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists()
-        if made and not (folder / "bin").is_symlink():
+
+        # 1. built or linked by an earlier call
+        if _is_complete(folder):
             return "an earlier call"
-        installed = on_path()
-        if installed:
-            for name in ("bin", "scripts"):
-                _clear(folder / name)
-            # no link to the whole folder: Snakemake removes what a rule makes, and that would be the user's own program
+
+        # 2. installed by the user
+        installation = _find_installation()
+        if installation:
+            _remove_path(folder / "bin")
+            _remove_path(folder / "scripts")
+            # Each program is a link of its own: Snakemake removes the outputs of a rule before it runs the rule, and
+            # through a link to the whole folder it would remove the user's programs.
             (folder / "bin").mkdir()
-            for name in (*(f"bin/{program}" for program in TARGETS), "scripts"):
-                (folder / name).symlink_to(installed / name)
-            return f"the PATH ({installed})"
+            for program in TARGETS:
+                (folder / "bin" / program).symlink_to(installation / "bin" / program)
+            (folder / "scripts").symlink_to(installation / "scripts")
+            return f"the PATH ({installation})"
+
+        # 3. to be built
+        if problem := explain_missing_moses():
+            raise UserError(problem)
         source = folder / "source.tar.gz"
-        if why := explain_missing_moses():
-            raise UserError(why)
         fetch(source)
-        _build(folder, source, jobs)
+        _build_programs(folder, source, jobs)
         return "its source"
 
 
-def on_path() -> Path | None:
-    """Return the installation that the PATH's moses belongs to, if it is complete."""
+def _is_complete(root: Path) -> bool:
+    """Return whether a folder has all of Moses' programs, and its scripts."""
+    has_programs = all((root / "bin" / name).exists() for name in TARGETS)
+    return has_programs and (root / "scripts").exists()
+
+
+def _find_installation() -> Path | None:
+    """Return the folder of the installation that the PATH's moses belongs to, or None if it is not complete."""
     moses = shutil.which("moses")
-    root = Path(os.path.realpath(moses)).parent.parent if moses else None
-    complete = root and all((root / "bin" / name).exists() for name in TARGETS)
-    return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
+    if moses is None:
+        return None
+    root = Path(os.path.realpath(moses)).parent.parent
+    has_training_script = (root / "scripts/training/train-model.perl").exists()
+    return root if _is_complete(root) and has_training_script else None
 
 
 def install_eflomal(folder: Path) -> None:
-    """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
+    """Install eflomal into `folder/python` by pip, which knows the user's index and compares the checksum."""
     with temporary_folder(folder, "build-") as work:
-        requirements, built_by = work / "requirements.txt", work / "built-by.txt"
+        requirements, constraints = work / "requirements.txt", work / "built-by.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
-        built_by.write_text(BUILT_BY, encoding="utf-8")
+        constraints.write_text(BUILT_BY, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         command += ["--no-deps", "--require-hashes", "--no-binary", "eflomal", f"--target={work / 'python'}"]
-        run_program(
-            [*command, "-r", str(requirements), "--build-constraint", str(built_by)],
-            "eflomal: pip could not build it (it needs a C compiler and make)",
-        )
+        command += ["-r", str(requirements), "--build-constraint", str(constraints)]
+        run_program(command, "eflomal: pip could not build it (it needs a C compiler and make)")
         (work / "python").rename(folder / "python")
 
 
 def explain_missing_moses() -> str | None:
-    """Return why this machine can neither find Moses nor build it; None if it can."""
-    absent = (
-        []
-        if on_path()
-        else find_missing_tools(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
-    )
-    if not absent:
+    """Return why this machine can neither find Moses nor build it, or None if it can."""
+    if _find_installation():
         return None
-    return f"moses: not on the PATH, and to build it this machine lacks {', '.join(absent)} ({PACKAGES})"
+    missing_tools = find_missing_tools(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
+    if not missing_tools:
+        return None
+    return (
+        f"moses: not on the PATH, and to build it this machine lacks {', '.join(missing_tools)} ({PACKAGES})"
+    )
 
 
-def _build(folder: Path, source: Path, jobs: int) -> None:
+def _build_programs(folder: Path, source: Path, jobs: int) -> None:
+    """Compile the programs of the source archive, and put them and the scripts into a folder."""
     with temporary_folder(folder, "build-") as work:
-        tree = _unpack(source, work)
-        bjam, conda = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"], os.environ.get("CONDA_PREFIX", "")
+        tree = _unpack_source(source, work)
+
+        # compile, with the Boost of a conda environment if there is one
+        command = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"]
+        conda = os.environ.get("CONDA_PREFIX")
         if conda and Path(conda, "include/boost").exists():
-            bjam.append(f"--with-boost={conda}")
-        run_program([*bjam, *TARGETS.values()], f"moses: its build failed; it needs {PACKAGES}", tree)
+            command.append(f"--with-boost={conda}")
+        command += TARGETS.values()
+        run_program(command, f"moses: its build failed; it needs {PACKAGES}", tree)
+
+        # bjam leaves a program under the folder of its target, by compiler and variant
         (work / "bin").mkdir()
         for name, target in TARGETS.items():
-            # bjam leaves a program under the folder of its target, by compiler and variant
-            (built,) = (path for path in (tree / target.split("//")[0] / "bin").rglob(name) if path.is_file())
-            shutil.copy2(built, work / "bin" / name)
-        for name, made in (("bin", work / "bin"), ("scripts", tree / "scripts")):
-            _clear(folder / name)
-            made.rename(folder / name)
+            build_folder = tree / target.split("//")[0] / "bin"
+            (program,) = (path for path in build_folder.rglob(name) if path.is_file())
+            shutil.copy2(program, work / "bin" / name)
+
+        _remove_path(folder / "bin")
+        _remove_path(folder / "scripts")
+        (work / "bin").rename(folder / "bin")
+        (tree / "scripts").rename(folder / "scripts")
 
 
-def _unpack(source: Path, folder: Path) -> Path:
-    """Return the folder in the archive with the source."""
+def _unpack_source(source: Path, folder: Path) -> Path:
+    """Unpack the source archive, and return the folder in it; a UserError if it is damaged or of another commit."""
     try:
         extract_archive(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
-    if _checksum(tree) != SOURCE:
+    if _checksum_of_files(tree) != SOURCE:
         raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")
     return tree
 
 
-def _checksum(tree: Path) -> str:
-    """Return the checksum of the names and checksums of files, without `contrib`, which is not built."""
-    files = {
-        f"./{path.relative_to(tree)}": path
-        for path in tree.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
-    lines = [
-        f"{sha256(files[name])}  {name}\n" for name in sorted(files) if not name.startswith("./contrib/")
-    ]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+def _checksum_of_files(tree: Path) -> str:
+    """Return the SHA-256 over names and checksums of the files, without `contrib`, which is not built (see SOURCE)."""
+    lines = []
+    for path in tree.rglob("*"):
+        name = f"./{path.relative_to(tree)}"
+        if path.is_file() and not path.is_symlink() and not name.startswith("./contrib/"):
+            lines.append((name, f"{sha256(path)}  {name}\n"))
+    listing = "".join(line for _, line in sorted(lines))
+    return hashlib.sha256(listing.encode()).hexdigest()
 
 
-def _clear(path: Path) -> None:
+def _remove_path(path: Path) -> None:
+    """Remove a file, a link or a folder, if it is there."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     elif path.exists():

@@ -19,55 +19,64 @@ def write_text(
     max_words: int | None = None,
     sentences: int | None = None,
 ) -> tuple[int, int]:
-    """Write the pairs of some shards one after the other, in constant memory.
+    """Write the sentence pairs of all shards one after the other, in constant memory.
 
     Args:
         shards: token files of both sides.
         outputs: plain text of source and target, a sentence per line.
-        max_words: longest sentence, in words; None keeps all.
-        sentences: most pairs, spread evenly over the text; None writes all that are short enough.
+        max_words: words of the longest sentence; None keeps all.
+        sentences: number of pairs to write, spread evenly over the text; None writes all that are short enough.
 
     Returns:
-        Pairs written, and pairs with words on both sides that were too long.
+        The number of pairs written, and of pairs with words on both sides that were too long.
 
     Raises:
-        UserError: no pair is left, or the text holds characters that Moses takes for its own notation.
+        UserError: no pair is left, or the text has characters of Moses' own notation.
     """
 
-    def fits(words: list[list[str]]) -> bool:
+    def is_short(words: list[list[str]]) -> bool:
         return max_words is None or max(map(len, words)) <= max_words
 
-    total = sum(fits(words) for _, words in _pairs(shards, "counting pairs")) if sentences else 0
-    written = fitting = too_long = 0
-    with write_lines(outputs[0]) as sources, write_lines(outputs[1]) as targets:
-        for place, words in _pairs(shards, "moses text"):
-            if not fits(words):
-                too_long += 1
+    # To spread the pairs evenly, one must know how many there are.
+    short_total = 0
+    if sentences:
+        short_total = sum(is_short(words) for _, words in _read_words(shards, "counting pairs"))
+
+    written_count = short_count = long_count = 0
+    with write_lines(outputs[0]) as source_lines, write_lines(outputs[1]) as target_lines:
+        for location, words in _read_words(shards, "moses text"):
+            if not is_short(words):
+                long_count += 1
                 continue
-            fitting += 1
-            if not sentences or fitting * sentences // total > written:
-                for writer, side in zip((sources, targets), words, strict=True):
-                    writer.write(_checked(" ".join(side), place))
-                written += 1
-        if not written:
+
+            # Of 8 short pairs, 3 are wanted: the 3rd, 6th and 8th are written.
+            short_count += 1
+            if not sentences or short_count * sentences // short_total > written_count:
+                for writer, side_words in zip((source_lines, target_lines), words, strict=True):
+                    sentence = " ".join(side_words)
+                    _check_characters(sentence, location)
+                    writer.write(sentence)
+                written_count += 1
+
+        if not written_count:
             names = ", ".join(str(path) for pair in shards for path in pair)
             raise UserError(f"no pair with words on both sides in {names}; give it text")
-    return written, too_long
+    return written_count, long_count
 
 
-def _pairs(shards: Sequence[tuple[Path, Path]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield place and words, of either side, of each pair with words on both."""
+def _read_words(shards: Sequence[tuple[Path, Path]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the location (file and line) and the words of both sides of each pair that has words on both."""
     with Progress.over_files((path for pair in shards for path in pair), label) as progress:
-        for pair in shards:
-            for line, sides in enumerate(read_pairs(*pair, progress), start=1):
-                words = [side.split() for side in sides]
+        for source, target in shards:
+            for number, pair in enumerate(read_pairs(source, target, progress), start=1):
+                words = [sentence.split() for sentence in pair]
                 if all(words):
-                    yield f"{pair[0]}, line {line}", words
+                    yield f"{source}, line {number}", words
 
 
-def _checked(sentence: str, place: str) -> str:
+def _check_characters(sentence: str, location: str) -> None:
+    """Raise a UserError if a sentence has a character of Moses' own notation."""
     for character in RESERVED:
         if character in sentence:
             notation = "which Moses takes for its own notation; set `tokenization.escape: true`"
-            raise UserError(f"{place}: holds {character!r}, {notation}")
-    return sentence
+            raise UserError(f"{location}: holds {character!r}, {notation}")

@@ -21,29 +21,38 @@ def tune_weights(
     tuning_n_best: int,
     threads: int,
 ) -> None:
-    """Choose the weights that translate the development text best.
+    """Choose the weights of the features that translate the development text best.
 
     Args:
         moses: programs and scripts.
         system: tables, language model and search.
         text: plain tokens of the development text, source and reference.
         output: gets the weights, a feature per line.
-        log: gets what the programs say.
+        log: gets the programs' messages.
         tuner: optimizer.
         tuning_rounds: limit for rounds of decoding and optimizing; both tuners may end earlier.
         tuning_n_best: hypotheses per sentence and round.
         threads: of decoder and optimizer.
     """
     with temporary_folder(output.parent, f".{output.name}.work-") as work:
-        start, folder = work.absolute() / "moses.ini", work.absolute() / "mert"
-        start.write_text(format_configuration(system, initial_weights(system)), encoding="utf-8")
+        initial_configuration = work.absolute() / "moses.ini"
+        initial_configuration.write_text(
+            format_configuration(system, initial_weights(system)), encoding="utf-8"
+        )
+
         source, reference = (str(side.absolute()) for side in text)
-        script, decoder = moses.script("training/mert-moses.pl"), moses.program("moses")
-        command = ["perl", script, source, reference, decoder, str(start)]
-        command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(folder)]
-        command += ["--decoder-flags", " ".join(["-threads", str(threads), "-v", "0", *system.search])]
+        tuning_folder = work.absolute() / "mert"
+        command = ["perl", moses.script("training/mert-moses.pl")]
+        command += [source, reference, moses.program("moses"), str(initial_configuration)]
+        command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(tuning_folder)]
+        command += [
+            "--decoder-flags",
+            " ".join(["-threads", str(threads), "-v", "0", *system.search_options]),
+        ]
         command += ["--predictable-seeds", "--nbest", str(tuning_n_best)]
         command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
-        command += ["--batch-mira", "--return-best-dev"] if tuner == "mira" else []
+        if tuner == "mira":
+            command += ["--batch-mira", "--return-best-dev"]
+
         run_logged(command, log, "tuning failed", work)
-        write_text(output, read_weights(folder / "moses.ini"))
+        write_text(output, read_weights(tuning_folder / "moses.ini"))

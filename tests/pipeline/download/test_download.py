@@ -21,7 +21,7 @@ from nmt.io import progress
 from nmt.io.files import read_json
 from pipeline.config.catalogue import Source
 from pipeline.download import download as module
-from pipeline.download.download import Seen, download_file
+from pipeline.download.download import FileFacts, download_file
 from tests.messages import refused
 
 DATA = random.Random(1).randbytes(700_000)
@@ -41,7 +41,7 @@ NOWHERE = "http://127.0.0.1:1/a"
 def impatient() -> Iterator[None]:
     """Servers are asked again at once."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"ATTEMPTS": 3, "WAIT": 0.01, "LONGEST_WAIT": 0.05, "SILENCE": 30.0}.items():
+        for name, value in {"ATTEMPTS": 3, "MIN_WAIT": 0.01, "MAX_WAIT": 0.05, "READ_TIMEOUT": 30.0}.items():
             patch.setattr(module, name, value)
         yield
 
@@ -150,7 +150,7 @@ def test_a_whole_file_arrives_and_is_noted(tmp_path: Path, headers: tuple[str, .
     output = tmp_path / "folder" / "a"
     with serving(file(DATA, *headers)) as server:
         assert fetched(server, output, SUM_ONLY) == DATA
-    assert Seen.of(output) == Seen(**WHOLE)
+    assert FileFacts.read(output) == FileFacts(**WHOLE)
     assert read_json(tmp_path / "folder" / "a.json") == {
         "source": f"{server.address}/a",
         "checked": ["md5"],
@@ -202,7 +202,7 @@ def test_a_range_with_wrong_bytes_is_noticed_in_the_same_call(tmp_path: Path) ->
 def test_a_server_that_falls_silent_is_asked_for_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SILENCE", 1.5)
+    monkeypatch.setattr(module, "READ_TIMEOUT", 1.5)
     over = threading.Event()
 
     def silent(begin: int) -> Iterator[bytes]:

@@ -111,7 +111,7 @@ def test_programs_and_scripts_come_from_a_build(
     source = source_with(tmp_path, bjam)
     with pytest.raises(UserError, match="other files than those of Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
-    monkeypatch.setattr(programs, "SOURCE", programs._checksum(tmp_path / "mosesdecoder-0"))
+    monkeypatch.setattr(programs, "SOURCE", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
     if problem:
         with pytest.raises(UserError, match=problem):
             provide_programs(folder, partial(shutil.copy, source), 2)
