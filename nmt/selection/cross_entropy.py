@@ -2,7 +2,7 @@
 
 The score of a pair is [H_in(source) - H_out(source)] + [H_in(target) - H_out(target)], cross-entropies in nats per word
 (end symbol included). A smaller score is closer to the in-domain text. Scores are integers, so that one threshold for
-all shards is exact. Pairs are taken by score, then corpus (in the order of the config), then global line number, as
+all shards is exact. Pairs are selected by score, then corpus (in the order of the config), then global line number, as
 long as their target words are within the budget. So the selection is the same for any number of shards.
 """
 
@@ -24,50 +24,62 @@ from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
-from nmt.selection.language_models import LINES, LogProbabilities, open_language_model
+from nmt.selection.language_models import LINES_PER_QUERY, LogProbabilities, open_language_model
 from nmt.settings.base import Settings
 
-NATS = 1e-4
+NATS_PER_STEP = 1e-4
 """One step of a score, in nats per word."""
 
-DROPPED = 2**31 - 1
-"""The score of a pair with an empty side, which is never taken."""
+EXCLUDED = 2**31 - 1
+"""The score of a pair with an empty side, which is never selected."""
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Models:
-    """Language models of one language: of the in-domain text and of a sample of all text."""
+class DomainModels:
+    """Language models of one language: of the in-domain text, and of a sample of all text."""
 
-    inside: LogProbabilities
-    outside: LogProbabilities
+    in_domain: LogProbabilities
+    out_of_domain: LogProbabilities
 
-    def differences(self, lines: Sequence[str]) -> list[float]:
-        """Return H_in - H_out of lines, in nats per word, with the end symbol counted."""
-        log10 = zip(self.inside(lines), self.outside(lines), strict=True)
-        return [
-            -(inside - outside) * math.log(10) / (len(line.split()) + 1)
-            for line, (inside, outside) in zip(lines, log10, strict=True)
-        ]
-
-
-def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_models: Models) -> list[int]:
-    """Return the score of each pair in steps of `NATS`; `DROPPED` if a side is empty."""
-    sources = source_models.differences([source for source, _ in pairs])
-    targets = target_models.differences([target for _, target in pairs])
-    return [
-        round((source + target) / NATS) if all(map(str.split, pair)) else DROPPED
-        for pair, source, target in zip(pairs, sources, targets, strict=True)
-    ]
+    def cross_entropy_differences(self, lines: Sequence[str]) -> list[float]:
+        """Return H_in - H_out of lines, in nats per word, with the end symbol counted as a word."""
+        differences = []
+        log10_pairs = zip(self.in_domain(lines), self.out_of_domain(lines), strict=True)
+        for line, (log10_in, log10_out) in zip(lines, log10_pairs, strict=True):
+            nats = -(log10_in - log10_out) * math.log(10)
+            differences.append(nats / (len(line.split()) + 1))
+        return differences
 
 
-def score(source: Path, target: Path, source_models: Models, target_models: Models, output: Path) -> None:
-    """Score a shard. `output` is an int32 array of shape (lines, 2): score and target words."""
+def score_pairs(
+    pairs: Sequence[tuple[str, str]], source_models: DomainModels, target_models: DomainModels
+) -> list[int]:
+    """Return the score of each pair in steps of `NATS_PER_STEP`; `EXCLUDED` if a side is empty."""
+    sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
+    source_differences = source_models.cross_entropy_differences(sources)
+    target_differences = target_models.cross_entropy_differences(targets)
+
+    scores = []
+    for pair, source_nats, target_nats in zip(pairs, source_differences, target_differences, strict=True):
+        has_words = all(side.split() for side in pair)
+        scores.append(round((source_nats + target_nats) / NATS_PER_STEP) if has_words else EXCLUDED)
+    return scores
+
+
+def score_files(
+    source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
+) -> None:
+    """Score the pairs of a shard. `output` is an int32 array of shape (pairs, 2): score and target words."""
     rows: list[tuple[int, int]] = []
     with Progress.over_files([source, target], f"score {source}") as progress:
-        text = read_pairs(source, target, progress)
-        while block := list(islice(text, LINES)):
+        pairs = read_pairs(source, target, progress)
+        while block := list(islice(pairs, LINES_PER_QUERY)):
             scores = score_pairs(block, source_models, target_models)
-            rows += [(score, len(line.split())) for score, (_, line) in zip(scores, block, strict=True)]
+            for score, (_, target_line) in zip(scores, block, strict=True):
+                rows.append((score, len(target_line.split())))
     write_array(output, np.int32, (len(rows), 2), [np.array(rows, np.int32)])
 
 
@@ -80,15 +92,20 @@ def score_shard(
         source_models: files of the language models of the source side, in-domain first.
         target_models: the same of the target side.
         programs: folder of KenLM's programs.
-        files: both sides of the shard, and the output of `score`.
+        files: source and target of the shard, and the output of `score_files`.
     """
     source, target, output = files
     with ExitStack() as stack:
-        first, second = (
-            Models(*(stack.enter_context(open_language_model(file, programs)) for file in side))
-            for side in (source_models, target_models)
+        source_in, source_out, target_in, target_out = (
+            stack.enter_context(open_language_model(file, programs))
+            for file in (*source_models, *target_models)
         )
-        score(source, target, first, second, output)
+        score_files(
+            source, target, DomainModels(source_in, source_out), DomainModels(target_in, target_out), output
+        )
+
+
+# --- the selection ----------------------------------------------------------------------------------------------------
 
 
 class Threshold(Settings):
@@ -104,50 +121,68 @@ class Threshold(Settings):
     target_words: int
     pairs: int
 
-    def taken(self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether pairs with `scores` at the global line numbers `lines` are taken, all of shape (n,)."""
-        order, cut = self.corpora.index(corpus), self.corpora.index(self.corpus)
-        before = lines < self.line if order == cut else np.full(len(lines), order < cut)
-        taken: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & before)
-        return taken
+    def is_selected(
+        self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return whether each pair of a corpus is selected: (n,), given scores (n,) and global line numbers (n,)."""
+        # Of the pairs whose score is the threshold itself, those before its corpus and line are selected.
+        corpus_index, threshold_index = self.corpora.index(corpus), self.corpora.index(self.corpus)
+        line_limit = self.line if corpus_index == threshold_index else np.inf
+        precedes = (corpus_index <= threshold_index) & (lines < line_limit)
+
+        selected: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & precedes)
+        return selected
 
 
 def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: Path) -> Threshold:
-    """Find and write the threshold that takes pairs up to `budget` target words.
+    """Find and write the threshold that selects pairs up to `budget` target words.
 
-    Pairs are taken in the order of score, corpus and line number, until the next pair would exceed the budget.
-    `scores` lists the files of each corpus' shards. All are in memory, with 30 bytes a pair.
+    Pairs are selected in the order of score, corpus and line number, until the next pair would exceed the budget. All
+    scores are in memory, with 30 bytes a pair.
+
+    Args:
+        scores: files of `score_files` of all shards of each corpus, in order.
+        budget: maximum number of target words.
+        output: the threshold's JSON file.
     """
-    rows = {
-        corpus: _in_order([map_array(path, np.int32) for path in files]) for corpus, files in scores.items()
+    # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
+    rows_by_corpus = {
+        corpus: _merge_rows([map_array(path, np.int32) for path in files]) for corpus, files in scores.items()
     }
-    all_rows = np.concatenate([*rows.values()])
-    order = np.argsort(all_rows[:, 0], kind="stable")
-    order = order[all_rows[order, 0] < DROPPED]
-    running = np.cumsum(all_rows[order, 1], dtype=np.int64)
-    pairs = int(np.searchsorted(running, budget, side="right"))
-    cut, corpus, line = DROPPED, next(iter(rows)), 0
-    if pairs < len(order):
-        place = int(order[pairs])
-        begins = np.cumsum([0, *map(len, rows.values())])
-        number = int(np.searchsorted(begins, place, side="right")) - 1
-        cut, corpus, line = int(all_rows[place, 0]), list(rows)[number], place - int(begins[number])
+    rows = np.concatenate([*rows_by_corpus.values()])  # (pairs, 2)
+    ranking = np.argsort(rows[:, 0], kind="stable")
+    ranking = ranking[rows[ranking, 0] < EXCLUDED]
+
+    # 2. count how many of them are within the budget
+    cumulative_words = np.cumsum(rows[ranking, 1], dtype=np.int64)
+    pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
+
+    # 3. the threshold is the first pair beyond it; without one, every pair is selected
+    corpora = list(rows_by_corpus)
+    score, corpus, line = EXCLUDED, corpora[0], 0
+    if pair_count < len(ranking):
+        row = int(ranking[pair_count])
+        first_rows = np.cumsum([0, *map(len, rows_by_corpus.values())])
+        corpus_index = int(np.searchsorted(first_rows, row, side="right")) - 1
+        score, corpus = int(rows[row, 0]), corpora[corpus_index]
+        line = row - int(first_rows[corpus_index])
+
     threshold = Threshold(
-        score=cut,
+        score=score,
         corpus=corpus,
         line=line,
         shards={corpus: len(files) for corpus, files in scores.items()},
-        corpora=list(rows),
+        corpora=corpora,
         budget=budget,
-        target_words=int(running[pairs - 1]) if pairs else 0,
-        pairs=pairs,
+        target_words=int(cumulative_words[pair_count - 1]) if pair_count else 0,
+        pairs=pair_count,
     )
     write_json(output, threshold.model_dump())
     return threshold
 
 
-def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Return the rows of a corpus by their global line numbers."""
+def _merge_rows(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the rows of a corpus in the order of its global line numbers, given those of its shards."""
     rows = np.empty((sum(map(len, shards)), 2), np.int32)
     for number, shard in enumerate(shards):
         rows[global_line(np.arange(len(shard)), number, len(shards))] = shard
@@ -157,18 +192,30 @@ def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
 def select_pairs(
     threshold: Threshold, corpus: str, shard: int, scores: Path, sides: tuple[Path, Path]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a shard, with empty lines in place of those that are not selected.
+    """Yield the selected pairs of a shard, and a pair of empty lines for each other pair.
 
     So every pair keeps its global line number.
+
+    Args:
+        threshold: the selection.
+        corpus: name of the corpus.
+        shard: number of the shard, from 0.
+        scores: the file of `score_files`.
+        sides: source and target of the shard.
+
+    Raises:
+        UserError: the scores belong to another text.
     """
-    rows, lines = map_array(scores, np.int32), 0
-    numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
-    taken = iter(threshold.taken(rows[:, 0], corpus, numbers).tolist())
+    rows = map_array(scores, np.int32)
+    line_numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
+    selected = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())
+
+    pair_count = 0
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
         for pair in read_pairs(*sides, progress):
-            yield pair if next(taken, False) else ("", "")
-            lines += 1
-    if lines != len(rows):
+            yield pair if next(selected, False) else ("", "")
+            pair_count += 1
+    if pair_count != len(rows):
         raise UserError(
             f"{scores}: {len(rows)} scores, but {sides[0]} has other lines; score the shard again"
         )

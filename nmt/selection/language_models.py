@@ -1,6 +1,7 @@
 """N-gram language models for the selection: their text, training and use, with KenLM's programs.
 
-KenLM's Python module is not used: it does not compile with Python 3.13, and `query` computes the same sums.
+KenLM's Python module is not used: it does not compile with Python 3.13, and KenLM's program `query` computes the same
+numbers.
 """
 
 from __future__ import annotations
@@ -23,30 +24,34 @@ from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.system import last_output_line
 from nmt.io.text_files import read_lines, write_lines
 
-_SORTING_SHARE = 0.7
-"""Fraction of lmplz' memory for sorting. The rest is for the vocabulary and everything else."""
-_LEAST_SORTING_MB = 64
+_SORTING_FRACTION = 0.7
+"""Fraction of lmplz' memory that it sorts in. The rest is for the vocabulary and everything else."""
+_MIN_SORTING_MB = 64
 _KEY_BYTES = 8
-
 
 LogProbabilities = Callable[[Sequence[str]], list[float]]
 """A function that returns log10 p of each line of words, from the start of a sentence to its end symbol."""
 
-LINES = 64
-"""Lines of one query. The answers fit into the smallest pipe (4 kB), so that the processes do not block each other."""
+LINES_PER_QUERY = 64
+"""Maximum number of lines of a query. Their answers fit into the smallest pipe (4 kB). With more, both processes could
+wait for each other."""
 
-Sides = Mapping[str, Sequence[Path]]
-"""One side of some corpora: the token files of all shards of each, in order."""
+# --- text of the models -----------------------------------------------------------------------------------------------
 
 
-def further_lines(files: Iterable[Path], most_words: int | None) -> Iterator[str]:
-    """Yield the lines with words, file by file, up to the line with the last of these words (None: all)."""
-    words = 0
-    for line in filter(None, (line for path in files for line in read_lines(path))):
-        if most_words is not None and words >= most_words:
-            return
-        yield line
-        words += len(line.split())
+def read_nonempty_lines(files: Iterable[Path], max_words: int | None) -> Iterator[str]:
+    """Yield the non-empty lines of files, until they have `max_words` words (None: all lines).
+
+    Lines are not cut: the last one may exceed the limit.
+    """
+    word_count = 0
+    for path in files:
+        for line in read_lines(path):
+            if max_words is not None and word_count >= max_words:
+                return
+            if line:
+                yield line
+                word_count += len(line.split())
 
 
 def count_nonempty_lines(paths: Sequence[Path]) -> int:
@@ -58,143 +63,165 @@ def sample_pairs(corpora: Corpora, pairs: int, seed: int, source: Path, target: 
     """Write a random sample of `pairs` pairs without empty sides. Return the size of the sample.
 
     Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
-    keys are taken, so the sample does not depend on the number of shards. The sample is held in memory.
+    keys are sampled, so the sample does not depend on the number of shards. It is held in memory.
     """
-    keyed = (
+    keyed_pairs = (
         (random_key(seed, corpus, line, _KEY_BYTES), *pair)
         for corpus, line, pair in read_numbered_pairs(corpora, "selection sample")
         if all(pair)
     )
-    taken = heapq.nsmallest(pairs, keyed)
-    with write_lines(source) as sources, write_lines(target) as targets:
-        for _, source_line, target_line in taken:
-            sources.write(source_line)
-            targets.write(target_line)
-    return len(taken)
+    sample = heapq.nsmallest(pairs, keyed_pairs)
+
+    with write_lines(source) as source_writer, write_lines(target) as target_writer:
+        for _, source_line, target_line in sample:
+            source_writer.write(source_line)
+            target_writer.write(target_line)
+    return len(sample)
 
 
-def list_frequent_words(paths: Sequence[Path], least: int) -> list[str]:
-    """Return the words with at least this count in token files, in code point order."""
-    counts = Counter(word for path in paths for line in read_lines(path) for word in line.split())
-    words = sorted(word for word, number in counts.items() if number >= least)
-    if not words:
+def list_frequent_words(paths: Sequence[Path], min_count: int) -> list[str]:
+    """Return the words that occur at least `min_count` times in token files, in code point order."""
+    counts = Counter[str]()
+    for path in paths:
+        for line in read_lines(path):
+            counts.update(line.split())
+
+    frequent_words = sorted(word for word, count in counts.items() if count >= min_count)
+    if not frequent_words:
         raise UserError(
-            f"{len(counts)} words, none of which occurs {least} times, in"
-            f" {', '.join(map(str, paths))};"
+            f"{len(counts)} words, none of which occurs {min_count} times, in {', '.join(map(str, paths))};"
             " lower `selection.lm_vocabulary_min_count`"
         )
-    return words
+    return frequent_words
+
+
+# --- KenLM's programs -------------------------------------------------------------------------------------------------
 
 
 def train_language_model(
-    text: Sides,
+    text: Mapping[str, Sequence[Path]],
     order: int,
     output: Path,
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None = None,
-    words: Sequence[str] | None = None,
-    also: Sequence[Path] = (),
-    also_words: int | None = None,
+    vocabulary: Sequence[str] | None = None,
+    extra_files: Sequence[Path] = (),
+    max_extra_words: int | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs, and write it in KenLM's binary format.
 
-    The text is followed by `also`, further token files, up to a total number of words. The bytes do not depend on the
-    number of shards. If `words` are given, all other words are unknown to the model.
-    `programs` is the folder of lmplz and build_binary; if it is None, they must be on the PATH. lmplz uses at most
-    `memory_mb`, build_binary uses the size of the model. The limit does not change the model.
+    The bytes of the model do not depend on the number of shards or the memory.
+
+    Args:
+        text: one side of some corpora: the token files of all shards of each, in order.
+        order: n of the n-grams.
+        output: the model's file.
+        discount_fallback: whether default discounts are used where the text is too small to estimate them.
+        memory_mb: limit for lmplz. build_binary uses as much as the model has bytes.
+        programs: folder of lmplz and build_binary; None: they are on the PATH.
+        vocabulary: the words that the model knows; None: all words of its text.
+        extra_files: token files that follow the text.
+        max_extra_words: how many of their words are used; None: all.
     """
-    with temporary_folder(output.parent, f".{output.name}.lm-") as work:
-        whole = work / "model.arpa"
-        sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
-        command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
-        command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
-        command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
-        build_binary = _program("build_binary", programs)
-        if words is not None:
-            (work / "words").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
-            command += ["--limit_vocab_file", str(work / "words")]
-        lines = chain(_lines_of(text), further_lines(also, also_words))
-        if (first := next(lines, None)) is None:
-            raise UserError(f"{output}: no words in its text; give token files with text")
-        _feed(command, chain([first], lines), output)
-        with atomic_path(output) as binary:
-            _feed([build_binary, str(whole), str(binary)], (), output)
+    lmplz, build_binary = _find_program("lmplz", programs), _find_program("build_binary", programs)
+    with temporary_folder(output.parent, f".{output.name}.lm-") as work_folder:
+        # 1. the command: n-gram counts are sorted on disk, beside the output
+        arpa = work_folder / "model.arpa"
+        sorting_mb = max(_MIN_SORTING_MB, round(_SORTING_FRACTION * memory_mb))
+        command = [lmplz, "--order", str(order), "--memory", f"{sorting_mb}M"]
+        command += ["--temp_prefix", f"{work_folder}/", "--skip_symbols", "--arpa", str(arpa)]
+        if discount_fallback:
+            command.append("--discount_fallback")
+        if vocabulary is not None:
+            word_file = work_folder / "words"
+            word_file.write_text("".join(f"{word}\n" for word in vocabulary), encoding="utf-8")
+            command += ["--limit_vocab_file", str(word_file)]
 
-
-def _program(name: str, folder: Path | None) -> str:
-    path = shutil.which(name, path=str(folder) if folder else None)
-    if path is None:
-        raise UserError(
-            f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; the rule kenlm_programs builds it"
+        # 2. the text, in an order that does not depend on the shards: lmplz numbers words as they come, and adds up
+        # probabilities in the order of these numbers
+        corpora = (merge_shards(name, [read_lines(path) for path in paths]) for name, paths in text.items())
+        lines = chain(
+            filter(None, chain.from_iterable(corpora)), read_nonempty_lines(extra_files, max_extra_words)
         )
+        first_line = next(lines, None)
+        if first_line is None:
+            raise UserError(f"{output}: no words in its text; give token files with text")
+
+        # 3. text to ARPA to KenLM's binary format
+        _run_program(command, chain([first_line], lines), output)
+        with atomic_path(output) as binary:
+            _run_program([build_binary, str(arpa), str(binary)], (), output)
+
+
+def _find_program(name: str, folder: Path | None) -> str:
+    """Return the path of a program in `folder`, or on the PATH if that is None."""
+    path = shutil.which(name, path=folder)
+    if path is None:
+        location = f"in {folder}" if folder else "on the PATH"
+        raise UserError(f"{name}: no such program {location}; the rule kenlm_programs builds it")
     return path
 
 
-def _feed(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
-    """Run a program that gets lines on its standard input."""
-    with tempfile.TemporaryFile() as log:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
+def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
+    """Run a program that makes `output`, with lines on its standard input. Raise a UserError if it fails."""
+    with tempfile.TemporaryFile() as log_file:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log_file, stderr=log_file) as process:
             assert process.stdin is not None
-            # a program that leaves early is judged by its exit status and message below
+            # A program that ends early breaks the pipe. Its exit status and its log tell why.
             with suppress(BrokenPipeError):
-                # lmplz numbers words as they come, and adds up in the order of these numbers
                 process.stdin.writelines(line.encode() + b"\n" for line in lines)
             with suppress(BrokenPipeError):
                 process.stdin.close()
-        if process.returncode:
-            log.seek(0)
-            raise _failure(
-                Path(command[0]).name, process.returncode, log.read().decode(errors="replace"), output
-            )
+        if not process.returncode:
+            return
+        log_file.seek(0)
+        log = log_file.read().decode(errors="replace")
 
-
-def _lines_of(text: Sides) -> Iterator[str]:
-    """Yield the lines with words, by corpus and global line number."""
-    for corpus, paths in text.items():
-        yield from filter(None, merge_shards(corpus, [read_lines(path) for path in paths]))
-
-
-def _failure(program: str, code: int, log: str, output: Path) -> UserError:
+    program = Path(command[0]).name
     if "discount" in log and "--discount_fallback" in log:
-        return UserError(
+        raise UserError(
             f"{output}: {program} finds too little text for Kneser-Ney discounts; give it more text or set "
             "`selection.discount_fallback: true`"
         )
-    lines = [line.strip() for line in log.split("\n") if line.strip()]
-    return UserError(f"{output}: {program} ended with code {code}: {' / '.join(lines[-3:])[-300:]}")
+    log_lines = [line.strip() for line in log.split("\n") if line.strip()]
+    message = " / ".join(log_lines[-3:])[-300:]
+    raise UserError(f"{output}: {program} ended with code {process.returncode}: {message}")
 
 
 @contextmanager
 def open_language_model(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
-    """Query a model (ARPA or KenLM's binary format) with KenLM's program `query`, for at most `LINES` lines at once.
+    """Provide the function that computes log10 p of up to `LINES_PER_QUERY` lines with a model.
 
-    `programs` is the folder of `query`; if it is None, `query` must be on the PATH. It prints the shortest decimal
-    numbers that represent each float32.
+    Args:
+        path: the model, in ARPA or KenLM's binary format.
+        programs: folder of KenLM's program `query`; None: it is on the PATH.
     """
-    command = [_program("query", programs), "-b", "-v", "sentence", str(path)]
+    command = [_find_program("query", programs), "-b", "-v", "sentence", str(path)]
     with (
-        tempfile.TemporaryFile() as log,
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log) as process,
+        tempfile.TemporaryFile() as log_file,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log_file) as process,
     ):
-        assert process.stdin is not None and process.stdout is not None
-        questions, answers = process.stdin, process.stdout
+        query_pipe, answer_pipe = process.stdin, process.stdout
+        assert query_pipe is not None and answer_pipe is not None
 
-        def ask(lines: Sequence[str]) -> list[float]:
+        def query_lines(lines: Sequence[str]) -> list[float]:
             with suppress(BrokenPipeError):
-                questions.write("".join(f"{line}\n" for line in lines).encode())
-                questions.flush()
-            answer = [answers.readline().split() for _ in lines]
-            if not all(answer):
-                log.seek(0)
-                said = last_output_line(log.read().decode(errors="replace"))
-                raise UserError(f"{path}: no language model ({said}); train it again")
-            return [float(np.float32(words[1])) for words in answer]
+                query_pipe.write("".join(f"{line}\n" for line in lines).encode())
+                query_pipe.flush()
+            answers = [answer_pipe.readline().split() for _ in lines]  # b"Total: -12.5 OOV: 0"
+            if not all(answers):
+                log_file.seek(0)
+                reason = last_output_line(log_file.read().decode(errors="replace"))
+                raise UserError(f"{path}: no language model ({reason}); train it again")
+
+            # `query` prints the shortest decimal numbers that represent each float32.
+            return [float(np.float32(words[1])) for words in answers]
 
         try:
-            yield ask
+            yield query_lines
         finally:
             process.kill()
-            # what a program that left early has not read is lost with it, and `ask` has named it in its error
+            # If the program has ended, what it has not read cannot be flushed. `query_lines` has said why it ended.
             with suppress(BrokenPipeError):
-                questions.close()
+                query_pipe.close()

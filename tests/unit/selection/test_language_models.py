@@ -1,0 +1,156 @@
+"""Language models of KenLM: their text, the words that they know, and what they answer."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.data.shards import BLOCK_LINES
+from nmt.io.text_files import read_lines
+from nmt.selection.cross_entropy import DomainModels
+from nmt.selection.language_models import (
+    LINES_PER_QUERY,
+    list_frequent_words,
+    open_language_model,
+    sample_pairs,
+    train_language_model,
+)
+from tests import kenlm
+from tests.bitexts import write_text
+from tests.messages import refused
+from tests.unit.selection.test_cross_entropy import IN_DOMAIN, OUT_OF_DOMAIN, random_pairs, write_shards
+
+
+def write_arpa(path: Path, unigrams: dict[str, float], bigram_a_b: float) -> Path:
+    lines = ["\\data\\", f"ngram 1={len(unigrams) + 1}", "ngram 2=1", "", "\\1-grams:", "-99\t<s>\t-0.25"]
+    lines += [f"{value}\t{word}\t{'0' if word == '</s>' else '-0.125'}" for word, value in unigrams.items()]
+    lines += ["", "\\2-grams:", f"{bigram_a_b}\ta b", "", "\\end\\"]
+    return write_text(path, lines)
+
+
+def test_differences_by_hand(tmp_path: Path) -> None:
+    # log10 p(a b </s>): <s> backs off to a, the bigram a b, then b backs off to </s>
+    in_domain = (-0.25 - 0.5) + -0.125 + (-0.125 - 1.0)
+    out_of_domain = (-0.25 - 1.5) + -1.5 + (-0.125 - 1.0)
+    files = (
+        write_arpa(tmp_path / "in.arpa", IN_DOMAIN, -0.125),
+        write_arpa(tmp_path / "out.arpa", OUT_OF_DOMAIN, -1.5),
+    )
+    with (
+        open_language_model(files[0], kenlm.programs()) as query_in,
+        open_language_model(files[1], kenlm.programs()) as query_out,
+    ):
+        differences = DomainModels(query_in, query_out).cross_entropy_differences(["a b", "", "a b"])
+    expected = -(in_domain - out_of_domain) * math.log(10) / 3
+    assert differences[0] == differences[2] == pytest.approx(expected, abs=1e-6)
+
+
+def test_answers_are_in_order(tmp_path: Path) -> None:
+    model = write_arpa(tmp_path / "in.arpa", IN_DOMAIN, -0.125)
+    lines = [" ".join("abc"[i % 3] for _ in range(i)) for i in range(LINES_PER_QUERY)]
+    with open_language_model(model, kenlm.programs()) as query_lines:
+        answers = query_lines(lines)
+        assert answers == [value for line in lines for value in query_lines([line])]
+    assert answers[:2] == [-1.25, -0.25 - 1.0 - 0.125 - 1.0] and len(set(answers)) > 0.9 * LINES_PER_QUERY
+
+
+def test_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.binary").write_text("no model")
+    with (
+        refused(),
+        open_language_model(tmp_path / "x.binary", kenlm.programs()) as query_lines,
+    ):
+        time.sleep(0.5)  # the program has ended by then, and reads nothing
+        query_lines(["a"])
+
+
+def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
+    pairs = random_pairs(2 * BLOCK_LINES + 500)
+    samples = []
+    for shard_count, seed in ((1, 7), (3, 7), (3, 8)):
+        shards = write_shards(tmp_path / str(shard_count), "c", pairs, shard_count)
+        outputs = tmp_path / "sample.en", tmp_path / "sample.fr"
+        assert sample_pairs({"c": [shard[2:] for shard in shards]}, 500, seed, *outputs) == 500
+        samples.append([*zip(*map(read_lines, outputs), strict=True)])
+    assert samples[0] == samples[1] != samples[2]
+    assert all(source and target for source, target in samples[0])
+
+
+def test_sample_larger_than_the_corpus(tmp_path: Path) -> None:
+    (shard,) = write_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
+    assert sample_pairs({"c": [shard[2:]]}, 10, 1, tmp_path / "o.en", tmp_path / "o.fr") == 2
+
+
+def test_missing_programs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with refused():
+        train_language_model({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
+
+
+def test_memory_and_text_reach_lmplz(tmp_path: Path) -> None:
+    """Programs of these names keep what they get, and fail."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("lmplz", "build_binary"):
+        script = f'#!/bin/sh\necho "$@" > {tmp_path}/{name}.arguments\ncat > {tmp_path}/in\nexit 3\n'
+        (programs / name).write_text(script)
+        (programs / name).chmod(0o755)
+    text = write_text(tmp_path / "t.zst", ["a b", "", "c"])
+    with refused():
+        train_language_model({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
+    arguments = (tmp_path / "lmplz.arguments").read_text().split()
+    assert arguments[arguments.index("--memory") + 1] == "3500M"
+    assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
+
+
+def test_extra_files_end_with_the_last_word_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(kenlm.programs()))
+    text = write_text(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
+    extra = [
+        write_text(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")
+    ]
+    known_words = {}
+    for max_words in (None, 2, 3, 4, 99):
+        output = tmp_path / f"{max_words}.binary"
+        train_language_model({"": [text]}, 2, output, True, 500, extra_files=extra, max_extra_words=max_words)
+        known_words[max_words] = kenlm.known_words(["m1", "m2", "m3", "n1", "n2", "n3"], output)
+    assert known_words[2] == {"m1", "m2"} and known_words[3] == {"m1", "m2", "m3"}
+    assert known_words[4] == {"m1", "m2", "m3", "n1", "n2"}, "a line is used whole"
+    assert known_words[None] == known_words[99] and len(known_words[99]) == 6
+
+
+def test_models_know_their_vocabulary(tmp_path: Path) -> None:
+    generator = random.Random(3)
+    texts, known_words, models = {}, {}, {}
+    for name, letters in {"in": "abcdef", "out": "defghijk"}.items():
+        lines = [" ".join(generator.choices(letters, k=12)) for _ in range(1000)]
+        texts[name] = write_text(tmp_path / name, [*lines, "rare"])
+    assert list_frequent_words([texts["in"]], 1) == [*"abcdef", "rare"]
+    vocabulary = list_frequent_words([texts["in"]], 2)
+    assert vocabulary == [*"abcdef"]
+    for name, text in texts.items():
+        for limit in (vocabulary, None):
+            key = name, limit is None
+            models[key] = tmp_path / f"{name}.{limit is None}.binary"
+            train_language_model(
+                {name: [text]}, 3, models[key], True, 500, kenlm.programs(), vocabulary=limit
+            )
+            known_words[key] = kenlm.known_words([*"abcdefghijk", "rare"], models[key])
+    assert known_words["in", False] == {*"abcdef"} and known_words["in", True] == {*"abcdef", "rare"}
+    assert known_words["out", False] == {*"def"} and known_words["out", True] == {*"defghijk", "rare"}
+    # to a model with a vocabulary, all other words are one
+    with open_language_model(models["out", False], kenlm.programs()) as query_lines:
+        assert query_lines(["g h d"]) == query_lines(["never seen d"])
+
+
+def test_too_little_text_is_refused(tmp_path: Path) -> None:
+    text = write_text(tmp_path / "t", ["a b c"])
+    with refused():
+        train_language_model({"c": [text]}, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
+    assert not (tmp_path / "lm.binary").exists()
