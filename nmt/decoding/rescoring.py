@@ -143,7 +143,7 @@ def write_oracle(source: Path, lists: Path, reference: Path, output: Path) -> in
 
 def best_by_bleu(sentence: NBestList, reference: str) -> str:
     """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals."""
-    from nmt.evaluation.bleu import sentence_counts  # rescoring does without
+    from nmt.evaluation.bleu import count_matches  # rescoring does without
 
     texts = (entry.text for entry in sentence.entries)
-    return max(texts, key=lambda text: sentence_counts(text, reference).smoothed)
+    return max(texts, key=lambda text: count_matches(text, reference).smoothed)

@@ -12,11 +12,16 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
-from nmt.evaluation.translations import TranslationRecord, read_plain, read_translations, split_words
+from nmt.evaluation.translations import (
+    TranslationRecord,
+    read_plain_translations,
+    read_translations,
+    split_words,
+)
 from nmt.io.text_files import read_pairs
 
-# more digits than anyone reads, and none that depend on the order of a sum
 _DIGITS = 6
+"""Decimals of a score. Further ones depend on the order in which a machine adds numbers."""
 
 TestSet = tuple[Path, Path]
 """Source and reference, as token files."""
@@ -36,7 +41,7 @@ def multi_bleu() -> BLEU:
 def bleu_signature(**bootstrap: int) -> str:
     """Return sacrebleu's signature of these scores against one reference; for a bootstrap with `seed` and `bs`."""
     metric = multi_bleu()
-    metric.corpus_score([""], [[""]])  # by which it learns how many references there are
+    metric.corpus_score([""], [[""]])  # the number of references is unknown before a first score
     signature = metric.get_signature()
     for name, value in bootstrap.items():
         signature.update(name, value)
@@ -46,14 +51,22 @@ def bleu_signature(**bootstrap: int) -> str:
 def compute_bleu(row: Sequence[int], **options: Any) -> float:
     """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`; `options` as for sacrebleu."""
     options = {"smooth_method": "none", **options}
-    return float(BLEU.compute_bleu([*row[:4]], [*row[4:8]], row[8], row[9], **options).score)
+    score = BLEU.compute_bleu(
+        correct=[*row[:4]], total=[*row[4:8]], sys_len=row[8], ref_len=row[9], **options
+    )
+    return float(score.score)
 
 
 @dataclass(frozen=True)
 class BleuCounts:
     """The counts for corpus BLEU. The counts of disjoint sets of sentences add up to those of their union.
 
-    `correct` and `total` are the clipped matches and all n-grams of the translations, for n = 1, 2, 3, 4.
+    Attributes:
+        sentences: number of sentences.
+        correct: n-grams of the translations that match the reference (clipped), for n = 1, 2, 3, 4.
+        total: all n-grams of the translations, for n = 1, 2, 3, 4.
+        hypothesis_words: words of the translations.
+        reference_words: words of the references.
     """
 
     sentences: int
@@ -64,11 +77,11 @@ class BleuCounts:
 
     def __add__(self, other: BleuCounts) -> BleuCounts:
         return BleuCounts(
-            self.sentences + other.sentences,
-            tuple(a + b for a, b in zip(self.correct, other.correct, strict=True)),
-            tuple(a + b for a, b in zip(self.total, other.total, strict=True)),
-            self.hypothesis_words + other.hypothesis_words,
-            self.reference_words + other.reference_words,
+            sentences=self.sentences + other.sentences,
+            correct=tuple(map(int.__add__, self.correct, other.correct)),
+            total=tuple(map(int.__add__, self.total, other.total)),
+            hypothesis_words=self.hypothesis_words + other.hypothesis_words,
+            reference_words=self.reference_words + other.reference_words,
         )
 
     @property
@@ -78,74 +91,83 @@ class BleuCounts:
 
     @property
     def smoothed(self) -> float:
-        """BLEU of a sentence, smoothed, since most sentences have no matching 4-gram; sacrebleu's sentence BLEU."""
+        """sacrebleu's sentence BLEU, from 0 to 100. It is smoothed, since most sentences have no matching 4-gram."""
         return compute_bleu(self.row, smooth_method="exp", effective_order=True)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts in the form of the JSON files."""
-        return vars(self) | {"correct": list(self.correct), "total": list(self.total)}
 
     @property
     def row(self) -> list[int]:
-        """Return the counts in one row: correct, total, words of translation and reference."""
+        """The counts as ten numbers: correct (4), total (4), words of translation and reference."""
         return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as they are written to JSON files."""
+        return vars(self) | {"correct": list(self.correct), "total": list(self.total)}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> BleuCounts:
-        """Read the counts from the form of `as_dict`; other keys are ignored."""
+        """Return the counts that `as_dict` has written; other keys are ignored."""
         return cls(
-            value["sentences"],
-            tuple(value["correct"]),
-            tuple(value["total"]),
-            value["hypothesis_words"],
-            value["reference_words"],
+            sentences=value["sentences"],
+            correct=tuple(value["correct"]),
+            total=tuple(value["total"]),
+            hypothesis_words=value["hypothesis_words"],
+            reference_words=value["reference_words"],
         )
 
 
 def sum_counts(counts: Iterable[BleuCounts]) -> BleuCounts:
-    """Return the total counts of at least one sentence."""
+    """Return the sum of the counts of at least one sentence."""
     return reduce(BleuCounts.__add__, counts)
 
 
 @lru_cache(maxsize=2**16)
-def sentence_counts(hypothesis: str, reference: str) -> BleuCounts:
-    """Return the counts of one sentence. Scores, intervals and figures share them, so they are made once."""
+def count_matches(hypothesis: str, reference: str) -> BleuCounts:
+    """Return the counts of one sentence. Scores, intervals and figures need the same ones, so they are remembered."""
     score = multi_bleu().corpus_score([hypothesis], [[reference]])
-    return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
+    return BleuCounts(
+        sentences=1,
+        correct=tuple(score.counts),
+        total=tuple(score.totals),
+        hypothesis_words=score.sys_len,
+        reference_words=score.ref_len,
+    )
+
+
+# --- scores of a test set ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Scored:
-    """A translation with its reference."""
+class ReferencedTranslation:
+    """A translation and its reference, a tokenized line."""
 
-    record: TranslationRecord
+    translation: TranslationRecord
     reference: str
-
-    @property
-    def hypothesis(self) -> str:
-        """The generated words as one string, for multi-bleu."""
-        return " ".join(self.record.target)
 
     @property
     def counts(self) -> BleuCounts:
         """The counts for BLEU."""
-        return sentence_counts(self.hypothesis, self.reference)
+        return count_matches(" ".join(self.translation.target), self.reference)
 
 
 def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
     """Compute both BLEU scores of Table 1 for one model, and the counts of each sentence for tables and figures.
 
-    `all_path` holds the translations of all sentences of the test set; `[UNK]` is allowed and scores as a wrong word.
-    `no_unk_path` holds the translations of the sentences without unknown words in source and reference. Raises a
-    `UserError` if a translation is missing or belongs to another text.
+    Args:
+        model: name of the model.
+        all_path: translations of all sentences of the test set. `[UNK]` is allowed, and scores as a wrong word.
+        no_unk_path: translations of the sentences without unknown words in source and reference.
+        test: source and reference.
+
+    Raises:
+        UserError: a translation is missing or belongs to another text.
     """
     pairs = list(read_pairs(*test))
-    everything = match(all_path, pairs)
-    if len(everything) != len(pairs):
+    translations = match_references(all_path, pairs)
+    if len(translations) != len(pairs):
         raise UserError(
-            f"{all_path} has {len(everything)} translations, the test set {len(pairs)} lines; translate again"
+            f"{all_path} has {len(translations)} translations, the test set {len(pairs)} lines; translate again"
         )
-    return _scores(model, everything, match(no_unk_path, pairs))
+    return _scores(model, translations, match_references(no_unk_path, pairs))
 
 
 def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
@@ -154,53 +176,60 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
     pairs = list(read_pairs(*test))
-    lines = enumerate(zip(read_plain(path, len(pairs)), pairs, strict=True))
-    everything = [
-        Scored(TranslationRecord(line=line, source=split_words(source), target=translation), reference)
-        for line, (translation, (source, reference)) in lines
-    ]
-    no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
-    return _scores(system, everything, no_unk)
+    translations = []
+    for line, target in enumerate(read_plain_translations(path, len(pairs))):
+        source, reference = pairs[line]
+        record = TranslationRecord(line=line, source=split_words(source), target=target)
+        translations.append(ReferencedTranslation(record, reference))
+    no_unk = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
+    return _scores(system, translations, no_unk)
 
 
-def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) -> dict[str, Any]:
+def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
+    """Return the translations of a file with the references of their lines.
+
+    Raises:
+        UserError: line numbers do not increase, or a source is not that of the test set.
+    """
+    matches: list[ReferencedTranslation] = []
+    previous_line = -1
+    for record in read_translations(path):
+        is_next = previous_line < record.line < len(pairs)
+        if not is_next or record.source != split_words(pairs[record.line][0]):
+            raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
+        matches.append(ReferencedTranslation(record, pairs[record.line][1]))
+        previous_line = record.line
+    return matches
+
+
+def _scores(
+    system: str, translations: Sequence[ReferencedTranslation], no_unk: Sequence[ReferencedTranslation]
+) -> dict[str, Any]:
+    """Return the scores of a system as they are written to its JSON file."""
     return {
-        "model": model,
-        "bleu_all": _corpus_bleu(everything),
+        "model": system,
+        "bleu_all": _corpus_bleu(translations),
         "bleu_no_unk": _corpus_bleu(no_unk),
-        "signature": bleu_signature() if everything else "",
-        "sentences_all": len(everything),
+        "signature": bleu_signature() if translations else "",
+        "sentences_all": len(translations),
         "sentences_no_unk": len(no_unk),
-        "unfinished_all": sum(not item.record.finished for item in everything),
-        "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
-        "by_sentence": [_sentence(item) for item in everything],
-        "by_sentence_no_unk": [_sentence(item) for item in no_unk],
+        "unfinished_all": sum(not item.translation.finished for item in translations),
+        "unknown_words_written": sum(item.translation.target.count(UNKNOWN_WORD) for item in translations),
+        "by_sentence": [_describe_sentence(item) for item in translations],
+        "by_sentence_no_unk": [_describe_sentence(item) for item in no_unk],
     }
 
 
-def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
-    """Pair each translation with its reference. Line numbers increase, and the sources are those of the test set."""
-    matched: list[Scored] = []
-    last = -1
-    for record in read_translations(path):
-        source, reference = pairs[record.line] if last < record.line < len(pairs) else (None, "")
-        if source is None or record.source != split_words(source):
-            raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
-        matched.append(Scored(record, reference))
-        last = record.line
-    return matched
-
-
-def _corpus_bleu(items: Sequence[Scored]) -> float | None:
+def _corpus_bleu(translations: Sequence[ReferencedTranslation]) -> float | None:
     """Return corpus BLEU; None if there are no sentences."""
-    return sum_counts(item.counts for item in items).bleu if items else None
+    return sum_counts(item.counts for item in translations).bleu if translations else None
 
 
-def _sentence(item: Scored) -> dict[str, Any]:
-    """Return values of a sentence for figures: lengths in words, without end symbols; unknown source words; counts."""
+def _describe_sentence(item: ReferencedTranslation) -> dict[str, Any]:
+    """Return lengths of a sentence in words, without end symbols, its unknown source words, and its BLEU counts."""
     return {
-        "source_length": len(item.record.source),
+        "source_length": len(item.translation.source),
         "reference_length": len(split_words(item.reference)),
-        "source_unknown": item.record.source_unknown,
+        "source_unknown": item.translation.source_unknown,
         **item.counts.as_dict(),
     }

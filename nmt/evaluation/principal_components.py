@@ -21,7 +21,13 @@ COLUMNS = ("panel", "x", "y", "share_x", "share_y", "sentence")
 
 @dataclass(frozen=True)
 class Projection:
-    """Sentences in the plane of their first two principal components: points (n, 2), share of variance per axis."""
+    """The sentences of a panel in the plane of their first two principal components.
+
+    Attributes:
+        sentences: n sentences.
+        points: their coordinates, (n, 2).
+        variance_fractions: the fraction of the total variance that each axis explains, from 0 to 1.
+    """
 
     sentences: list[str]
     points: NDArray[np.float64]
@@ -29,48 +35,52 @@ class Projection:
 
     @classmethod
     def from_vectors(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Projection:
-        """Project vectors (n, D). Each axis points to the side with the largest distance from the mean."""
+        """Project the vectors (n, D) of sentences. Each axis points to the side of the point furthest from the mean."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-        left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
-        points = np.zeros((len(vectors), 2))
-        axes = min(2, len(lengths))
-        points[:, :axes] = left[:, :axes] * lengths[:axes]
-        furthest = np.abs(points).argmax(axis=0)
-        points *= np.where(points[furthest, [0, 1]] < 0, -1.0, 1.0)
-        squares = np.zeros(2)
-        squares[:axes] = lengths[:axes] ** 2
-        first, second = squares / max(float((lengths**2).sum()), np.finfo(float).tiny)
-        return cls(list(sentences), points, (float(first), float(second)))
+        left, singular_values, _ = np.linalg.svd(centered, full_matrices=False)
+
+        # One sentence, or vectors of one number, have one axis: the other coordinate is 0.
+        points, squares = np.zeros((len(vectors), 2)), np.zeros(2)
+        axes = min(2, len(singular_values))
+        points[:, :axes] = left[:, :axes] * singular_values[:axes]
+        squares[:axes] = singular_values[:axes] ** 2
+
+        # The signs of singular vectors are arbitrary.
+        furthest_rows = np.abs(points).argmax(axis=0)
+        points *= np.where(points[furthest_rows, [0, 1]] < 0, -1.0, 1.0)
+
+        total = float((singular_values**2).sum())
+        fraction_x, fraction_y = squares / max(total, np.finfo(float).tiny)  # equal vectors have no variance
+        return cls(list(sentences), points, (float(fraction_x), float(fraction_y)))
 
 
-def write_projections(path: Path, panels: Sequence[Projection]) -> None:
-    """Write the points as TSV, one line per sentence."""
+def write_projections(path: Path, projections: Sequence[Projection]) -> None:
+    """Write the points of all panels as TSV, one line per sentence. Panels are numbered from 1."""
     with write_lines(path) as writer:
         writer.write("\t".join(COLUMNS))
-        for number, panel in enumerate(panels, start=1):
-            shares = [f"{share:.4f}" for share in panel.variance_fractions]
-            for sentence, point in zip(panel.sentences, panel.points.tolist(), strict=True):
-                writer.write(
-                    "\t".join([str(number), *(f"{value:.5f}" for value in point), *shares, sentence])
-                )
+        for number, projection in enumerate(projections, start=1):
+            fraction_x, fraction_y = projection.variance_fractions
+            for sentence, (x, y) in zip(projection.sentences, projection.points.tolist(), strict=True):
+                writer.write(f"{number}\t{x:.5f}\t{y:.5f}\t{fraction_x:.4f}\t{fraction_y:.4f}\t{sentence}")
 
 
 def read_projections(path: Path) -> list[Projection]:
-    """Read a file of `write_projections`."""
-    rows: dict[str, list[tuple[str, list[float]]]] = {}
+    """Read the panels of a file that `write_projections` wrote."""
+    sentences: dict[str, list[str]] = {}
+    rows: dict[str, list[list[float]]] = {}
     try:
-        for number, line in enumerate(read_lines(path)):
-            panel, x, y, share_x, share_y, sentence = line.split("\t", len(COLUMNS) - 1)
-            if number:
-                values = [float(value) for value in (x, y, share_x, share_y)]
-                rows.setdefault(panel, []).append((sentence, values))
-        panels = {panel: np.array([values for _, values in own]) for panel, own in rows.items()}
-        if not panels or not all(np.isfinite(values).all() for values in panels.values()):
+        for line_number, line in enumerate(read_lines(path)):
+            panel, x, y, fraction_x, fraction_y, sentence = line.split("\t", len(COLUMNS) - 1)
+            if line_number:  # 0 is the header
+                sentences.setdefault(panel, []).append(sentence)
+                rows.setdefault(panel, []).append([float(value) for value in (x, y, fraction_x, fraction_y)])
+        tables = {panel: np.array(panel_rows) for panel, panel_rows in rows.items()}  # (n, 4) each
+        if not tables or not all(np.isfinite(table).all() for table in tables.values()):
             raise ValueError
     except ValueError:
         raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, as of `nmt vectors`") from None
     return [
-        Projection([sentence for sentence, _ in rows[panel]], values[:, :2], (values[0, 2], values[0, 3]))
-        for panel, values in panels.items()
+        Projection(sentences[panel], table[:, :2], (table[0, 2], table[0, 3]))
+        for panel, table in tables.items()
     ]

@@ -1,7 +1,7 @@
-"""Files of translations and of alignments, JSON lines with one object per sentence; and the record of how one was made.
+"""Files of translations and of alignments: JSON lines with one object per sentence, and their provenance files.
 
-A file of translations has the same bytes whenever and wherever it is made. What differs from run to run is in the
-record beside it: settings, weights, code, packages, machine, time.
+A file of translations has the same bytes whenever and wherever it is written. What differs from run to run is in its
+provenance file, in the same folder: settings, weights, code, packages, machine, time.
 """
 
 from __future__ import annotations
@@ -29,66 +29,72 @@ def split_words(text: str) -> list[str]:
     return text.split()
 
 
-Words = Annotated[
-    list[str], BeforeValidator(lambda value: split_words(value) if isinstance(value, str) else value)
-]
+def _split_if_text(value: object) -> object:
+    return split_words(value) if isinstance(value, str) else value
+
+
+Tokens = Annotated[list[str], BeforeValidator(_split_if_text)]
 
 
 class NBestTranslation(BaseModel, frozen=True, strict=True, validate_by_name=True):
-    """An entry of an n-best list."""
+    """A translation in the n-best list of a sentence."""
 
-    target: Words = Field(validation_alias=AliasChoices("tokens", "target", "text"))
+    target: Tokens = Field(validation_alias=AliasChoices("tokens", "target", "text"))
     log_probability: FiniteFloat
 
 
 class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=True):
-    """A sentence pair with the attention between its sides; the file may have other keys.
+    """A sentence, its translation, and the attention between them; the file may have other keys.
 
-    `source` and `target` are tokens. Their keys are `source_tokens` and `tokens` as in `nmt translate --json`; packages
-    of earlier runs have `source` and `text`. The target was generated, or is the reference. `alignment` is T' x S': a
-    row for each target word, then perhaps one for the end symbol (an unfinished translation has none); a column for
-    each source word, then perhaps one for the end symbol. It is None without attention. `source_unknown` is the number
-    of source words that the model does not know. `n_best` has the best first, if a list was kept.
+    Attributes:
+        line: number of the sentence in the test set, from 0.
+        source: S source tokens. The key is `source_tokens`, as in `nmt translate --json`, or `source` in packages of
+            earlier runs.
+        target: T target tokens, which a model has generated, or those of the reference. The key is `tokens`, or `text`.
+        alignment: attention, a row for each target token and a column for each source token, perhaps followed by those
+            of the end symbols; (T, S) to (T + 1, S + 1). An unfinished translation has no end symbol. None: the model
+            has no attention.
+        finished: whether the translation ends with the end symbol.
+        source_unknown: number of source words that the model does not know.
+        n_best: the best translations, best first, if they were kept.
     """
 
     line: Count
-    source: Words = Field(validation_alias=AliasChoices("source_tokens", "source"))
-    target: Words = Field(validation_alias=AliasChoices("tokens", "target", "text"))
+    source: Tokens = Field(validation_alias=AliasChoices("source_tokens", "source"))
+    target: Tokens = Field(validation_alias=AliasChoices("tokens", "target", "text"))
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
     n_best: list[NBestTranslation] = []
 
     @model_validator(mode="after")
-    def _shape(self) -> Self:
-        """An alignment has the shape of its words, on each side with or without the end symbol."""
-        if self.alignment is not None:
-            rows, columns = len(self.alignment), {len(row) for row in self.alignment}
-            target, source = len(self.target), len(self.source)
-            if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
-                raise ValueError(
-                    f"expected an alignment of {target} (+1) target x {source} (+1) source words"
-                )
+    def _check_alignment(self) -> Self:
+        """Check that the alignment has the shape of its tokens, on each side with or without the end symbol."""
+        if self.alignment is None:
+            return self
+        row_count, column_counts = len(self.alignment), {len(row) for row in self.alignment}
+        target, source = len(self.target), len(self.source)
+        rows_fit = row_count in (target, target + 1)
+        columns_fit = column_counts <= {source, source + 1} and len(column_counts) <= 1
+        if not (rows_fit and columns_fit):
+            raise ValueError(f"expected an alignment of {target} (+1) target x {source} (+1) source words")
         return self
-
-
-def provenance_path(translations: Path) -> Path:
-    """Return the path of the record of translations: `NAME.provenance.json` beside NAME.jsonl, compressed or not."""
-    return translations.with_name(
-        f"{name_without_compression(translations).removesuffix('.jsonl')}.provenance.json"
-    )
 
 
 def sha256_of_lines(path: Path) -> str:
     """Return the SHA-256 of a file's lines, whether the file is compressed or not."""
-    total = hashlib.sha256()
+    digest = hashlib.sha256()
     for line in read_lines(path):
-        total.update(f"{line}\n".encode())
-    return total.hexdigest()
+        digest.update(f"{line}\n".encode())
+    return digest.hexdigest()
 
 
 def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
-    """Yield the records that `nmt test-set decode` or `align` wrote."""
+    """Yield the sentences of a file that `nmt test-set decode` or `align` wrote.
+
+    Raises:
+        UserError: a line is malformed, or the file was altered after its provenance file was written.
+    """
     path = Path(path)
     if provenance_path(path).is_file():
         check_unaltered(path)
@@ -96,17 +102,17 @@ def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
         yield parse_json_settings(TranslationRecord, line, f"{path}, line {number}", "make the file again")
 
 
-def read_plain(path: str | Path, count: int) -> list[list[str]]:
-    """Read another system's tokenized translations, one per line, of a set with this number of sentences."""
-    lines = [line.split() for line in read_lines(path)]
-    if len(lines) != count:
+def read_plain_translations(path: str | Path, count: int) -> list[list[str]]:
+    """Return the tokens of another system's translations, one per line, of a test set with `count` sentences."""
+    translations = [line.split() for line in read_lines(path)]
+    if len(translations) != count:
         raise UserError(
-            f"{path} has {len(lines)} lines, the test set {count}: expected one translation per line, tokenized"
+            f"{path} has {len(translations)} lines, the test set {count}: expected one translation per line, tokenized"
         )
-    return lines
+    return translations
 
 
-# --- how a file was made ----------------------------------------------------------------------------------------------
+# --- provenance -------------------------------------------------------------------------------------------------------
 
 
 class _Weights(BaseModel, extra="allow"):
@@ -115,7 +121,7 @@ class _Weights(BaseModel, extra="allow"):
 
 
 class _Provenance(BaseModel, extra="allow"):
-    """The keys that are checked; the record has others."""
+    """The keys of a provenance file that are checked; it has others."""
 
     mode: str
     settings: dict[str, Any]
@@ -128,56 +134,64 @@ class _Provenance(BaseModel, extra="allow"):
     """The checksum of the translations' lines, which the first versions did not have."""
 
 
+def provenance_path(translations: Path) -> Path:
+    """Return the path of the provenance file: `NAME.provenance.json` beside NAME.jsonl, compressed or not."""
+    name = name_without_compression(translations).removesuffix(".jsonl")
+    return translations.with_name(f"{name}.provenance.json")
+
+
 def initial_provenance(
     mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
 ) -> dict[str, Any]:
-    """Return what is known before the first sentence of a translation with models of these weights.
+    """Return the provenance that is known before the first sentence is translated with models of these weights.
 
-    Code and weights may change before it ends.
+    Code and weights may change before the last one.
     """
+    average_entry = {"average": average} if len(weights) > 1 else {}
     return {
         "mode": mode,
         "settings": settings.model_dump(mode="json"),
         "models": [{"name": file.parent.name, "sha256": sha256(file)} for file in weights],
-        **({"average": average} if len(weights) > 1 else {}),
+        **average_entry,
         "device": device,
         "made_with": describe_environment(),
     }
 
 
 def write_provenance(
-    record: Mapping[str, Any], translations: Path, sentences: int, seconds: float, resumed: bool
+    provenance: Mapping[str, Any], translations: Path, sentences: int, seconds: float, resumed: bool
 ) -> None:
-    """Write the record beside finished translations.
+    """Write the provenance file of finished translations.
 
     Args:
-        record: of `initial_provenance`.
-        translations: the file.
+        provenance: that of `initial_provenance`.
+        translations: the file of translations.
         sentences: number of its sentences.
         seconds: time of translating, with that of killed processes.
         resumed: whether processes were killed; code and machine are those of the last process.
     """
-    provenance_path(translations).unlink(missing_ok=True)  # that of earlier ones
-    done = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
+    # An earlier file must not describe these translations if the process is killed now.
+    provenance_path(translations).unlink(missing_ok=True)
+    summary = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
     lines = sha256_of_lines(translations)
-    write_json(provenance_path(translations), {**record, **done, "lines": lines})
+    write_json(provenance_path(translations), {**provenance, **summary, "lines": lines})
 
 
 def write_model_names(translations: Path, names: Sequence[str]) -> int:
-    """Write the models' names into the record beside translations, and return the number of sentences."""
-    record = read_provenance(translations)
-    models = [{**model, "name": name} for model, name in zip(record["models"], names, strict=True)]
-    write_json(provenance_path(translations), {**record, "models": models})
-    return int(record["sentences"])
+    """Write the models' names into the provenance file of translations, and return the number of sentences."""
+    provenance = read_provenance(translations)
+    models = [{**model, "name": name} for model, name in zip(provenance["models"], names, strict=True)]
+    write_json(provenance_path(translations), {**provenance, "models": models})
+    return int(provenance["sentences"])
 
 
 def read_provenance(translations: Path) -> dict[str, Any]:
-    """Read the record beside a file of translations. Raise a UserError if it is missing, or not such a record."""
+    """Return the provenance of translations. Raise a UserError if its file is missing or malformed."""
     return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump()
 
 
 def check_unaltered(translations: Path) -> None:
-    """Raise a UserError unless the record beside translations belongs to them."""
+    """Raise a UserError unless the lines of translations have the checksum in their provenance file."""
     if read_provenance(translations)["lines"] not in (None, sha256_of_lines(translations)):
         raise UserError(
             f"{translations}: altered since it was decoded: {provenance_path(translations)} has another checksum;"

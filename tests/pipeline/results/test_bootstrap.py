@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
-from nmt.evaluation.bleu import BleuCounts, multi_bleu, sentence_counts
+from nmt.evaluation.bleu import BleuCounts, count_matches, multi_bleu
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 
 SAMPLES = 50
@@ -20,7 +20,7 @@ seeds = st.integers(0, 2**33)
 
 
 def counts_of(hypotheses: list[str], references: list[str]) -> list[BleuCounts]:
-    return [sentence_counts(*pair) for pair in zip(hypotheses, references, strict=True)]
+    return [count_matches(*pair) for pair in zip(hypotheses, references, strict=True)]
 
 
 @st.composite

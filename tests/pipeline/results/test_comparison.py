@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import sacrebleu
 
-from nmt.evaluation.bleu import sentence_counts
+from nmt.evaluation.bleu import count_matches
 from pipeline.config.display import ReportSettings
 from pipeline.results import comparison
 from pipeline.results.bootstrap import Bootstrap, interval
@@ -69,7 +69,7 @@ def compare(
 ) -> dict[str, Any]:
     size = len(references)
     counts = {
-        name: [[*map(sentence_counts, run[:size], references)] for run in runs]
+        name: [[*map(count_matches, run[:size], references)] for run in runs]
         for name, runs in systems.items()
     }
     texts = {name: [raw(run[:size]) for run in runs] for name, runs in systems.items()}
@@ -122,7 +122,7 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew() -> None:
         expected = np.percentile(bleu[model], [2.5, 97.5])
         assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
         # a figure's interval of the same sentences is this one
-        counts = [*map(sentence_counts, texts, REFERENCES)]
+        counts = [*map(count_matches, texts, REFERENCES)]
         assert interval([counts], Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
     differences = bleu["similar"] - bleu["good"]
     (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))

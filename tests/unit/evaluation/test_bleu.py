@@ -1,4 +1,4 @@
-"""BLEU against multi-bleu's arithmetic done by hand, and records that are at fault."""
+"""BLEU against multi-bleu's arithmetic done by hand, and faulty files of translations."""
 
 from __future__ import annotations
 
@@ -13,130 +13,123 @@ from hypothesis import strategies as st
 
 from nmt.evaluation.bleu import (
     BleuCounts,
+    count_matches,
     multi_bleu,
     score_model,
     score_other_system,
-    sentence_counts,
+    sum_counts,
 )
+from tests.bitexts import write_text
 from tests.messages import refused
 
-Pairs = list[tuple[str, str, str]]
+Triples = list[tuple[str, str, str]]
 """Source, reference and translation."""
 
-TEXT: Pairs = [
+TEXT: Triples = [
     ("the black cat sleeps .", "le chat noir dort .", "le chat noir dort ."),
     ("it is raining again", "il pleut encore", "il pleut"),
     ("a", "un", "une"),
 ]
 
 
-def write_test_set(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Path]:
-    """Token files and translations of a test set; `known` are the lines of the No-UNK column."""
-    files = {name: folder / name for name in ("source.en", "reference.fr", "all.jsonl", "no_unk.jsonl")}
-    files["source.en"].write_text("".join(f"{source}\n" for source, _, _ in pairs), encoding="utf-8")
-    files["reference.fr"].write_text("".join(f"{reference}\n" for _, reference, _ in pairs), encoding="utf-8")
-    records = [
-        {"line": line, "source": source, "text": text, "finished": "[UNK]" not in text, "alignment": None}
-        | {"source_unknown": len(source.split())}
-        for line, (source, _, text) in enumerate(pairs)
-    ]
-    write_records(files["all.jsonl"], records)
-    write_records(files["no_unk.jsonl"], [record for record in records if record["line"] in known])
-    return files
+def write_test_set(folder: Path, triples: Triples, no_unk_lines: set[int]) -> dict[str, Path]:
+    """Token files and translations of a test set; `no_unk_lines` are those of the No-UNK column."""
+    records, no_unk = [], []
+    for line, (source, _, text) in enumerate(triples):
+        record = {"line": line, "source": source, "text": text, "finished": "[UNK]" not in text}
+        records.append(json.dumps(record | {"alignment": None, "source_unknown": len(source.split())}))
+        if line in no_unk_lines:
+            no_unk.append(records[-1])
+    return {
+        "source": write_text(folder / "source.en", [source for source, _, _ in triples]),
+        "reference": write_text(folder / "reference.fr", [reference for _, reference, _ in triples]),
+        "all": write_text(folder / "all.jsonl", records),
+        "no_unk": write_text(folder / "no_unk.jsonl", no_unk),
+    }
 
 
-def write_records(path: Path, records: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+def score_files(files: dict[str, Path]) -> dict[str, Any]:
+    return score_model("m", files["all"], files["no_unk"], (files["source"], files["reference"]))
 
 
-def scored(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Any]:
-    files = write_test_set(folder, pairs, known)
-    test = (files["source.en"], files["reference.fr"])
-    return score_model("m", files["all.jsonl"], files["no_unk.jsonl"], test)
+def score_triples(folder: Path, triples: Triples, no_unk_lines: set[int]) -> dict[str, Any]:
+    return score_files(write_test_set(folder, triples, no_unk_lines))
 
 
-def test_bleu_is_what_multi_bleu_computes(tmp_path: Path) -> None:
+def test_bleu_by_hand(tmp_path: Path) -> None:
     # matches 5+2+0, 4+1+0, 3+0+0, 2+0+0 of 8, 5, 3, 2 n-grams; 8 words against 9
     precisions = [7 / 8, 5 / 5, 3 / 3, 2 / 2]
     expected = 100 * math.exp(1 - 9 / 8) * math.prod(precisions) ** 0.25
-    result = scored(tmp_path, TEXT, known={0})
+    result = score_triples(tmp_path, TEXT, no_unk_lines={0})
     assert result["bleu_all"] == pytest.approx(expected, abs=1e-6)
     assert result["bleu_no_unk"] == pytest.approx(100)
     assert (result["sentences_all"], result["sentences_no_unk"]) == (3, 1)
+    choices = "nrefs:1|case:mixed|eff:no|tok:none|smooth:none|version:"
+    assert result["signature"].startswith(choices)
 
 
-def test_clipped_counts_and_zero_without_a_common_four_gram(tmp_path: Path) -> None:
-    result = scored(tmp_path, [("s", "le chat dort bien ici", "le le chat dort")], known=set())
-    assert result["bleu_all"] == 0
+def test_clipped_counts(tmp_path: Path) -> None:
+    result = score_triples(tmp_path, [("s", "le chat dort bien ici", "le le chat dort")], no_unk_lines=set())
+    assert result["bleu_all"] == 0, "no common 4-gram"
     assert result["by_sentence"][0]["correct"] == [3, 2, 1, 0]
     assert result["bleu_no_unk"] is None
 
 
-def test_case_counts_and_tokens_stay_as_they_are(tmp_path: Path) -> None:
-    different = scored(tmp_path, [("s", "Le chat dort bien", "le chat dort bien")], known=set())
-    assert different["bleu_all"] == 0
-    escaped = scored(tmp_path, [("s", "l &apos; un , 1.5 deux", "l &apos; un , 1.5 deux")], known=set())
+def test_case_and_tokens(tmp_path: Path) -> None:
+    pair = ("s", "Le chat dort bien", "le chat dort bien")
+    assert score_triples(tmp_path, [pair], no_unk_lines=set())["bleu_all"] == 0
+    escaped = score_triples(tmp_path, [("s", "l &apos; un , 1.5 deux", "l &apos; un , 1.5 deux")], set())
     assert escaped["by_sentence"][0]["total"] == [6, 5, 4, 3]
 
 
-def test_the_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
+def test_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
     pair = ("s", "un deux trois quatre cinq", "un deux trois quatre [UNK]")
-    result = scored(tmp_path, [pair], known=set())
+    result = score_triples(tmp_path, [pair], no_unk_lines=set())
     assert result["bleu_all"] == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25, abs=1e-6)
     assert (result["unknown_words_written"], result["unfinished_all"]) == (1, 1)
 
 
-def test_signature_names_every_choice(tmp_path: Path) -> None:
-    signature = scored(tmp_path, TEXT, known={0})["signature"]
-    assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:none|smooth:none|version:")
+LINES = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
 
 
-WORDS = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
+@given(st.lists(st.tuples(LINES, LINES), min_size=1, max_size=8))
+def test_counts_add_up_to_the_corpus(pairs: list[tuple[str, str]]) -> None:
+    counts = sum_counts(count_matches(hypothesis, reference) for hypothesis, reference in pairs)
+    hypotheses, references = zip(*pairs, strict=True)
+    expected = multi_bleu().corpus_score(hypotheses, [references])
+    assert counts.bleu == pytest.approx(expected.score, abs=1e-6)
+    assert counts.sentences == len(pairs)
+    assert BleuCounts.from_dict(counts.as_dict()) == counts
 
 
-@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=8))
-def test_counts_of_sentences_add_up_to_the_corpus(pairs: list[tuple[str, str]]) -> None:
-    counts = [sentence_counts(hypothesis, reference) for hypothesis, reference in pairs]
-    total = BleuCounts(0, (0,) * 4, (0,) * 4, 0, 0)
-    for count in counts:
-        total += count
-    whole = multi_bleu().corpus_score([h for h, _ in pairs], [[r for _, r in pairs]])
-    assert total.bleu == pytest.approx(whole.score, abs=1e-6)
-    assert total.sentences == len(pairs)
-    assert BleuCounts.from_dict(total.as_dict()) == total
-
-
-@pytest.mark.parametrize("file", ["all.jsonl", "source.en"])
-def test_a_translation_that_is_missing_or_of_another_text_is_refused(tmp_path: Path, file: str) -> None:
-    files = write_test_set(tmp_path, TEXT, known=set())
-    lines = files[file].read_text().splitlines(keepends=True)
-    files[file].write_text("".join([*lines[:-1], *(["b\n"] if file == "source.en" else [])]))
+@pytest.mark.parametrize("name", ["all", "source"])
+def test_missing_or_other_translation_is_refused(tmp_path: Path, name: str) -> None:
+    files = write_test_set(tmp_path, TEXT, no_unk_lines=set())
+    lines = files[name].read_text().splitlines()[:-1]
+    write_text(files[name], [*lines, "b"] if name == "source" else lines)
     with refused():
-        score_model(
-            "m", files["all.jsonl"], files["no_unk.jsonl"], (files["source.en"], files["reference.fr"])
-        )
+        score_files(files)
 
 
-def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
-    pairs = [("a b", "un", "un"), ("c", "un deux", "un"), ("d e", "trois", "quatre"), ("", "", "un")]
-    found = scored(tmp_path, pairs, known=set())["by_sentence"]
+def test_values_of_each_sentence(tmp_path: Path) -> None:
+    triples = [("a b", "un", "un"), ("c", "un deux", "un"), ("d e", "trois", "quatre"), ("", "", "un")]
+    sentences = score_triples(tmp_path, triples, no_unk_lines=set())["by_sentence"]
     keys = ("source_length", "reference_length", "sentences", "reference_words", "source_unknown")
-    rows = [tuple(row[key] for key in keys) for row in found]
+    rows = [tuple(sentence[key] for key in keys) for sentence in sentences]
     assert rows == [(2, 1, 1, 1, 2), (1, 2, 1, 2, 1), (2, 1, 1, 1, 2), (0, 0, 1, 0, 0)]
-    assert [row["correct"] for row in found] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
+    assert [row["correct"] for row in sentences] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
 
 
-def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path) -> None:
-    pairs = [*TEXT, ("[UNK] cat", "chat", "chat")]
-    files = write_test_set(tmp_path, pairs, known={0, 2})
-    test = (files["source.en"], files["reference.fr"])
-    mine = score_model("m", files["all.jsonl"], files["no_unk.jsonl"], test)
-    text = tmp_path / "translations.txt"
-    text.write_text("".join(f"{output} \n" for _, _, output in pairs), encoding="utf-8")
-    theirs = score_other_system("m", text, files["no_unk.jsonl"], test)
-    for row in (*mine["by_sentence"], *mine["by_sentence_no_unk"]):
+def test_other_system_is_scored_like_a_model(tmp_path: Path) -> None:
+    triples = [*TEXT, ("[UNK] cat", "chat", "chat")]
+    files = write_test_set(tmp_path, triples, no_unk_lines={0, 2})
+    test = files["source"], files["reference"]
+    model_scores = score_files(files)
+    text = write_text(tmp_path / "translations.txt", [f"{output} " for _, _, output in triples])
+    system_scores = score_other_system("m", text, files["no_unk"], test)
+    for row in (*model_scores["by_sentence"], *model_scores["by_sentence_no_unk"]):
         row["source_unknown"] = 0
-    assert theirs == mine and len(theirs["by_sentence_no_unk"]) == 2
-    text.write_text("un\n", encoding="utf-8")
+    assert system_scores == model_scores and len(system_scores["by_sentence_no_unk"]) == 2
+    write_text(text, ["un"])
     with refused():
-        score_other_system("m", text, files["no_unk.jsonl"], test)
+        score_other_system("m", text, files["no_unk"], test)

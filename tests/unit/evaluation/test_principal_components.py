@@ -13,37 +13,36 @@ from nmt.evaluation.principal_components import Projection, read_projections, wr
 
 
 @given(seed=st.integers(0, 1000), sentences=st.integers(1, 8), size=st.integers(1, 9))
-def test_points_are_projections_on_the_eigenvectors_of_the_covariance(
-    seed: int, sentences: int, size: int
-) -> None:
+def test_projection_matches_eigenvectors(seed: int, sentences: int, size: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(sentences, size)).astype(np.float32)
-    panel = Projection.from_vectors([str(row) for row in range(sentences)], vectors)
+    projection = Projection.from_vectors([str(row) for row in range(sentences)], vectors)
+    points = projection.points
     centered = vectors - vectors.mean(axis=0, dtype=np.float64)
-    values, axes = np.linalg.eigh(centered.T @ centered)
-    expected = np.zeros((sentences, 2))
+    variances, axes = np.linalg.eigh(centered.T @ centered)  # the largest variance comes last
+    expected, fractions = np.zeros((sentences, 2)), np.zeros(2)
     for axis in range(min(2, size)):
         expected[:, axis] = centered @ axes[:, -1 - axis]
-    assert np.abs(panel.points) == pytest.approx(np.abs(expected), abs=1e-4)
-    assert (panel.points.max(axis=0) >= -panel.points.min(axis=0) - 1e-9).all(), "no axis is mirrored"
+        fractions[axis] = variances[-1 - axis] / max(variances.sum(), 1e-300)
+    assert np.abs(points) == pytest.approx(np.abs(expected), abs=1e-4)
+    assert (points.max(axis=0) >= -points.min(axis=0) - 1e-9).all(), "no axis is mirrored"
     if sentences > 1:
-        shares = [values[-1 - axis] / values.sum() if axis < size else 0 for axis in range(2)]
-        assert panel.variance_fractions == pytest.approx(shares, abs=1e-5)
+        assert projection.variance_fractions == pytest.approx(fractions, abs=1e-5)
 
 
 def test_equal_sentences_are_one_point() -> None:
-    panel = Projection.from_vectors(["a", "a", "a"], np.ones((3, 4), np.float32))
-    assert not panel.points.any() and panel.variance_fractions == (0, 0)
+    projection = Projection.from_vectors(["a", "a", "a"], np.ones((3, 4), np.float32))
+    assert not projection.points.any() and projection.variance_fractions == (0, 0)
 
 
-def test_the_file_holds_the_panels(tmp_path: Path) -> None:
+def test_file_of_projections(tmp_path: Path) -> None:
     vectors = np.random.default_rng(1).normal(size=(5, 6)).astype(np.float32)
-    panels = [
+    written = [
         Projection.from_vectors(["a b", "b a"], vectors[:2]),
         Projection.from_vectors(["c", "d", "e"], vectors[2:]),
     ]
-    write_projections(tmp_path / "plane.tsv", panels)
-    found = read_projections(tmp_path / "plane.tsv")
-    assert [panel.sentences for panel in found] == [["a b", "b a"], ["c", "d", "e"]]
-    for one, other in zip(panels, found, strict=True):
-        assert other.points == pytest.approx(one.points, abs=1e-5)
-        assert other.variance_fractions == pytest.approx(one.variance_fractions, abs=1e-4)
+    write_projections(tmp_path / "plane.tsv", written)
+    read = read_projections(tmp_path / "plane.tsv")
+    assert [projection.sentences for projection in read] == [["a b", "b a"], ["c", "d", "e"]]
+    for expected, projection in zip(written, read, strict=True):
+        assert projection.points == pytest.approx(expected.points, abs=1e-5)
+        assert projection.variance_fractions == pytest.approx(expected.variance_fractions, abs=1e-4)
