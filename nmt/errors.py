@@ -1,4 +1,4 @@
-"""The exceptions whose messages are written for the user, and one line for what a system or a reader raises."""
+"""Exceptions whose messages are written for the user, and their messages for errors of the system and of readers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_LONGEST = 2000
-_ACTED_ON = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MAX_CHARACTERS = 2000
+_UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, on which a terminal would act, and halves of surrogate pairs, which cannot be encoded."""
 
 
 def printable(text: str) -> str:
     """Return text that is safe for a terminal: control characters as escapes, and limited in length."""
-    shown = _ACTED_ON.sub(lambda match: ascii(match[0])[1:-1], text[:_LONGEST])
-    return shown if len(text) <= _LONGEST else f"{shown}..."
+    safe_text = _UNSAFE_CHARACTER.sub(lambda match: ascii(match[0])[1:-1], text[:_MAX_CHARACTERS])
+    return safe_text if len(text) <= _MAX_CHARACTERS else f"{safe_text}..."
 
 
 def error_lines(message: str) -> str:
@@ -45,7 +45,10 @@ class RecurringError(UserError):
 
 
 def convert_os_error(error: OSError, path: str | Path | None = None) -> UserError:
-    """Return a UserError that says what the system refused, and for which file."""
+    """Return a UserError that says what the operating system refused, and for which file.
+
+    `path` is the file; by default, it is the one that the error names.
+    """
     match error:
         case FileNotFoundError():
             reason = "no such file"
@@ -55,13 +58,13 @@ def convert_os_error(error: OSError, path: str | Path | None = None) -> UserErro
             reason = "a file, expected a folder; name another path"
         case _:
             reason = error.strerror or str(error)
-    place = path or error.filename
-    return UserError(f"{place}: {reason}" if place else reason)
+    location = path or error.filename
+    return UserError(f"{location}: {reason}" if location else reason)
 
 
 @contextmanager
 def os_errors_as_user_error(path: str | Path | None = None) -> Iterator[None]:
-    """Turn an error of the operating system into a `UserError` of one line."""
+    """Turn an error of the operating system into a `UserError` of one line; see `convert_os_error`."""
     try:
         yield
     except OSError as error:
@@ -78,15 +81,20 @@ def errors_as_user_error(
 ) -> Iterator[None]:
     """Turn what a reader raises for a damaged file into a `UserError` that begins with `where`.
 
-    Those are `READER_ERRORS`, and the further errors of its library. Others are faults of the program, and stay.
+    Args:
+        where: the file, or a place in it.
+        remedy: what the user can do.
+        further_errors: what the reader raises besides `READER_ERRORS`. Other errors are faults of the program, and are
+            not changed.
     """
-    errors: tuple[type[Exception], ...] = (*READER_ERRORS, *further_errors)
+    errors: tuple[type[Exception], ...] = READER_ERRORS + further_errors
     try:
         yield
     except errors as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise  # of what is written meanwhile: nothing that is read fills a disk
         if isinstance(error, OSError) and error.errno is not None:
+            # A full disk is an error of what is written meanwhile, not of this file: the caller reports it.
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise
             raise convert_os_error(error, error.filename or where) from None
         if isinstance(error, UnicodeDecodeError):
             raise UserError(f"{where}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None

@@ -28,10 +28,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Batch:
-    """B pairs of ids, source (S, B) and target (T, B), each sentence with padding behind it.
+    """B pairs of sentences as ids, each sentence with padding behind it.
 
-    The lengths, (B,), count words and the end symbol. `word_mask` says which positions they cover; all others are
-    padding and count nowhere.
+    Attributes:
+        source: (S, B).
+        target: (T, B).
+        source_lengths: (B,), words and the end symbol. Positions behind them are padding and count nowhere.
+        target_lengths: (B,).
     """
 
     source: Tensor
@@ -53,11 +56,11 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on another device. The copy from pinned memory is asynchronous."""
-        return Batch(*(part.to(device, non_blocking=True) for part in self.tensors()))
+        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self.tensors()))
 
     def pin_memory(self) -> Batch:
         """Return the batch in pinned memory, from which a GPU can copy asynchronously."""
-        return Batch(*(part.pin_memory() for part in self.tensors()))
+        return Batch(*(tensor.pin_memory() for tensor in self.tensors()))
 
 
 def word_mask(lengths: Tensor, steps: int) -> Tensor:
@@ -66,42 +69,43 @@ def word_mask(lengths: Tensor, steps: int) -> Tensor:
 
 
 class PairsWithinLimit:
-    """The pairs of a bitext with at most `limit` words on both sides, in order.
+    """The pairs of a bitext that are short enough for a model, in the order of training.
 
-    With a seed, number r of n pairs is the pair of rank (a r + b) modulo n, with a and n coprime: another order of the
-    shuffled pairs.
+    With a seed, pair i of N pairs is the one of rank (offset + stride * i) modulo N, with stride and N coprime: another
+    order of the shuffled pairs.
 
     Attributes:
-        rows: indices in the bitext, (n,), 8 bytes each.
-        max_length: words of the longest side among the pairs.
-
-    Raises:
-        UserError: no pair is short enough.
+        bitext: the bitext.
+        rows: the indices of the pairs in the bitext, (N,), 8 bytes each.
+        max_length: the number of words of the longest side among the pairs.
     """
 
-    def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
-        longer = bitext.longer_lengths(np.arange(len(bitext)))
-        self.bitext, self.rows = bitext, np.flatnonzero(longer <= limit)
+    def __init__(self, bitext: Bitext, max_words: int, seed: int | None = None) -> None:
+        """Take the pairs with at most `max_words` on both sides. A UserError says if there are none."""
+        lengths = bitext.longer_lengths(np.arange(len(bitext)))
+        self.bitext = bitext
+        self.rows = np.flatnonzero(lengths <= max_words)
         if not len(self):
             raise UserError(
-                f"{bitext.folder}: none of its {len(bitext)} pairs has at most {limit} words on both sides; "
+                f"{bitext.folder}: none of its {len(bitext)} pairs has at most {max_words} words on both sides; "
                 f"raise the model's max_words or use other text"
             )
-        self.max_length = int(longer[self.rows].max())
-        self._step, self._first = 1, 0
+        self.max_length = int(lengths[self.rows].max())
+
+        self._offset, self._stride = 0, 1
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))
-            self._first, self._step = int(generator.integers(len(self))), 0
-            while gcd(self._step, len(self)) != 1:
-                self._step = int(generator.integers(1, len(self) + 1))
+            self._offset, self._stride = int(generator.integers(len(self))), 0
+            while gcd(self._stride, len(self)) != 1:
+                self._stride = int(generator.integers(1, len(self) + 1))
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def take(self, first: int, count: int) -> Indices:
-        """Return the indices of `count` pairs from number `first` on. After the last pair comes the first again."""
-        numbers = (first + np.arange(count)) % len(self)
-        return self.rows[(self._step * numbers + self._first) % len(self)]
+    def take(self, start: int, count: int) -> Indices:
+        """Return the rows of `count` pairs from pair `start` on. After the last pair comes the first again."""
+        pairs = (start + np.arange(count)) % len(self)
+        return self.rows[(self._offset + self._stride * pairs) % len(self)]
 
 
 def training_batches(
@@ -109,26 +113,31 @@ def training_batches(
     batch_size: int,
     batches_per_sort: int,
     source_eos: bool,
-    first_update: int,
+    start_update: int,
     bucket: int | None = None,
 ) -> Generator[Batch]:
-    """Yield endless minibatches from update number `first_update` (from 0) on (App. B.2).
+    """Yield endless minibatches (App. B.2).
 
-    The pairs of a group are sorted by the longer of both sides, and equal lengths keep their order. The shortest batch
-    comes first. For `bucket` see `pad_pairs`.
+    Args:
+        pairs: the text, in the order of training.
+        batch_size: pairs of a batch.
+        batches_per_sort: batches of a group, whose pairs are sorted by the longer of both sides. Equal lengths keep
+            their order. The shortest batch comes first.
+        source_eos: whether the model reads the end symbol of the source.
+        start_update: the number of the first update, from 0.
+        bucket: see `pad_pairs`.
     """
-    bitext = pairs.bitext
     group_size = batch_size * batches_per_sort
-    group, skip = divmod(first_update, batches_per_sort)
+    group, batches_to_skip = divmod(start_update, batches_per_sort)
     while True:
-        rows = sort_by_length(bitext, pairs.take(group * group_size, group_size))
-        for start in range(skip * batch_size, group_size, batch_size):
-            yield make_batch(bitext, rows[start : start + batch_size], source_eos, bucket)
-        group, skip = group + 1, 0
+        rows = sort_by_length(pairs.bitext, pairs.take(group * group_size, group_size))
+        for start in range(batches_to_skip * batch_size, group_size, batch_size):
+            yield make_batch(pairs.bitext, rows[start : start + batch_size], source_eos, bucket)
+        group, batches_to_skip = group + 1, 0
 
 
 def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
-    """Sort rows by the longer of both sides, shortest first."""
+    """Return rows sorted by the longer of both sides, shortest first."""
     return rows[np.argsort(bitext.longer_lengths(rows), kind="stable")]
 
 
@@ -140,8 +149,9 @@ def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_eo
 
 
 def make_batch(bitext: Bitext, rows: Indices, source_eos: bool, bucket: int | None = None) -> Batch:
-    """Pad the pairs at `rows`; see `pad_pairs`."""
-    sources, targets = [bitext.source(row) for row in rows], [bitext.target(row) for row in rows]
+    """Return the batch of the pairs at `rows`; see `pad_pairs`."""
+    sources = [bitext.source(row) for row in rows]
+    targets = [bitext.target(row) for row in rows]
     return pad_pairs(sources, targets, source_eos, bucket)
 
 
@@ -151,30 +161,33 @@ def pad_pairs(
     source_eos: bool,
     bucket: int | None = None,
 ) -> Batch:
-    """Make a batch from pairs of ids without end symbols.
+    """Return a batch of pairs of ids.
 
-    The target always ends with the end symbol; the source does if the model reads it (`source_eos`). A source without
-    words is read as a single end symbol in any case, since encoder and attention need at least one position.
-
-    Both sides are as long as their longest sentence. With a `bucket`, they are equally long, a multiple of so many
-    words and the end symbol, so that batches have few shapes.
+    Args:
+        sources: B arrays of ids without end symbols.
+        targets: B arrays of ids without end symbols. The batch has an end symbol after each.
+        source_eos: whether the model reads an end symbol after the source. A source without words is read as a single
+            end symbol in any case, since encoder and attention need at least one position.
+        bucket: without it, both sides are as long as their longest sentence. With it, they are equally long: a multiple
+            of `bucket` words and the end symbol, so that batches have few shapes.
     """
     source_lengths = np.array([max(1, len(ids) + source_eos) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
     if bucket is not None:
         words = max(source_steps, target_steps) - 1
-        source_steps = target_steps = -(-words // bucket) * bucket + 1
+        bucket_count = -(-words // bucket)  # rounded up
+        source_steps = target_steps = bucket_count * bucket + 1
     return Batch(
-        source=torch.from_numpy(pad(sources, source_steps)),
-        target=torch.from_numpy(pad(targets, target_steps)),
+        source=torch.from_numpy(_pad_sentences(sources, source_steps)),
+        target=torch.from_numpy(_pad_sentences(targets, target_steps)),
         source_lengths=torch.from_numpy(source_lengths),
         target_lengths=torch.from_numpy(target_lengths),
     )
 
 
-def pad(sentences: Sequence[NDArray[Any]], steps: int) -> Indices:
-    """Return ids (steps, sentences) as int64. End symbols stand behind each sentence, also as padding."""
+def _pad_sentences(sentences: Sequence[NDArray[Any]], steps: int) -> Indices:
+    """Return ids (steps, B). End symbols stand behind each sentence, also as padding."""
     padded = np.full((steps, len(sentences)), END, dtype=np.int64)
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids
@@ -187,15 +200,18 @@ WORDS_PER_SENTENCE = 50
 """Words per sentence of a full batch, padding included. Longer lines come in smaller batches."""
 
 
-def batches_by_length(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Yield the indices of sentences of similar length: at most `size`, with at most 50 `size` words with padding."""
+def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Yield batches of the indices of sentences, those of similar length together.
+
+    A batch has at most `batch_size` sentences, and together with padding at most 50 times as many words.
+    """
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_PER_SENTENCE
-        if batch and full:
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        words = (len(batch) + 1) * lengths[index]  # the longest sentence comes last
+        if batch and (len(batch) == batch_size or words > batch_size * WORDS_PER_SENTENCE):
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(index)
     if batch:
         yield batch
 
@@ -204,10 +220,11 @@ def map_in_batches(
     compute: Callable[[list[Item]], Sequence[Result]],
     items: Sequence[Item],
     lengths: Sequence[int],
-    size: int,
+    batch_size: int,
 ) -> list[Result]:
-    """Return the results of `compute`, which takes one of the `batches_by_length`, in the order of the items."""
+    """Return the result of each item. `compute` takes the items of a batch; see `batches_by_length`."""
     results: dict[int, Result] = {}
-    for batch in batches_by_length(lengths, size):
-        results |= zip(batch, compute([items[place] for place in batch]), strict=True)
-    return [results[place] for place in range(len(items))]
+    for indices in batches_by_length(lengths, batch_size):
+        batch = [items[index] for index in indices]
+        results |= zip(indices, compute(batch), strict=True)
+    return [results[index] for index in range(len(items))]

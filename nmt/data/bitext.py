@@ -1,8 +1,11 @@
-"""Bitexts: memory-mapped pairs of sentences as word ids, made from token files.
+"""Bitexts: pairs of sentences as ids, in memory-mapped arrays that are made from token files.
 
-A bitext is a folder. `{source,target}.ids.npy` contain the ids of all sentences, concatenated (no end symbols; uint16,
-or uint32 for a side with more ids than 16 bits allow). `{source,target}.offsets.npy` contain the beginnings of the
-sentences (int64, one more than there are pairs). `meta.json` contains counts and checksums.
+A bitext is a folder with these files:
+
+- `{source,target}.ids.npy`: the ids of all sentences, concatenated, without end symbols (uint16, or uint32 for a side
+  with more ids than 16 bits allow);
+- `{source,target}.offsets.npy`: where each sentence starts, and the number of all ids (int64);
+- `meta.json`: counts and checksums.
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 
-_PIECE = 100_000
-"""Pairs that are gathered at once."""
+_PAIRS_PER_CHUNK = 100_000
+"""Pairs whose ids are gathered in memory before they are written."""
 _KEY_BYTES = 16
-"""Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
+"""Bytes of a sort key. They are so many that no two pairs have the same random key."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -35,18 +38,32 @@ Ids = NDArray[np.uint16] | NDArray[np.uint32]
 class Bitext:
     """Pairs of id sequences, read from the disk on demand.
 
-    sides: ids of all sentences of "source" or "target", one after the other, and the beginnings of the sentences.
+    Attributes:
+        folder: the folder.
+        meta: counts and checksums.
+        sides: for "source" and "target", the ids of all sentences and the offsets at which sentences start.
     """
 
     def __init__(self, folder: Path, meta: Meta) -> None:
         self.folder = folder
         self.meta = meta
-        self.sides = {side: self._mapped(side) for side in ("source", "target")}
+        self.sides = {
+            "source": self._map_side("source", meta.source_words),
+            "target": self._map_side("target", meta.target_words),
+        }
 
     @classmethod
     def open(cls, folder: str | Path) -> Bitext:
-        """Map the files of `folder`. A `UserError` names a file that is missing or does not fit."""
+        """Map the files of a folder. A `UserError` names a file that is missing or does not fit."""
         return cls(Path(folder), read_meta(Path(folder)))
+
+    def _map_side(self, side: str, words: int) -> tuple[Ids, NDArray[np.int64]]:
+        """Return the ids and offsets of a side that has so many words."""
+        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
+        offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
+        if len(offsets) != self.meta.pairs + 1 or len(ids) != words or list(offsets[-1:]) != [words]:
+            raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
+        return ids, offsets
 
     def check(self, source: Vocabulary, target: Vocabulary) -> None:
         """Raise a UserError if the ids are those of other vocabularies, or were altered after binarization.
@@ -66,14 +83,6 @@ class Bitext:
                 "remove that folder and make it again"
             )
 
-    def _mapped(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
-        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
-        offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        words = self.meta.source_words if side == "source" else self.meta.target_words
-        if [len(offsets) - 1, len(ids), *offsets[-1:]] != [self.meta.pairs, words, words]:
-            raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
-        return ids, offsets
-
     def __len__(self) -> int:
         """Return the number of pairs."""
         return self.meta.pairs
@@ -92,9 +101,12 @@ class Bitext:
 
     def longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the length in ids of the longer side of each pair at `rows`, without end symbols."""
-        source, target = (offsets[rows + 1] - offsets[rows] for _, offsets in self.sides.values())
-        longer: NDArray[np.int64] = np.maximum(source, target)
-        return longer
+        _, source_offsets = self.sides["source"]
+        _, target_offsets = self.sides["target"]
+        source_lengths = source_offsets[rows + 1] - source_offsets[rows]
+        target_lengths = target_offsets[rows + 1] - target_offsets[rows]
+        longer_lengths: NDArray[np.int64] = np.maximum(source_lengths, target_lengths)
+        return longer_lengths
 
 
 def binarize(
@@ -105,32 +117,43 @@ def binarize(
     shuffle_seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Bitext:
-    """Write the bitext of some corpora into `folder`, shuffled if a seed is given.
+    """Write the bitext of some corpora, and return it. Pairs with an empty side are left out.
 
-    The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number, or by random
-    keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. All ids are in
-    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair. `settings`, with which the text was made,
-    are written into meta.json.
+    The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number or, with a seed,
+    by random keys that depend only on seed, corpus and global line number. All ids are in memory: 2 bytes a word (4
+    with more than 65,536 ids), and 60 bytes a pair.
+
+    Args:
+        corpora: token files.
+        source_vocabulary: the ids of source words.
+        target_vocabulary: the ids of target words.
+        folder: the folder of the bitext.
+        shuffle_seed: shuffles the pairs.
+        settings: with which the text was made, for meta.json.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # without meta.json the folder is no bitext: a run killed from here on leaves nothing that looks whole
+    # Without meta.json the folder is no bitext, so that nothing that a killed run leaves is taken for complete.
     (folder / "meta.json").unlink(missing_ok=True)
+
+    # hold the ids of all pairs, with a sort key for each
     source, target = _Side(source_vocabulary), _Side(target_vocabulary)
-    keys = bytearray()
-    ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
-    for corpus, line, pair in read_numbered_pairs(corpora, "binarize"):
-        ids = source.encode(pair[0]), target.encode(pair[1])
-        if all(ids):
-            source.append(ids[0])
-            target.append(ids[1])
+    sort_keys = bytearray()
+    corpus_ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
+    for corpus, line_number, (source_line, target_line) in read_numbered_pairs(corpora, "binarize"):
+        source_ids, target_ids = source.encode(source_line), target.encode(target_line)
+        if source_ids and target_ids:
+            source.append(source_ids)
+            target.append(target_ids)
             if shuffle_seed is None:
-                keys += struct.pack(">QQ", ranks[corpus], line)
+                sort_keys += struct.pack(">QQ", corpus_ranks[corpus], line_number)
             else:
-                keys += random_key(shuffle_seed, corpus, line, _KEY_BYTES)
+                sort_keys += random_key(shuffle_seed, corpus, line_number, _KEY_BYTES)
     if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
-    order = _order(keys)
+
+    # write them in the order of the keys
+    order = _sort_by_key(sort_keys)
     source.write(folder, "source", order)
     target.write(folder, "target", order)
     meta = Meta(
@@ -147,10 +170,10 @@ def binarize(
     return Bitext.open(folder)
 
 
-def _order(keys: bytes | bytearray) -> NDArray[np.int64]:
-    """Return the order of keys by their bytes; equal keys keep theirs."""
-    halves = np.frombuffer(keys, ">u8").reshape(-1, _KEY_BYTES // 8).astype(np.uint64)
-    return np.lexsort(halves.T[::-1])
+def _sort_by_key(keys: bytearray) -> NDArray[np.int64]:
+    """Return the indices of keys, sorted by their bytes."""
+    first_halves, second_halves = np.frombuffer(keys, ">u8").reshape(-1, 2).astype(np.uint64).T
+    return np.lexsort((second_halves, first_halves))
 
 
 def fingerprint(folder: Path) -> str:
@@ -158,43 +181,47 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in ARRAYS:
         with (folder / name).open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)
+            hashlib.file_digest(file, lambda: digest)  # continues the digest of the files before
     return digest.hexdigest()
 
 
 class _Side:
-    """The ids of one side, in memory: of all sentences one after the other, and where each ends."""
+    """The ids of one side in memory: of all sentences one after the other, and the offsets at which sentences start."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self.type: type[np.uint16 | np.uint32] = np.uint16 if len(vocabulary) <= 2**16 else np.uint32
         self.ids = array(np.dtype(self.type).char)
-        self._ends = array("q", [0])
+        self._offsets = array("q", [0])
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self._offsets) - 1
 
     def encode(self, line: str) -> list[int]:
         return self.vocabulary.ids(line.split())
 
     def append(self, ids: Sequence[int]) -> None:
         self.ids.extend(ids)
-        self._ends.append(len(self.ids))
+        self._offsets.append(len(self.ids))
 
-    def write(self, folder: Path, name: str, order: NDArray[np.int64]) -> None:
-        """Write both arrays of the sentences in an order, piece by piece."""
-        ids, ends = np.frombuffer(self.ids, self.type), np.frombuffer(self._ends, np.int64)
-        lengths = np.diff(ends)[order]
-        begins = np.concatenate(([0], np.cumsum(lengths)))
-        write_array(folder / f"{name}.offsets.npy", np.int64, begins.shape, [begins])
-        pieces = (order[begin : begin + _PIECE] for begin in range(0, len(order), _PIECE))
-        gathered = (ids[concatenate_ranges(ends[piece], ends[piece + 1])] for piece in pieces)
-        write_array(folder / f"{name}.ids.npy", self.type, ids.shape, gathered)
+    def write(self, folder: Path, side: str, order: NDArray[np.int64]) -> None:
+        """Write ids and offsets of the sentences in this order."""
+        ids, offsets = np.frombuffer(self.ids, self.type), np.frombuffer(self._offsets, np.int64)
+        starts, ends = offsets[:-1], offsets[1:]
+        new_offsets = np.concatenate(([0], np.cumsum((ends - starts)[order])))
+        write_array(folder / f"{side}.offsets.npy", np.int64, new_offsets.shape, [new_offsets])
+
+        chunks = (order[start : start + _PAIRS_PER_CHUNK] for start in range(0, len(order), _PAIRS_PER_CHUNK))
+        ids_in_order = (ids[concatenate_ranges(starts[chunk], ends[chunk])] for chunk in chunks)
+        write_array(folder / f"{side}.ids.npy", self.type, ids.shape, ids_in_order)
 
 
-def concatenate_ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return all numbers of the ranges from `first` to `last`, concatenated."""
-    sizes = last - first
-    ends = np.cumsum(sizes)
-    numbers: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all numbers of some ranges, one range after the other.
+
+    Example: the starts [5, 0] and ends [7, 3] give [5, 6, 0, 1, 2].
+    """
+    sizes = ends - starts  # [2, 3]
+    positions = np.cumsum(sizes) - sizes  # of each range in the result: [0, 2]
+    numbers: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(starts - positions, sizes)
     return numbers

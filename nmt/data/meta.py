@@ -1,4 +1,4 @@
-"""What a bitext says of itself in `meta.json`: counts, and checksums that stand for its large files."""
+"""The description of a bitext in `meta.json`: counts, and checksums that stand for its large files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from nmt.errors import UserError
 from nmt.settings.base import Settings, read_settings
 
 ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
-META = "meta.json"
-BITEXT_FILES = (*ARRAYS, META)
+BITEXT_FILES = (*ARRAYS, "meta.json")
 """Files of a bitext."""
 
 
@@ -27,11 +26,11 @@ class Meta(Settings, extra="ignore"):
     target_vocabulary_sha256: str
     sha256: str
     settings: dict[str, Any] = Field(default_factory=dict)
-    """What the text was made with, for those who ask whether it is that of some settings."""
+    """The settings that the text was made with, so that one can ask whether it is that of other settings."""
 
 
 def read_meta(folder: Path) -> Meta:
-    """Return the counts and checksums of the bitext in a folder. A UserError says if there is none."""
+    """Return the description of the bitext in a folder. A UserError says if there is none."""
     if not (folder / "meta.json").is_file():
         raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
     return read_settings(Meta, folder / "meta.json", "make the bitext again")
@@ -43,7 +42,7 @@ def data_checksums(train: Path, dev: Path) -> dict[str, str]:
 
 
 def bitext_checksums(train: Meta, dev: Meta) -> dict[str, str]:
-    """Return what `data_checksums` does, of what the bitexts say of themselves."""
+    """Return the same as `data_checksums`, from the descriptions of the bitexts."""
     return {
         "train": train.sha256,
         "dev": dev.sha256,

@@ -1,4 +1,4 @@
-"""What is done to raw text before it is tokenized: in training, `nmt translate`, Python and the browser's page alike.
+"""Normalization of raw text before it is tokenized: in training, `nmt translate`, Python and the browser's page alike.
 
 Keyboards and programs write one letter in several ways: é as one character or as e and an accent, the apostrophe as '
 or ’. To a model of words these are different words. The papers' experiments leave the text as it is.
@@ -15,20 +15,20 @@ from nmt.settings.text import Normalization
 
 _CONTROL = "\x7f-\x84\x86-\x9f"
 """Control characters that tokenizer.perl leaves. U+0085 is white space to Python."""
-_INVISIBLE = "\u00ad\u034f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe0e\ufe0f\ufeff\ufff9-\ufffb"
-"""Soft hyphen, zero-width space and no-break space, word joiner, marks of direction, styles of emoji, annotations."""
+_INVISIBLE = "\u00ad\u034f\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe0e\ufe0f\ufeff\ufff9-\ufffb"
+"""Soft hyphen, zero-width no-break space, word joiner, marks of direction, styles of emoji, annotations."""
 _ARABIC = "\u0600-\u08ff"
 _INDIC = "\u0900-\u0dff\u1000-\u109f"
 """Scripts of India, Sri Lanka and Myanmar, which also end words in a joiner."""
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Scripts without spaces, where the zero-width space is the border of words: Thai, Lao, Tibetan, Burmese, Khmer."""
 REMOVED = (
-    f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_CONTROL}{_INVISIBLE.replace(chr(0x200B), '')}]"
+    f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_CONTROL}{_INVISIBLE}]"
     f"|(?<![{_ARABIC}{_INDIC}])[\u200c\u200d]|(?<=[{_ARABIC}])[\u200c\u200d](?![{_ARABIC}])"
 )
-"""Pattern of the characters without width that are left out, in Python and in JavaScript. Joiners stay in scripts that
-spell with them."""
-_KEPT = "\u200b\u200c\u200d"
+"""Pattern of the characters without width that are left out, in Python and in JavaScript. Zero-width joiners and
+non-joiners stay in scripts that spell with them, zero-width spaces in scripts without spaces."""
+_JOINERS = "\u200b\u200c\u200d"
 
 PUNCTUATION = {
     **dict.fromkeys("‘’‚‛`´ʼ＇", "'"),
@@ -39,7 +39,7 @@ PUNCTUATION = {
 """Apostrophes, quotation marks, hyphens and the ellipsis as people and programs write them, and as typewriters do."""
 
 _REMOVED = re.compile(REMOVED)
-_TYPED = re.compile(f"[{''.join(PUNCTUATION)}]")
+_PUNCTUATION_MARK = re.compile(f"[{''.join(PUNCTUATION)}]")
 
 
 def normalize(line: str, form: Normalization) -> str:
@@ -52,23 +52,23 @@ def normalize(line: str, form: Normalization) -> str:
     if not line.isascii() or "\x7f" in line:
         line = unicodedata.normalize("NFC", _REMOVED.sub("", line))
     if form == "punctuation":
-        line = _TYPED.sub(lambda match: PUNCTUATION[match[0]], line)
+        line = _PUNCTUATION_MARK.sub(lambda match: PUNCTUATION[match[0]], line)
     return line
 
 
 def letters_beside_moses(form: Normalization) -> str:
-    """Return what belongs to its word although Moses takes it for punctuation: joiners, and marks such as accents.
+    """Return the characters of words that Moses takes for punctuation: joiners, and marks such as accents.
 
     Some accents cannot be composed with their letter, and the tones of Thai never are.
     """
     if form == "none":
         return ""
     characters = map(chr, range(sys.maxunicode + 1))
-    return _KEPT + "".join(one for one in characters if unicodedata.category(one) in ("Mn", "Mc"))
+    return _JOINERS + "".join(char for char in characters if unicodedata.category(char) in ("Mn", "Mc"))
 
 
 def browser_rules(form: Normalization) -> dict[str, Any]:
-    """Return what text.js needs to do the same."""
+    """Return the rules of this normalization for text.js."""
     return {
         "composed": form != "none",
         "removed": REMOVED if form != "none" else None,

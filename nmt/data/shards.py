@@ -32,8 +32,8 @@ def shard_of(line: int, shards: int) -> int:
 
 def global_line(line: LineNumber, shard: int, shards: int) -> LineNumber:
     """Return the global number of the `line`-th line (from 0) of `shard`, or of several lines."""
-    block, rest = divmod(line, BLOCK_LINES)
-    return (block * shards + shard) * BLOCK_LINES + rest
+    block, line_in_block = divmod(line, BLOCK_LINES)
+    return (block * shards + shard) * BLOCK_LINES + line_in_block
 
 
 def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
@@ -44,37 +44,43 @@ def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
 
 
-def read_numbered_pairs(corpora: Corpora, name: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
-    """Yield the pairs of the shards one after the other, each with its corpus and its global line number.
+def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
+    """Yield the pairs of all shards, each with its corpus and its global line number.
 
-    `name` is that of the work, for its progress.
+    The shards come one after the other, so the numbers are not in order. `label` names the work in its progress.
     """
     files = [path for shards in corpora.values() for sides in shards for path in sides]
-    with Progress.over_files(files, name) as progress:
+    with Progress.over_files(files, label) as progress:
         for corpus, shards in corpora.items():
-            for number, sides in enumerate(shards):
-                for line, pair in enumerate(read_pairs(*sides, progress)):
-                    yield corpus, global_line(line, number, len(shards)), pair
+            for shard, (source, target) in enumerate(shards):
+                for line, pair in enumerate(read_pairs(source, target, progress)):
+                    yield corpus, global_line(line, shard, len(shards)), pair
 
 
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
     """Yield the lines of a corpus by their global numbers, from the lines of all its shards.
 
-    All shards are open at once, with about 3 MB per compressed file. Raises a `UserError` if they cannot be the shards
-    of one corpus.
+    All shards are open at the same time, with about 3 MB per compressed file.
+
+    Raises:
+        UserError: they cannot be the shards of one corpus.
     """
     lines = [iter(shard) for shard in shards]
     for block in count():
-        taken = 0
+        lines_in_block = 0
         for line in islice(lines[block % len(lines)], BLOCK_LINES):
-            taken += 1
+            lines_in_block += 1
             yield line
-        if taken < BLOCK_LINES:
+        if lines_in_block < BLOCK_LINES:
             break
-    if any([*islice(shard, 1)] for shard in lines):
+
+    # the corpus ends in this block, so no other shard may have lines left
+    remaining_lines = [line for shard in lines for line in islice(shard, 1)]
+    if remaining_lines:
         raise UserError(
             f"{corpus}: its {len(lines)} shards are inconsistent: {block % len(lines)} has no line"
-            f" {block * BLOCK_LINES + taken:,} of the corpus (from 0), and others go on; make this stage of it again"
+            f" {block * BLOCK_LINES + lines_in_block:,} of the corpus (from 0), and others go on; make this stage of it"
+            " again"
         )
 
 
@@ -89,14 +95,14 @@ class ShardFiles:
         self._paths = paths
         self._shard: int | None = None
         self._writer: LineWriter
-        self._open = ExitStack()
+        self._stack = ExitStack()
 
     def writer(self, line: int) -> LineWriter:
-        """Return the writer for global line number `line` and the rest of its block."""
+        """Return the writer of the shard to which global line number `line` belongs. Lines are written in order."""
         shard = shard_of(line, len(self._paths))
         if shard != self._shard:
-            self._open.close()
-            self._writer = self._open.enter_context(line_writer(self._paths[shard], append=True))
+            self._stack.close()
+            self._writer = self._stack.enter_context(line_writer(self._paths[shard], append=True))
             self._shard = shard
         return self._writer
 
@@ -104,8 +110,8 @@ class ShardFiles:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._open.close()
+        self._stack.close()
         for path in self._paths:
             if kind is None and not path.exists():
                 with line_writer(path):
-                    pass  # a shard without lines is a file, too
+                    pass  # a shard without lines has a file, too

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
-from nmt.data.tokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import score_model, score_other_system
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words

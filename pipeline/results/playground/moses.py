@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nmt.data import normalization
-from nmt.data.tokenization import load_moses_rules, sacremoses
+from nmt.data.moses import load_moses_rules, sacremoses
 from nmt.settings.text import Normalization
 
 _NUMERIC = "#NUMERIC_ONLY#"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from nmt.data.tokenization import Detokenizer
+from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import TranslationRecord, split_words
 from pipeline.config.display import ReportSettings

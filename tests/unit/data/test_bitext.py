@@ -97,7 +97,7 @@ def test_shards_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
 def test_pieces_come_back_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpora = {"c": [write_pairs(tmp_path, "0", numbered(3000))]}
     whole = content(binarize(corpora, WORDS, WORDS, tmp_path / "whole", shuffle_seed=1))
-    monkeypatch.setattr("nmt.data.bitext._PIECE", 50)
+    monkeypatch.setattr("nmt.data.bitext._PAIRS_PER_CHUNK", 50)
     assert content(binarize(corpora, WORDS, WORDS, tmp_path / "pieces", shuffle_seed=1)) == whole
 
 

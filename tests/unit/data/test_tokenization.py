@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.data import tokenization
-from nmt.data.tokenization import Detokenizer, Tokenizer, tokenize_file
+from nmt.data.detokenization import Detokenizer
+from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.grammar import Grammar
@@ -89,7 +90,7 @@ def test_tokens_are_those_of_sacremoses(language: str, line: str) -> None:
 
 
 def test_remembering_few_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenization, "_REMEMBERED", 8)
+    monkeypatch.setattr(tokenization, "_CACHED_WORDS", 8)
     tokenizer = Tokenizer("en", MOSES)
     lines = [f"(a{i}) b{i}, c{i % 3}. d{i}! e." for i in range(50)]
     assert [tokenizer(line) for line in lines] == [stock("en", line) for line in lines]

@@ -1,0 +1,68 @@
+"""Moses' rules in their port sacremoses, with a faster tokenizer."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+
+from nmt.data.normalization import letters_beside_moses
+from nmt.settings.text import Normalization
+
+# joblib, which sacremoses imports for an option that is not used here, warns where /dev/shm is not writable
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message=r".*joblib will operate in serial mode")
+    import sacremoses as sacremoses
+
+_Rule = tuple[re.Pattern[str], str]
+"""A pattern, and what replaces it."""
+
+
+class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
+    """A faster sacremoses with equal tokens. sacremoses itself builds sets of 100,000 characters at every full stop."""
+
+    IsAlpha: str
+    IsAlnum: str
+    PAD_NOT_ISALNUM: _Rule
+    AGGRESSIVE_HYPHEN_SPLIT: _Rule
+    ENGLISH_SPECIFIC_APOSTROPHE: list[_Rule]
+    FR_IT_SPECIFIC_APOSTROPHE: list[_Rule]
+
+    def __init__(self, language: str, normalization: Normalization) -> None:
+        super().__init__(lang=language)
+        self._add_letters(letters_beside_moses(normalization))
+        self._lower = frozenset(self.IsLower)
+        self._alpha = frozenset(self.IsAlpha)
+        self._alnum = frozenset(self.IsAlnum)
+
+    def _add_letters(self, letters: str) -> None:
+        """Add characters to Moses' letters, also in the patterns that are made of these."""
+        if not letters:
+            return
+        alpha, alnum = self.IsAlpha, self.IsAlnum
+
+        def extend_rule(rule: _Rule) -> _Rule:
+            pattern = rule[0].pattern.replace(alnum, alnum + letters).replace(alpha, alpha + letters)
+            return re.compile(pattern), rule[1]
+
+        self.IsAlpha, self.IsAlnum = alpha + letters, alnum + letters
+        self.PAD_NOT_ISALNUM = extend_rule(self.PAD_NOT_ISALNUM)
+        self.AGGRESSIVE_HYPHEN_SPLIT = extend_rule(self.AGGRESSIVE_HYPHEN_SPLIT)
+        self.ENGLISH_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in self.ENGLISH_SPECIFIC_APOSTROPHE]
+        self.FR_IT_SPECIFIC_APOSTROPHE = [extend_rule(rule) for rule in self.FR_IT_SPECIFIC_APOSTROPHE]
+
+    def is_one_token(self, word: str) -> bool:
+        """Return whether no rule can apply: only letters and digits, and no placeholder for several full stops."""
+        return self._alnum.issuperset(word) and "DOTMULTI" not in word
+
+    def islower(self, text: str) -> bool:
+        return self._lower.issuperset(text)
+
+    def isanyalpha(self, text: str) -> bool:
+        return not self._alpha.isdisjoint(text)
+
+
+@lru_cache
+def load_moses_rules(language: str, normalization: Normalization) -> _MosesTokenizer:
+    """Return Moses' rules for text of a language that was normalized in this way."""
+    return _MosesTokenizer(language, normalization)
