@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.results.tables.latex import document
+from pipeline.results.tables.latex import make_document
 
 
 def assert_compiles(*tables: Path) -> None:
@@ -20,7 +20,7 @@ def assert_compiles(*tables: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for table in tables:
             shutil.copy(table, folder)
-        whole = document({table.stem: table.read_text(encoding="utf-8") for table in tables})
+        whole = make_document({table.stem: table.read_text(encoding="utf-8") for table in tables})
         (Path(folder) / "tables.tex").write_text(whole, encoding="utf-8")
         command = [latex, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

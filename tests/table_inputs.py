@@ -10,12 +10,12 @@ from typing import Any
 
 from nmt.io.files import read_json
 from pipeline.config.display import ReportSettings
-from pipeline.results.build import as_wanted
+from pipeline.results.build import filter_reported
 from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
-from pipeline.results.runs import by_model
-from pipeline.results.tables.scores import Measured, score_table
+from pipeline.results.seeds import group_by_model
+from pipeline.results.tables.scores import Measurements, score_table
 from pipeline.results.tables.training import training_table
-from pipeline.results.tables.writer import Table, forms
+from pipeline.results.tables.writer import Table, render_forms
 from tests.report_settings import report_settings
 from tests.running import ROOT
 
@@ -116,20 +116,20 @@ def write_table(
     """Write a paper's table of scores or of training in its three forms; returns their folder."""
     wanted = ReportSettings.model_validate_json(settings)
     read = read_paper(paper)
-    table = as_wanted(read.tables[name], wanted)
-    trained = by_model(read_json(path) for path in summaries)
+    table = filter_reported(read.tables[name], wanted)
+    trained = group_by_model(read_json(path) for path in summaries)
     if isinstance(table, TrainingTable):
         return write_forms(training_table(table, read.name, trained, wanted), stem)
     assert isinstance(table, ScoreTable)
-    test, dev = (by_model(read_json(path) for path in paths) for paths in (scores, dev_scores))
+    test, dev = (group_by_model(read_json(path) for path in paths) for paths in (scores, dev_scores))
     return write_forms(
-        score_table(table, read.name, Measured({"test": test, "dev": dev}, trained), wanted), stem
+        score_table(table, read.name, Measurements({"test": test, "dev": dev}, trained), wanted), stem
     )
 
 
 def write_forms(table: Table, stem: Path) -> Path:
     """Write a table as STEM.csv, .md and .tex; returns their folder."""
-    for form, text in forms(table).items():
+    for form, text in render_forms(table).items():
         stem.with_name(f"{stem.name}.{form}").write_text(text, encoding="utf-8")
     return stem.parent
 

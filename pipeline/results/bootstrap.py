@@ -31,7 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.evaluation.bleu import BleuCounts, compute_bleu
-from pipeline.results.seeds import mean
+from pipeline.config.display import ReportSettings
+from pipeline.results.seeds import Mean
 
 
 @dataclass(frozen=True)
@@ -41,77 +42,93 @@ class Bootstrap:
     samples: int
     seed: int
 
+    @classmethod
+    def from_settings(cls, settings: ReportSettings) -> Bootstrap:
+        """Return the bootstrap of tables and figures."""
+        return cls(settings.bootstrap_samples, settings.bootstrap_seed)
+
     @property
     def sacrebleu_seed(self) -> int:
-        """The seed for sacrebleu. sacrebleu takes 0 as no seed, so its default seed replaces 0."""
+        """The seed for sacrebleu, where 0 would mean no seed; its default replaces 0."""
         return self.seed % 2**32 or 12345
 
 
 class SampledBleu:
     """BLEU of the runs of one system on some sentences, and on samples of these sentences.
 
-    runs: BLEU of each run on all sentences, (R,); bleu: their mean; samples: BLEU of each run on each sample of
-    sentences, (R, samples).
+    run_scores: BLEU of each run on all sentences, (runs,). bleu: their mean. sample_scores: BLEU of each run on each
+    sample of sentences, (runs, samples).
     """
 
     def __init__(self, runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> None:
-        """Draw the samples. `runs` holds the counts of the same sentences (at least one) for each run."""
-        counts = [np.array([count.row for count in run], dtype=np.int64) for run in runs]
-        drawn = _drawn_sentences(len(counts[0]), bootstrap)
+        """Draw the samples. `runs` has for each run the counts of the same sentences, at least one."""
         self.bootstrap = bootstrap
-        self.runs = [compute_bleu(rows.sum(axis=0).tolist()) for rows in counts]
-        self.samples = np.array([[compute_bleu(sums) for sums in (drawn @ rows).tolist()] for rows in counts])
+        self.run_scores: list[float] = []
+        sample_scores: list[list[float]] = []
+        occurrences = _count_occurrences(len(runs[0]), bootstrap)  # (samples, sentences)
+        for run in runs:
+            counts = np.array([sentence.row for sentence in run], dtype=np.int64)  # (sentences, 10)
+            sample_counts = occurrences @ counts  # (samples, 10)
+            self.run_scores.append(compute_bleu(counts.sum(axis=0).tolist()))
+            sample_scores.append([compute_bleu(row) for row in sample_counts.tolist()])
+        self.sample_scores = np.array(sample_scores)
+        self.bleu = Mean.of(self.run_scores).value or 0.0
 
-    @property
-    def bleu(self) -> float:
-        """The mean over runs."""
-        return mean(self.runs) or 0.0
-
-    def interval(self) -> tuple[float, float] | None:
-        """The 2.5th and 97.5th percentile of the mean; None without samples."""
+    def compute_interval(self) -> tuple[float, float] | None:
+        """Return the 2.5th and 97.5th percentile of the mean over runs; None without samples."""
         if not self.bootstrap.samples:
             return None
-        low, high = np.percentile(_mean_of_drawn(self.samples, self.bootstrap), [2.5, 97.5])
+        means = _resample_runs(self.sample_scores, self.bootstrap)
+        low, high = np.percentile(means, [2.5, 97.5])
         return float(low), float(high)
 
-    def p_value(self, other: SampledBleu) -> float | None:
+    def compute_p_value(self, other: SampledBleu) -> float | None:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples.
 
         The observed difference counts as one more sample, so that p is never 0.
         """
         if not self.bootstrap.samples:
             return None
-        ours, theirs = (
-            _mean_of_drawn(system.samples, self.bootstrap, place)
-            for place, system in enumerate((self, other))
-        )
-        differences = ours - theirs
-        as_far = int(np.sum(np.abs(differences - differences.mean()) >= abs(self.bleu - other.bleu)))
-        return (as_far + 1) / (self.bootstrap.samples + 1)
+        means = _resample_runs(self.sample_scores, self.bootstrap, stream=0)
+        other_means = _resample_runs(other.sample_scores, self.bootstrap, stream=1)
+        differences = means - other_means
+        deviations = np.abs(differences - differences.mean())
+        extreme_count = int(np.sum(deviations >= abs(self.bleu - other.bleu)))
+        return (extreme_count + 1) / (self.bootstrap.samples + 1)
 
 
-def interval(runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> tuple[float, float] | None:
+def bootstrap_interval(
+    runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap
+) -> tuple[float, float] | None:
     """Return the 95% interval of the mean BLEU of some runs; None without samples."""
-    return SampledBleu(runs, bootstrap).interval() if bootstrap.samples else None
+    return SampledBleu(runs, bootstrap).compute_interval() if bootstrap.samples else None
 
 
-def _mean_of_drawn(values: NDArray[np.float64], bootstrap: Bootstrap, place: int = 0) -> NDArray[np.float64]:
-    """Return the mean of R runs drawn with replacement, for each sample; `values` is (R, samples).
+def _resample_runs(
+    sample_scores: NDArray[np.float64], bootstrap: Bootstrap, stream: int = 0
+) -> NDArray[np.float64]:
+    """Return for each sample the mean score of R runs drawn with replacement.
 
-    Runs are drawn by rank, so that their order does not matter. Two systems must have different values of `place`.
+    Runs are drawn by rank, so that their order does not matter.
+
+    Args:
+        sample_scores: (R, samples).
+        bootstrap: the seed.
+        stream: another number draws other runs; of two compared systems, each has its own.
     """
-    generator = np.random.default_rng([bootstrap.sacrebleu_seed, place])
-    drawn = generator.integers(len(values), size=values.shape)
-    found: NDArray[np.float64] = np.take_along_axis(np.sort(values, axis=0), drawn, axis=0).mean(axis=0)
-    return found
+    generator = np.random.default_rng([bootstrap.sacrebleu_seed, stream])
+    ranks = generator.integers(len(sample_scores), size=sample_scores.shape)
+    resampled = np.take_along_axis(np.sort(sample_scores, axis=0), ranks, axis=0)  # (R, samples)
+    means: NDArray[np.float64] = resampled.mean(axis=0)
+    return means
 
 
 @lru_cache(maxsize=1)  # systems are compared on the same sentences
-def _drawn_sentences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
+def _count_occurrences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
     """Return how often each sample contains each sentence, (samples, sentences)."""
     generator = np.random.default_rng(bootstrap.sacrebleu_seed)
-    lines = generator.choice(sentences, size=(bootstrap.samples, sentences), replace=True)
-    drawn = np.zeros((bootstrap.samples, sentences), dtype=np.int64)
-    for times, sample in zip(drawn, lines, strict=True):
-        times += np.bincount(sample, minlength=sentences)
-    return drawn
+    samples = generator.choice(sentences, size=(bootstrap.samples, sentences), replace=True)
+    occurrences = np.zeros((bootstrap.samples, sentences), dtype=np.int64)
+    for row, sample in zip(occurrences, samples, strict=True):
+        row += np.bincount(sample, minlength=sentences)
+    return occurrences

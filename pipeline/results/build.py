@@ -5,10 +5,9 @@ The rules of the workflow call it with the package of their run, `nmt verify` wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,31 +15,37 @@ import numpy as np
 
 from nmt.evaluation.alignment_error_rate import compute_alignment_error_rate
 from nmt.io.files import format_json, write_text
+from nmt.io.text_files import read_lines
+from nmt.store.model_folder import SETTINGS
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import select_contrasted_models
 from pipeline.results.corpora import build_corpora_table
-from pipeline.results.finding import finding
+from pipeline.results.headline import describe_longest_sentences
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, FINDING, Outputs, list_outputs
-from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
-from pipeline.results.papers import Table as PaperTable
-from pipeline.results.runs import Runs
-from pipeline.results.tables.latex import document
+from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, HEADLINE, Outputs, list_outputs
+from pipeline.results.papers import PaperTable, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
+from pipeline.results.seeds import Results
+from pipeline.results.tables.ablations import ablations_table
+from pipeline.results.tables.latex import make_document
 from pipeline.results.tables.perplexity import perplexity_table
-from pipeline.results.tables.scores import Measured, score_table
+from pipeline.results.tables.scores import Measurements, score_table
 from pipeline.results.tables.sentences import SetTexts, sentence_table
+from pipeline.results.tables.significance import significance_table
 from pipeline.results.tables.training import training_table
-from pipeline.results.tables.writer import Table, forms
+from pipeline.results.tables.writer import Table, render_forms
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def list_package_outputs(inputs: Inputs) -> Outputs:
-    """Return what follows from a package. One that is kept small has no attention, and so no alignment error rates."""
-    listed = list_outputs(inputs.config, list(inputs.papers.values()))
-    aligned = [run for run in listed.aligned if inputs.package.alignments(run).is_file()]
-    return replace(listed, aligned=aligned)
+    """Return what follows from a package.
+
+    A package that is kept small has no attention, and so no alignment error rates.
+    """
+    outputs = list_outputs(inputs.config, list(inputs.papers.values()))
+    aligned_runs = [run for run in outputs.aligned if inputs.package.alignments(run).is_file()]
+    return replace(outputs, aligned=aligned_runs)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -50,119 +55,139 @@ def list_package_outputs(inputs: Inputs) -> Outputs:
 class TextFiles:
     """Files that are made together: a table in its three forms, or one file."""
 
-    files: tuple[str, ...]
+    files: Sequence[str]
     make: Callable[[], dict[str, str]]
-    """Returns their contents."""
+    """Returns the content of each file."""
 
 
 def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
     """Yield every table or other text that follows from a package."""
-    listed = list_package_outputs(inputs)
+    outputs = list_package_outputs(inputs)
 
-    @cache
-    def made(name: str) -> dict[str, str]:
-        return {f"{name}.{form}": text for form, text in forms(table(name, inputs)).items()}
+    @cache  # the document has all tables once more
+    def make_forms(name: str) -> dict[str, str]:
+        forms = render_forms(make_table(name, inputs))
+        return {f"{name}.{ending}": text for ending, text in forms.items()}
 
-    def whole() -> str:
-        return document({name: made(name)[f"{name}.tex"] for name in listed.tables})
+    def make_tables_document() -> dict[str, str]:
+        tabulars = {name: make_forms(name)[f"{name}.tex"] for name in outputs.tables}
+        return {DOCUMENT: make_document(tabulars)}
 
-    yield _one(COMPARISON, lambda: format_json(inputs.comparison))
-    for name in [*listed.tables, *([DATA] if listed.corpora else [])]:
-        yield TextFiles(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
-    yield _one(DOCUMENT, whole)
-    for run, file in zip(listed.aligned, listed.error_rates, strict=True):
-        yield _one(file, partial(_error_rate, run, inputs))
-    models = select_contrasted_models(inputs.config)
-    yield _one(FINDING, lambda: finding(inputs.scores_of_runs(models), inputs.settings) + "\n")
+    def make_headline() -> dict[str, str]:
+        scores = inputs.scores_of_runs(select_contrasted_models(inputs.config))
+        return {HEADLINE: describe_longest_sentences(scores, inputs.settings) + "\n"}
+
+    yield TextFiles([COMPARISON], lambda: {COMPARISON: format_json(inputs.comparison)})
+    for name in [*outputs.tables, DATA] if outputs.corpora else outputs.tables:
+        yield TextFiles([f"{name}.{ending}" for ending in ("csv", "md", "tex")], partial(make_forms, name))
+    yield TextFiles([DOCUMENT], make_tables_document)
+    for run, file in zip(outputs.aligned, outputs.error_rates, strict=True):
+        yield TextFiles([file], partial(_make_error_rate, run, file, inputs))
+    yield TextFiles([HEADLINE], make_headline)
 
 
-def _one(file: str, make: Callable[[], str]) -> TextFiles:
-    return TextFiles((file,), lambda: {file: make()})
+def _make_error_rate(run: str, file: str, inputs: Inputs) -> dict[str, str]:
+    result = compute_alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold)
+    return {file: format_json(result)}
 
 
-def table(name: str, inputs: Inputs) -> Table:
-    """Return one of the tables of `Outputs.tables`."""
+def make_table(name: str, inputs: Inputs) -> Table:
+    """Return one of the tables of `Outputs.tables`, or that of the corpora."""
+    # 1. tables that no paper has
     settings = inputs.settings
     if name == DATA:
         return build_corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
-    paper = next((paper for paper in inputs.papers.values() if name in paper.tables), None)
-    if paper is None:
-        own: Table = import_module(f"pipeline.results.tables.{name}").of_package(inputs)
-        return own
-    described = as_wanted(paper.tables[name], settings)
-    match described:
+    if name == "significance":
+        return significance_table(inputs.comparison, settings)
+    if name == "ablations":
+        run_settings = inputs.run_records(SETTINGS, inputs.config.use.models)
+        return ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)
+
+    # 2. a paper's table
+    paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
+    spec = filter_reported(paper.tables[name], settings)
+    match spec:
         case ScoreTable():
-            scores: dict[str, Runs] = {set_: inputs.scores(set_) for set_ in described.sets}
-            measured = Measured(scores, inputs.summaries(), inputs.comparison)
-            return score_table(described, paper.name, measured, settings)
+            scores: dict[str, Results] = {set_name: inputs.scores(set_name) for set_name in spec.sets}
+            measurements = Measurements(scores, inputs.summaries(), inputs.comparison)
+            return score_table(spec, paper.name, measurements, settings)
         case PerplexityTable():
-            return perplexity_table(described, paper.name, inputs.perplexities(), settings)
+            return perplexity_table(spec, paper.name, inputs.perplexities(), settings)
         case TrainingTable():
-            return training_table(described, paper.name, inputs.summaries(), settings)
+            return training_table(spec, paper.name, inputs.summaries(), settings)
         case SentenceTable():
-            sets: dict[str, SetTexts] = {set_: _texts(set_, described, inputs) for set_ in described.sets}
-            return sentence_table(described, sets, settings)
+            sets: dict[str, SetTexts] = {
+                set_name: _collect_set_texts(set_name, spec, inputs) for set_name in spec.sets
+            }
+            return sentence_table(spec, sets, settings)
 
 
-def as_wanted(table: PaperTable, settings: ReportSettings) -> PaperTable:
-    """Return a paper's table, without the reported numbers where they are not wanted."""
-    if settings.reported or isinstance(table, SentenceTable):
-        return table
-    return table.model_copy(update={"reported": {}})
+def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
+    """Return a paper's table, without its reported numbers unless the settings ask for them."""
+    if settings.reported or isinstance(spec, SentenceTable):
+        return spec
+    return spec.model_copy(update={"reported": {}})
 
 
-def _texts(set_: str, table: SentenceTable, inputs: Inputs) -> SetTexts:
-    """Return the models' translations of a set, and other systems' as far as there are any."""
-    mode, models = "no_unk" if table.known else "all", inputs.config.artifacts.table3_models
-    others = [system for system in inputs.other_systems(set_) if system in table.others]
-    return SetTexts(
-        inputs.lines("reference", set_),
-        {model: inputs.translations(model, mode, set_) for model in models},
-        {system: inputs.other_lines(system, set_) for system in others},
-    )
-
-
-def _error_rate(run: str, inputs: Inputs) -> str:
-    return format_json(compute_alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold))
+def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> SetTexts:
+    """Return the reference of a set, the models' translations, and those of the table's other systems."""
+    mode = "no_unk" if spec.known else "all"
+    translations = {}
+    for model in inputs.settings.table3_models:
+        translations[model] = inputs.system_translations(model, mode, set_name)
+    other_translations = {}
+    for system, path in inputs.other_translations(set_name).items():
+        if system in spec.others:
+            other_translations[system] = list(read_lines(path))
+    return SetTexts(inputs.read_text("reference", set_name), translations, other_translations)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> None:
+def build(inputs: Inputs, folder: Path, only: Collection[str] | None = None) -> None:
     """Make tables and figures from a package.
 
     Args:
         inputs: the package.
-        out: folder for the files.
+        folder: where the files are written.
         only: names of files; without it, all are made.
     """
+    # 1. tables and other texts
     for text in list_text_files(inputs):
-        if wanted := [file for file in text.files if only is None or file in only]:
+        requested_files = [file for file in text.files if only is None or file in only]
+        if requested_files:
             contents = text.make()
-            for file in wanted:
-                write_text(out / file, contents[file])
-    listed = list_package_outputs(inputs)
-    for name in [*listed.figures, *([DATA] if listed.corpora else [])]:
-        files = [f"{name}.{form}" for form in ("pdf", "png")]
+            for file in requested_files:
+                write_text(folder / file, contents[file])
+
+    # 2. figures
+    outputs = list_package_outputs(inputs)
+    for name in [*outputs.figures, DATA] if outputs.corpora else outputs.figures:
+        files = [f"{name}.pdf", f"{name}.png"]
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing
             from nmt.plots.style import save_figure
+            from pipeline.results.figures import FIGURES
 
-            figure = import_module(f"pipeline.results.figures.{name}").draw(inputs)
+            figure = FIGURES[name](inputs)
             for file in files:
-                save_figure(figure, out / file, described(figure))
+                save_figure(figure, folder / file, describe_figure(figure))
 
 
-def described(figure: Figure) -> str:
-    """Name the labelled lines, each with its first and last point: the alternative text of the picture."""
+def describe_figure(figure: Figure) -> str:
+    """Return the alternative text of a figure: each labelled line with its first and last point.
+
+    Example: "BLEU score, RNNsearch-50: 90 at 1, 70.2 at 4."
+    """
     sentences = []
     for axes in figure.axes:
-        what = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
+        title = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
         for line in axes.get_lines():
             points = np.asarray(line.get_xydata(), dtype=float)
             points = points[np.isfinite(points).all(axis=1)]
-            if len(points) and not str(line.get_label()).startswith("_"):
-                ends = ", ".join(f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist())
-                sentences.append(f"{what}, {line.get_label()}: {ends}.")
+            label = str(line.get_label())
+            if len(points) and not label.startswith("_"):  # matplotlib's own labels start with _
+                ends = [f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist()]
+                sentences.append(f"{title}, {label}: {', '.join(ends)}.")
     return " ".join(sentences)

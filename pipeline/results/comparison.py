@@ -15,24 +15,24 @@ from sacrebleu.metrics.chrf import CHRF
 
 from nmt.evaluation.bleu import BleuCounts, bleu_signature
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
-from pipeline.results.seeds import mean, standard_deviation
+from pipeline.results.seeds import Mean
 
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Column:
-    """The same sentences, translated by each run of each system: a column of Table 1.
-
-    counts: of each sentence, for BLEU on tokens. texts: the detokenized translations. references: as they came.
-    """
+class ColumnTranslations:
+    """The same sentences, translated by each run of each system: a column of Table 1."""
 
     counts: Mapping[str, Sequence[Sequence[BleuCounts]]]
+    """For each run of each system the counts for BLEU on tokens, by sentence."""
     texts: Mapping[str, Sequence[Sequence[str]]]
+    """For each run of each system the detokenized translations."""
     references: Sequence[str]
+    """As they came, before tokenization."""
 
 
-def compare(column: Column, bootstrap: Bootstrap) -> dict[str, Any]:
+def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     """Compare the systems of a column; without samples there are neither intervals nor p-values.
 
     Returns:
@@ -42,49 +42,52 @@ def compare(column: Column, bootstrap: Bootstrap) -> dict[str, Any]:
     """
     if not column.references:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    # today's metrics; given the references at once, they count these once for all systems
+
+    # 1. the scores of each system; metrics that get the references here count these once for all systems
     references = [column.references]
-    today: dict[str, BLEU | CHRF] = {
-        "sacrebleu": BLEU(references=references),
-        "chrf": CHRF(references=references),
-    }
-    sampled = {name: SampledBleu(runs, bootstrap) for name, runs in column.counts.items()}
+    modern_metrics = {"sacrebleu": BLEU(references=references), "chrf": CHRF(references=references)}
+    sampled = {}
     systems = {}
-    for name, system in sampled.items():
-        low, high = system.interval() or (None, None)
-        systems[name] = {
-            **_scores("bleu", system.runs),
-            "low": _rounded(low),
-            "high": _rounded(high),
-            **({"runs": len(system.runs)} if len(system.runs) > 1 else {}),
-        }
-        for key, metric in today.items():
+    for name, runs in column.counts.items():
+        sampled[name] = SampledBleu(runs, bootstrap)
+        low, high = sampled[name].compute_interval() or (None, None)
+        systems[name] = _format_scores("bleu", sampled[name].run_scores)
+        systems[name] |= {"low": _round(low), "high": _round(high)}
+        if len(runs) > 1:
+            systems[name]["runs"] = len(runs)
+        for key, metric in modern_metrics.items():
             scores = [float(metric.corpus_score(run, None).score) for run in column.texts[name]]
-            systems[name] |= _scores(key, scores)
-    pairs = [
-        {
-            "first": first,
-            "second": second,
-            "difference": _rounded(sampled[second].bleu - sampled[first].bleu),
-            "p": _rounded(sampled[second].p_value(sampled[first])),
-        }
-        for first, second in combinations(sampled, 2)
-    ]
-    of_samples = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.samples} if bootstrap.samples else {}
-    signatures = {key: metric.get_signature().format() for key, metric in today.items()}
+            systems[name] |= _format_scores(key, scores)
+
+    # 2. the difference of each pair
+    pairs = []
+    for first, second in combinations(sampled, 2):
+        pair: dict[str, Any] = {"first": first, "second": second}
+        pair["difference"] = _round(sampled[second].bleu - sampled[first].bleu)
+        pair["p"] = _round(sampled[second].compute_p_value(sampled[first]))
+        pairs.append(pair)
+
+    # 3. how the metrics were computed
+    sampling = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.samples} if bootstrap.samples else {}
+    signatures = {"bleu": bleu_signature(**sampling)}
+    for key, metric in modern_metrics.items():
+        signatures[key] = metric.get_signature().format()
     return {
         "sentences": len(column.references),
         "systems": systems,
         "pairs": pairs,
-        "signatures": {"bleu": bleu_signature(**of_samples), **signatures},
+        "signatures": signatures,
     }
 
 
-def _scores(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """Return the mean over runs and, if there are several runs, the deviation."""
-    scores = {name: _rounded(mean(values))}
-    return scores if len(values) == 1 else {**scores, f"{name}_std": _rounded(standard_deviation(values))}
+def _format_scores(name: str, run_scores: Sequence[float]) -> dict[str, Any]:
+    """Return the mean over runs under `name` and, if there are several runs, the deviation under `<name>_std`."""
+    mean = Mean.of(run_scores)
+    scores = {name: _round(mean.value)}
+    if len(run_scores) > 1:
+        scores[f"{name}_std"] = _round(mean.std)
+    return scores
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)

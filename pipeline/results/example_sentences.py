@@ -1,4 +1,4 @@
-"""Example sentences of the test set: the paper's own if the set has them, others drawn with a seed."""
+"""Example sentences of the test set: the paper's own if the set has them, others sampled with a seed."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nmt.evaluation.translations import TranslationRecord
 from pipeline.preparation import matching_key
 
 
-def papers_own(records: Sequence[TranslationRecord], openings: Sequence[str]) -> list[TranslationRecord]:
-    """Return the sentences whose source begins with one of `openings`, in the order of these.
+def find_paper_sentences(sources: Sequence[Sequence[str]], openings: Sequence[str]) -> list[int]:
+    """Return for each opening the index of the first source that begins with it, if there is one.
 
-    Letters and digits decide, so that it does not matter how a text was tokenized.
+    Only letters and digits are compared, so that it does not matter how a text was tokenized.
     """
-    found = []
-    for opening in map(matching_key, openings):
-        matching = (record for record in records if matching_key(" ".join(record.source)).startswith(opening))
-        found += list(matching)[:1]
-    return found
+    source_keys = [matching_key(" ".join(source)) for source in sources]
+    indices = []
+    for opening in openings:
+        opening_key = matching_key(opening)
+        for index, text in enumerate(source_keys):
+            if text.startswith(opening_key):
+                indices.append(index)
+                break
+    return indices
 
 
-def draw(
-    records: Sequence[TranslationRecord], count: int, seed: int, taken: Sequence[TranslationRecord] = ()
-) -> list[TranslationRecord]:
-    """Return so many records at random, none of them among the lines `taken`; fewer where there are no more."""
-    lines = {record.line for record in taken}
-    rest = [record for record in records if record.line not in lines]
-    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(rest))
-    return [rest[index] for index in order[:count]]
+def sample_indices(candidates: Sequence[int], count: int, seed: int) -> list[int]:
+    """Return so many of the candidates in a random order, or all if there are no more."""
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(candidates))
+    return [candidates[position] for position in order[:count]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,26 +29,26 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.comparison import Column, compare
+from pipeline.results.comparison import ColumnTranslations, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import Paper, ReportedData, list_translated_sets, read_paper
-from pipeline.results.runs import Runs, by_model, sentence_counts
-from pipeline.results.seeds import Row
+from pipeline.results.seeds import Result, Results, group_by_model, sentence_counts
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """A package and what follows from it. Paths and numbers are read when they are asked for.
-
-    papers_folder: of the papers' files; a package from elsewhere must not say what a paper reports. scores_folder,
-    comparison_file: what a run has measured before; without them, both are computed.
-    """
+    """A package and what follows from it. Files are read on first use."""
 
     package: ReplicationPackage
     papers_folder: Path
+    """Of the papers' files: a package from elsewhere must not say what a paper reports."""
     scores_folder: Path | None = None
+    """Scores that a run has computed before; without them, they are computed."""
     comparison_file: Path | None = None
+    """The same of the comparison of all systems."""
+    _score_cache: dict[tuple[str, str], Result] = field(default_factory=dict, compare=False)
+    """Scores by system and set."""
 
     @cached_property
     def config(self) -> Config:
@@ -81,124 +81,132 @@ class Inputs:
         """The sets that are translated."""
         return list_translated_sets(self.papers.values())
 
-    def other_systems(self, set_name: str = "test") -> dict[str, Path]:
-        """Return other systems' translations of a set, as the settings name them: Moses', and rescored lists."""
+    # --- texts --------------------------------------------------------------------------------------------------------
+
+    def other_translations(self, set_name: str = "test") -> dict[str, Path]:
+        """Return the files of other systems' translations of a set, by system: Moses, and rescored n-best lists."""
         names = select_other_systems(self.config, set_name)
         return {name: self.package.other_translations(set_name, name) for name in names}
 
-    def side(self, which: str, set_: str = "test") -> Path:
-        """Return the file of the source or reference of a set."""
-        language = getattr(self.config.languages, "source" if which == "source" else "target")
-        return self.package.text(set_, language)
+    def text_path(self, side: str, set_name: str = "test") -> Path:
+        """Return the file of the "source" or "reference" of a set."""
+        languages = self.config.languages
+        return self.package.text(set_name, languages.source if side == "source" else languages.target)
 
-    def lines(self, which: str, set_: str = "test") -> list[str]:
-        """Return the lines of the source or reference of a set."""
-        return [*read_lines(self.side(which, set_))]
+    def read_text(self, side: str, set_name: str = "test") -> list[str]:
+        """Return the lines of the "source" or "reference" of a set."""
+        return list(read_lines(self.text_path(side, set_name)))
 
-    def translations(self, model: str, mode: str, set_: str = "test") -> list[TranslationRecord]:
-        """Return the translations of a system."""
-        return [*read_translations(self.package.translations(set_, model, mode))]
-
-    def other_lines(self, system: str, set_: str) -> list[str]:
-        """Return another system's translations of a set."""
-        return [*read_lines(self.other_systems(set_)[system])]
+    def system_translations(self, system: str, mode: str, set_name: str = "test") -> list[TranslationRecord]:
+        """Return a system's translations of a set. mode: `all`, or `no_unk` for sentences without unknown words."""
+        return list(read_translations(self.package.translations(set_name, system, mode)))
 
     @property
     def counts(self) -> list[Counts]:
-        """Return the counts of the corpora."""
-        found: list[Counts] = read_json(self.package.counts)
-        return found
+        """The counts of the corpora."""
+        counts: list[Counts] = read_json(self.package.counts)
+        return counts
 
     @property
     def reported_data(self) -> ReportedData:
-        """Return the words of training text that the first paper reports, if that is wanted."""
-        first = next(iter(self.papers.values()))
-        return first.data if self.settings.reported else ReportedData()
+        """The words of training text that the first paper reports, if reported numbers are shown."""
+        first_paper = next(iter(self.papers.values()))
+        return first_paper.data if self.settings.reported else ReportedData()
 
     # --- scores -------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _scores(self) -> dict[tuple[str, str], Row]:
-        return {}
-
-    def score(self, system: str, set_: str = "test") -> Row:
+    def score(self, system: str, set_name: str = "test") -> Result:
         """Return the scores of a system's translations of a set."""
-        if (system, set_) not in self._scores:
-            self._scores[system, set_] = self._scored(system, set_)
-        return self._scores[system, set_]
+        if (system, set_name) not in self._score_cache:
+            self._score_cache[system, set_name] = self._compute_score(system, set_name)
+        return self._score_cache[system, set_name]
 
-    def _scored(self, system: str, set_: str) -> Row:
+    def _compute_score(self, system: str, set_name: str) -> Result:
         if self.scores_folder:
-            row: Row = read_json(self.scores_folder / set_ / f"{system}.json")
-            return row
-        test = self.side("source", set_), self.side("reference", set_)
-        first = self.systems.get(system)
-        if first is None:
-            known = self.package.translations(set_, self.runs[0], "no_unk")
-            return {"seed": None, **score_other_system(system, self.other_systems(set_)[system], known, test)}
-        files = [self.package.translations(set_, system, mode) for mode in MODES]
-        return {"seed": first.seed, **score_model(first.model, files[0], files[1], test)}
+            score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
+            return score
+        test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
+        if system not in self.systems:
+            # the sentences without unknown words are those of a model, since another system has no vocabulary
+            no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
+            path = self.other_translations(set_name)[system]
+            return {"seed": None, **score_other_system(system, path, no_unk_path, test_set)}
+        all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
+        run = self.systems[system]
+        return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
-    def scores(self, set_: str = "test") -> Runs:
+    def scores(self, set_name: str = "test") -> Results:
         """Return the scores of all systems on a set, the runs of a model together."""
-        return by_model(self.score(system, set_) for system in [*self.systems, *self.other_systems(set_)])
+        systems = [*self.systems, *self.other_translations(set_name)]
+        return group_by_model(self.score(system, set_name) for system in systems)
 
-    def scores_of_runs(self, models: Sequence[str]) -> Runs:
+    def scores_of_runs(self, models: Sequence[str]) -> Results:
         """Return the scores of some models' runs on the test set."""
-        return by_model(self.score(run) for run in collect_runs(self.config, models))
+        return group_by_model(self.score(run) for run in collect_runs(self.config, models))
 
-    def curves(self) -> dict[str, Row]:
-        """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
-        moses = [system for system in self.other_systems() if system == PHRASE_BASED]
-        return {name: self.score(name) for name in [*self.config.artifacts.figure2_models, *moses]}
+    def figure2_scores(self) -> dict[str, Result]:
+        """Return the scores of the systems in Figure 2: of a model its first run's; Moses, if measured, is the last."""
+        scores = {name: self.score(name) for name in self.config.artifacts.figure2_models}
+        if PHRASE_BASED in self.other_translations():
+            scores[PHRASE_BASED] = self.score(PHRASE_BASED)
+        return scores
 
     @cached_property
     def comparison(self) -> dict[str, Any]:
-        """Intervals, significance and today's metrics of all systems on the test set, by column of Table 1."""
+        """Intervals, significance and modern metrics of all systems on the test set, by column of Table 1."""
         if self.comparison_file:
-            found: dict[str, Any] = read_json(self.comparison_file)
-            return found
-        bootstrap = Bootstrap(self.settings.bootstrap_samples, self.settings.bootstrap_seed)
-        return {mode: compare(self._column(mode), bootstrap) for mode in MODES}
+            comparison: dict[str, Any] = read_json(self.comparison_file)
+            return comparison
+        bootstrap = Bootstrap.from_settings(self.settings)
+        return {mode: compare(self._collect_column(mode), bootstrap) for mode in MODES}
 
-    def _column(self, mode: str) -> Column:
+    def _collect_column(self, mode: str) -> ColumnTranslations:
         """Return all translations of a column of Table 1; a `UserError` if they are not of the same sentences."""
-        target = self.config.languages.target
-        detokenize = Detokenizer(target, self.settings.tokenization)
-        translated = {name: self.translations(name, mode) for name in self.systems}
-        first, *others = ([record.line for record in records] for records in translated.values())
-        if any(lines != first for lines in others):
-            raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
+        detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
+
+        # 1. translations of each run, which must be of the same lines
         texts: dict[str, list[list[str]]] = {}
-        for name, records in translated.items():
-            run = [detokenize(record.target) for record in records]
-            texts.setdefault(self.systems[name].model, []).append(run)
-        for name in self.other_systems():
-            lines = self.other_lines(name, "test")
-            texts[name] = [[detokenize(split_words(lines[line])) for line in first]]
-        # a corpus that came as tokens has no other reference
-        if not self.config.corpora[self.config.use.test[0]].tokenized:
-            form = self.settings.tokenization.normalization
-            raw = self.package.raw_reference(target)
-            references = [normalize(line, form) for line in read_lines(raw)]
-        else:
-            references = [detokenize(split_words(line)) for line in self.lines("reference")]
-        counts = {name: [sentence_counts(run, mode) for run in runs] for name, runs in self.scores().items()}
-        return Column(counts, texts, [references[line] for line in first])
+        line_lists = []
+        for name, system in self.systems.items():
+            records = self.system_translations(name, mode)
+            line_lists.append([record.line for record in records])
+            texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
+        lines = line_lists[0]
+        if any(other_lines != lines for other_lines in line_lists):
+            raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
+
+        # 2. the same lines of other systems' translations, and of the reference
+        for name, path in self.other_translations().items():
+            translations = list(read_lines(path))
+            texts[name] = [[detokenize(split_words(translations[line])) for line in lines]]
+        references = self._read_references(detokenize)
+
+        # 3. the counts of the same sentences
+        counts = {}
+        for name, runs in self.scores().items():
+            counts[name] = [sentence_counts(run, mode) for run in runs]
+        return ColumnTranslations(counts, texts, [references[line] for line in lines])
+
+    def _read_references(self, detokenize: Detokenizer) -> list[str]:
+        """Return the references as they came, or detokenized if the corpus came as tokens."""
+        if self.config.corpora[self.config.use.test[0]].tokenized:
+            return [detokenize(split_words(line)) for line in self.read_text("reference")]
+        form = self.settings.tokenization.normalization
+        raw_reference = self.package.raw_reference(self.config.languages.target)
+        return [normalize(line, form) for line in read_lines(raw_reference)]
 
     # --- records of runs ----------------------------------------------------------------------------------------------
 
-    def of_runs(self, name: str, models: Sequence[str]) -> Runs:
-        """Return a JSON record of each run of some models."""
-        return by_model(
-            read_json(self.package.run_file(run, name)) for run in collect_runs(self.config, models)
-        )
+    def run_records(self, file_name: str, models: Sequence[str]) -> Results:
+        """Return a JSON file of each run of some models."""
+        runs = collect_runs(self.config, models)
+        return group_by_model(read_json(self.package.run_file(run, file_name)) for run in runs)
 
-    def summaries(self) -> Runs:
+    def summaries(self) -> Results:
         """Return the summaries of all runs."""
-        return self.of_runs(SUMMARY, self.config.use.models)
+        return self.run_records(SUMMARY, self.config.use.models)
 
-    def perplexities(self) -> Runs:
+    def perplexities(self) -> Results:
         """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""
         names = select_distinct_systems(self.systems.values())
-        return by_model(read_json(self.package.perplexity(name)) for name in names)
+        return group_by_model(read_json(self.package.perplexity(name)) for name in names)

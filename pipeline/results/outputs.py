@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
-from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
+from pipeline.results.papers import (
+    Paper,
+    PaperTable,
+    PerplexityTable,
+    ScoreTable,
+    SentenceTable,
+    TrainingTable,
+)
 
-COMPARISON, FINDING, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
+COMPARISON, HEADLINE, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
 TABLES_MADE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
@@ -39,7 +46,7 @@ class Outputs:
     def table_files(self) -> list[str]:
         """The files with numbers, which follow from the package to the byte."""
         forms = [f"{table}.{form}" for table in self.tables for form in ("csv", "md", "tex")]
-        return [*forms, DOCUMENT, *self.error_rates, FINDING]
+        return [*forms, DOCUMENT, *self.error_rates, HEADLINE]
 
     @property
     def data_files(self) -> list[str]:
@@ -53,27 +60,38 @@ class Outputs:
 
 
 def has_gold_alignments(config: Config) -> bool:
-    """Return whether word alignments of the test text are known: given, or written by the grammar with the text."""
+    """Return whether there are gold word alignments of the test text: from a file, or written by the grammar."""
     grammar = config.corpora[config.use.test[0]].grammar
     return config.artifacts.gold_alignments is not None or grammar is not None
 
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return what a run with these settings makes, of the papers that the settings name."""
-    tables = {name: table for paper in papers for name, table in paper.tables.items()}
-    kinds = (ScoreTable, PerplexityTable, TrainingTable, SentenceTable)
-    first, *others = ([name for name, table in tables.items() if isinstance(table, kind)] for kind in kinds)
-    lacking = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
-    figures = dict.fromkeys(name for paper in papers for name in paper.figures if name not in lacking)
-    aligning = [model for model in config.use.models if config.models[model].aligns]
-    return Outputs(
-        [
-            *first,
-            "significance",
-            *(name for names in others for name in names),
-            *(["ablations"] if config.artifacts.ablations else []),
-        ],
-        [*figures, *([VECTORS] if config.sentence_vectors else [])],
-        list(collect_runs(config, aligning)) if has_gold_alignments(config) else [],
-        corpora=config.pretrained.models is None,
-    )
+    # 1. tables: those of scores, and what belongs to them, come first
+    specs: dict[str, PaperTable] = {}
+    for paper in papers:
+        specs |= paper.tables
+    tables = []
+    for kind in (ScoreTable, PerplexityTable, TrainingTable, SentenceTable):
+        tables += [name for name, spec in specs.items() if isinstance(spec, kind)]
+        if kind is ScoreTable:
+            tables.append("significance")
+    if config.artifacts.ablations:
+        tables.append("ablations")
+
+    # 2. figures, each once; that of a tree is drawn by its model, not from the package
+    figures: list[str] = []
+    missing_figures = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
+    for paper in papers:
+        for name in paper.figures:
+            if name not in missing_figures and name not in figures:
+                figures.append(name)
+    if config.sentence_vectors:
+        figures.append(VECTORS)
+
+    # 3. runs with attention
+    aligned_runs: list[str] = []
+    if has_gold_alignments(config):
+        models = [model for model in config.use.models if config.models[model].aligns]
+        aligned_runs = list(collect_runs(config, models))
+    return Outputs(tables, figures, aligned_runs, corpora=config.pretrained.models is None)

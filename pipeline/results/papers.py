@@ -20,40 +20,37 @@ PAPERS_FOLDER = REPOSITORY / "workflow" / "papers"
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 """The name of a table or figure, and of its files."""
-Set = Literal["dev", "test"]
+SetName = Literal["dev", "test"]
 
 
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Column(_Entry):
-    """A column of scores: the set and sentences that they are of.
-
-    mode: as for `nmt test-set decode`. words: least and most words of a sentence. words_of: the side with these words,
-    by default `artifacts.figure2_length`.
-    """
+class ScoreColumn(_Entry):
+    """A column of scores: which sentences of which set they are of."""
 
     header: str
-    set: Set = "test"
+    set: SetName = "test"
     mode: Literal["all", "no_unk"] = "all"
+    """As for `nmt test-set decode`: all sentences, or those without unknown words."""
     words: tuple[int, int] | None = None
+    """Minimum and maximum number of words of a sentence; None: any."""
     words_of: SentenceLength | None = None
+    """The side with these words; None: `artifacts.figure2_length`."""
 
 
 class ReportedScores(_Entry):
-    """A row of the paper: scores by column.
-
-    quoted: the row is shown although no system here has it. A score that the paper does not give with two decimals is
-    text and shown as it is: "~45".
-    """
+    """A row of scores in the paper."""
 
     label: str
     quoted: bool = False
+    """Whether the row is shown even if no system here has it."""
     scores: dict[str, float | Annotated[str, Field(pattern=r"^~?\d+(\.\d+)?$")]]
+    """By column. A score that the paper does not print with two decimals is text, and is shown as it is: "~45"."""
 
-    def shown(self, column: str) -> str:
-        """Return the score as the paper gives it; nothing where it gives none."""
+    def format(self, column: str) -> str:
+        """Return the score of a column as the paper prints it, or "" if it has none."""
         score = self.scores.get(column, "")
         return score if isinstance(score, str) else f"{score:.2f}"
 
@@ -71,123 +68,123 @@ class ReportedTraining(_Entry):
 
 
 class SentenceGroup(_Entry):
-    """Sentences of a table: the paper's own, which have these openings, then others, which are drawn.
-
-    sentences: their number. least, most: words of a source. None: the values of `artifacts.table3_*`.
-    """
+    """Sentences of a table: first the paper's own, then others, sampled at random."""
 
     openings: list[str] = []
+    """Beginnings of the paper's own sentences."""
     sentences: int | None = None
+    """Their number; None: `artifacts.table3_sentences`, of `artifacts.table3_words` or more words."""
     least: int = 1
+    """Minimum number of source words of a sampled sentence."""
     most: int | None = None
+    """Maximum number of source words; None: no limit."""
 
 
-class _Table(_Entry):
+class _PaperTable(_Entry):
     called: str
-    """Its name in the paper: Table 1, or Table 1 (a)."""
+    """Its title in the paper: Table 1, or Table 1 (a)."""
 
 
-class ScoreTable(_Table):
-    """Systems by columns of scores.
-
-    rows: systems in their order, as names or patterns (`lstm-*`). Without them, all: models, then other systems.
-    """
+class ScoreTable(_PaperTable):
+    """A table of systems by columns of scores."""
 
     kind: Literal["scores"]
-    columns: dict[Name, Column]
+    columns: dict[Name, ScoreColumn]
     rows: list[str] = []
+    """Systems in their order, as names or patterns (`lstm-*`). Without them all: models, then other systems."""
     reported: dict[str, ReportedScores] = {}
 
     @model_validator(mode="after")
-    def _known(self) -> ScoreTable:
+    def _check_reported_columns(self) -> ScoreTable:
         for system, row in self.reported.items():
-            if others := sorted(row.scores.keys() - self.columns.keys()):
+            if unknown_columns := sorted(row.scores.keys() - self.columns.keys()):
                 raise ValueError(
-                    f"{system} has a score of the column {others[0]}, which is none of the table"
+                    f"{system} has a score of the column {unknown_columns[0]}, which is none of the table"
                 )
         return self
 
-    def row_of(self, system: str) -> int | None:
-        """Return the place of a system's row among the patterns; None for one that the table does not show."""
+    def find_row(self, system: str) -> int | None:
+        """Return the position of a system's row, or None if the table does not show the system."""
         if not self.rows:
             return 0
-        return next((place for place, row in enumerate(self.rows) if fnmatchcase(system, row)), None)
+        for row, pattern in enumerate(self.rows):
+            if fnmatchcase(system, pattern):
+                return row
+        return None
 
     @property
-    def sets(self) -> list[Set]:
-        """Return the sets that the columns are of, each once."""
+    def sets(self) -> list[SetName]:
+        """The sets of the columns, each once."""
         return list(dict.fromkeys(column.set for column in self.columns.values()))
 
 
-class TrainingTable(_Table):
-    """Learning statistics of each model."""
+class TrainingTable(_PaperTable):
+    """A table of learning statistics, with a row per model."""
 
     kind: Literal["training"]
     reported: dict[str, ReportedTraining] = {}
 
 
-class SentenceTable(_Table):
-    """Sentences with their reference and the systems' translations.
-
-    sets: those with the sentences. known: only sentences without unknown words in source and reference, translated with
-    [UNK] forbidden. others: systems besides the models, shown if their translations are given.
-    """
+class SentenceTable(_PaperTable):
+    """A table of sentences with their reference and the systems' translations."""
 
     kind: Literal["sentences"]
     groups: Annotated[list[SentenceGroup], Field(min_length=1)]
-    sets: Annotated[list[Set], Field(min_length=1)] = ["test"]
+    sets: Annotated[list[SetName], Field(min_length=1)] = ["test"]
+    """The sets that the sentences are of."""
     known: bool = False
+    """Whether only sentences without unknown words in source and reference are shown, translated without [UNK]."""
     others: list[str] = []
+    """Systems besides the models, shown if there are translations of theirs."""
 
 
-class PerplexityTable(_Table):
-    """Perplexity of each system on the test set. reported: by system."""
+class PerplexityTable(_PaperTable):
+    """A table of each system's perplexity on the test set."""
 
     kind: Literal["perplexity"]
     reported: dict[str, float] = {}
+    """By system."""
 
 
-Table = Annotated[ScoreTable | TrainingTable | SentenceTable | PerplexityTable, Field(discriminator="kind")]
+PaperTable = Annotated[
+    ScoreTable | TrainingTable | SentenceTable | PerplexityTable, Field(discriminator="kind")
+]
 
 
 class ReportedData(_Entry):
-    """Words of the target language in Sec. 4.1; `corpora` have their ids in `config.yaml`.
-
-    selected_corpora: the selected words of each corpus, according to the names of the authors' texts.
-    """
+    """Numbers of words of the target language in Sec. 4.1. Corpora have their names in `config.yaml`."""
 
     corpora: dict[str, int] = {}
     total: int | None = None
     selected: int | None = None
     selected_corpora: dict[str, int] = {}
+    """The selected words of each corpus, according to the names of the authors' files."""
 
 
 class Paper(_Entry):
-    """A paper's tables, figures and words of training text. Models have their ids in `config.yaml`.
-
-    name: the name in notes. openings: beginnings of the example sentences of Figure 3, in the paper's order.
-    """
+    """A paper's tables, figures and words of training text. Models have their names in `config.yaml`."""
 
     name: str
-    tables: dict[Name, Table]
+    """Its name in notes: Cho et al. (2014b)."""
+    tables: dict[Name, PaperTable]
     figures: list[Name] = []
     openings: list[str] = []
+    """Beginnings of the example sentences of Figure 3, in the paper's order."""
     data: ReportedData = ReportedData()
 
 
-def sets_of(table: Table) -> list[str]:
-    """Return the sets whose translations a table shows or scores."""
-    return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
-
-
 def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
-    """Return the sets that a run translates: the test set, and those that its papers' tables show."""
-    tables = [table for paper in papers for table in paper.tables.values()]
-    return sorted({"test", *(set_name for table in tables for set_name in sets_of(table))})
+    """Return the sets that a run translates: the test set, and those of the papers' tables."""
+    set_names = {"test"}
+    for paper in papers:
+        for table in paper.tables.values():
+            if isinstance(table, ScoreTable | SentenceTable):
+                set_names.update(table.sets)
+    return sorted(set_names)
 
 
 def read_paper(path: Path) -> Paper:
-    """Return what the file of a paper says; a `UserError` where there is none or it says something else."""
+    """Read the file of a paper; a `UserError` if it cannot be read or is not valid."""
     with errors_as_user_error(path, "correct it"):
         values = parse(path.read_text(encoding="utf-8"))
     return validate_settings(Paper, values, str(path))

@@ -1,65 +1,94 @@
-"""Merges several runs of one model into one row: means, and standard deviations over seeds."""
+"""Results of the runs of a model, which differ in their seeds: grouped by model, with means over the seeds."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-Row = dict[str, Any]
+from nmt.evaluation.bleu import BleuCounts
+
+Result = dict[str, Any]
+"""What a stage wrote about one run as JSON: its scores, its summary or its settings."""
+Results = Mapping[str, Sequence[Result]]
+"""The results of all runs, by model."""
 
 LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
-"""Keys in which the summaries of a model's runs may differ."""
+"""Numbers of a summary that become means over seeds."""
 
 
-def mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean, exactly the common value if all are equal; None if one is missing."""
-    present = [value for value in values if value is not None]
-    if len(present) < len(values):
-        return None
-    return present[0] if len(set(present)) == 1 else statistics.fmean(present)
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a number over the runs of a model, and its sample standard deviation (n - 1).
 
-
-def standard_deviation(values: Sequence[float | None]) -> float | None:
-    """Return the sample standard deviation (n - 1); None for a single value or if one is missing."""
-    present = [value for value in values if value is not None]
-    return statistics.stdev(present) if len(present) == len(values) > 1 else None
-
-
-def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
-    """Merge the runs of one model into one row.
-
-    For `numbers`, the row has means, and standard deviations under `<name>_std`. For other keys, it has the value, or
-    the distinct values joined by commas. `seed` lists the seeds; `seeds` is their number.
+    value: None if a run lacks the number. std: None in that case as well, and for a single run.
     """
-    row = {key: _agreed([row.get(key) for row in rows]) for key in rows[0] if key not in numbers}
-    for name in numbers:
-        values = [row.get(name) for row in rows]
-        row |= {name: mean(values), f"{name}_std": standard_deviation(values)}
-    seeds = [row.get("seed") for row in rows]
-    return {**row, "seed": seeds[0] if len(rows) == 1 else " ".join(map(str, seeds)), "seeds": len(rows)}
+
+    value: float | None = None
+    std: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float | None]) -> Mean:
+        """Return the mean of one value a run. If all are equal, it is exactly their value."""
+        numbers = [value for value in values if value is not None]
+        if len(numbers) < len(values):
+            return cls()
+        value = numbers[0] if len(set(numbers)) == 1 else statistics.fmean(numbers)
+        std = statistics.stdev(numbers) if len(numbers) > 1 else None
+        return cls(value, std)
+
+    def format(self, decimals: int) -> str:
+        """Return text like `26.75 ± 0.31`, or `26.75` without a deviation; "" for a missing number.
+
+        There are more decimals than requested if the first digit of the deviation needs them.
+        """
+        if self.value is None:
+            return ""
+        if not self.std:
+            return f"{self.value:.{decimals}f}"
+        decimals = max(decimals, -math.floor(math.log10(self.std)))
+        return f"{self.value:.{decimals}f} ± {self.std:.{decimals}f}"
 
 
-def merged_summary(summaries: Sequence[Row]) -> Row:
-    """Merge the summaries of one model's runs into one row; the number of updates is rounded to an integer."""
-    summary = merged(summaries, LEARNING)
-    return {**summary, "updates": round(summary["updates"])}
+def group_by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Return results by their model, in the order in which models first occur."""
+    by_model: dict[str, list[Result]] = {}
+    for result in results:
+        by_model.setdefault(result["model"], []).append(result)
+    return by_model
 
 
-def _agreed(values: Sequence[Any]) -> Any:
-    different = [value for index, value in enumerate(values) if value not in values[:index]]
-    return different[0] if len(different) == 1 else ", ".join(map(str, different))
+def merge_summaries(summaries: Sequence[Result]) -> Result:
+    """Return the summaries of a model's runs as one.
 
-
-def with_deviation(value: float | None, std: float | None, decimals: int) -> str:
-    """Format a number like `26.75 ± 0.31`; only the number without a deviation, and "" for a missing number.
-
-    There are more decimals than requested if the first digit of the deviation needs them.
+    The numbers of `LEARNING` become a `Mean`. Any other key keeps its value, or the distinct values joined by commas;
+    `seed` has all seeds, and `seeds` is their number.
     """
-    if value is None:
-        return ""
-    if not std:
-        return f"{value:.{decimals}f}"
-    decimals = max(decimals, -math.floor(math.log10(std)))
-    return f"{value:.{decimals}f} ± {std:.{decimals}f}"
+    merged: Result = {}
+    for key in summaries[0]:
+        distinct_values: list[Any] = []
+        for summary in summaries:
+            if summary.get(key) not in distinct_values:
+                distinct_values.append(summary.get(key))
+        merged[key] = (
+            distinct_values[0] if len(distinct_values) == 1 else ", ".join(map(str, distinct_values))
+        )
+
+    for name in LEARNING:
+        merged[name] = Mean.of([summary.get(name) for summary in summaries])
+    merged["seed"] = " ".join(str(summary["seed"]) for summary in summaries)
+    merged["seeds"] = len(summaries)
+    return merged
+
+
+def sentence_rows(score: Result, mode: str) -> list[Result]:
+    """Return the sentences of a run's scores: all, or with mode `no_unk` those without unknown words."""
+    rows: list[Result] = score["by_sentence" if mode == "all" else "by_sentence_no_unk"]
+    return rows
+
+
+def sentence_counts(score: Result, mode: str) -> list[BleuCounts]:
+    """Return each sentence's counts for BLEU, of the same sentences as `sentence_rows`."""
+    return [BleuCounts.from_dict(row) for row in sentence_rows(score, mode)]

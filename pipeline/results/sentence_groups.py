@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,94 +9,105 @@ from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.text import SentenceLength
-from pipeline.results.bootstrap import Bootstrap, interval
+from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 
 Rows = Sequence[Mapping[str, Any]]
-"""The list `by_sentence` of a score."""
+"""The list `by_sentence` of a score: a sentence's counts for BLEU, its lengths and its unknown words."""
 
 _NO_INTERVAL = Bootstrap(0, 0)
 
 
 @dataclass(frozen=True)
-class Point:
-    """Corpus BLEU of the sentences that belong to one place on the axis; None if there are none.
+class BleuPoint:
+    """Corpus BLEU of the sentences at one position of an axis; None if there are none."""
 
-    `interval` is the bootstrap 95% interval over these sentences.
-    """
-
-    place: int
+    x: int
     sentences: int
+    """Their number."""
     bleu: float | None
     interval: tuple[float, float] | None
+    """95% bootstrap interval over these sentences."""
 
     @classmethod
-    def of(cls, place: int, rows: Rows, bootstrap: Bootstrap) -> Point:
-        """Make the point of some sentences."""
+    def from_rows(cls, x: int, rows: Rows, bootstrap: Bootstrap) -> BleuPoint:
+        """Compute the BLEU of some sentences."""
         if not rows:
-            return cls(place, 0, None, None)
-        counts = [*map(BleuCounts.from_dict, rows)]
-        return cls(place, len(rows), sum_counts(counts).bleu, interval([counts], bootstrap))
+            return cls(x, 0, None, None)
+        counts = [BleuCounts.from_dict(row) for row in rows]
+        return cls(x, len(rows), sum_counts(counts).bleu, bootstrap_interval([counts], bootstrap))
 
 
-def groups(
+def bleu_by_rank(
     rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL
-) -> tuple[list[Point], list[float]]:
-    """Sort the sentences by `keys` and cut them into groups of equal size (Sutskever et al., 2014, Figure 3).
+) -> tuple[list[BleuPoint], list[float]]:
+    """Sort the sentences by `keys`, and compute BLEU of `count` equal groups (Sutskever et al., 2014, Figure 3).
 
-    Sizes differ by at most one. Sentences with equal keys stay in the order of the text. Sentences without words are
-    left out. If there are fewer sentences than groups, each sentence is a group.
+    Group sizes differ by at most one. Sentences with equal keys stay in the order of the text. Sentences without words
+    are left out. If there are fewer sentences than groups, each sentence is a group.
 
     Returns:
-        The groups; and the first key of the first one, then the last key of each.
+        The points of the groups; and the groups' boundaries: the smallest key of all, then the largest of each group.
     """
-    filled = [place for place, row in enumerate(rows) if row["source_length"]]
-    order = sorted(filled, key=lambda place: keys[place])
-    bounds = dict.fromkeys(round(part * len(order) / count) for part in range(count + 1))
-    parts = [order[start:stop] for start, stop in pairwise(bounds)]
-    points = [Point.of(index, [rows[place] for place in part], bootstrap) for index, part in enumerate(parts)]
-    return points, [keys[place] for place in [*order[:1], *(part[-1] for part in parts)]]
+    filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
+    sorted_lines = sorted(filled_lines, key=lambda line: keys[line])
+    boundaries = [keys[line] for line in sorted_lines[:1]]
+
+    # 10 sentences in 4 groups: cut at 0, 2, 5, 8, 10; few sentences cut at the same place twice
+    cuts = dict.fromkeys(round(group * len(sorted_lines) / count) for group in range(count + 1))
+    points: list[BleuPoint] = []
+    for start, stop in pairwise(cuts):
+        group_rows = [rows[line] for line in sorted_lines[start:stop]]
+        points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
+        boundaries.append(keys[sorted_lines[stop - 1]])
+    return points, boundaries
 
 
-def by_length(
+def bleu_by_length(
     rows: Rows,
     window: int,
     max_words: int,
     length: SentenceLength = "source",
     bootstrap: Bootstrap = _NO_INTERVAL,
-) -> list[Point]:
-    """Compute corpus BLEU of the sentences within a window around each length (Figure 2).
+) -> list[BleuPoint]:
+    """Compute BLEU of the sentences within a window around each length (Figure 2).
 
-    The window of length x holds `window` lengths, from x - window // 2 on (Cho et al., 2014b, use 10). `length` chooses
-    the length of source, reference or both; with `both`, both lengths must be within the window. Lengths run from the
-    shortest to the longest sentence, at most to `max_words`. An empty window has no score.
+    Args:
+        rows: the sentences; those without words are left out.
+        window: how many lengths a point covers, from x - window // 2 on (10 in Cho et al., 2014b).
+        max_words: the largest x. The points go from the shortest to the longest sentence; some may have no sentences.
+        length: whose words are counted. With "both", source and reference must be within the window.
+        bootstrap: of the intervals.
     """
-    filled = within(rows, 1, sys.maxsize, length)
-    lengths = [row[f"{side}_length"] for row in filled for side in sides_of(length)]
+    sides = counted_sides(length)
+    filled_rows = [row for row in rows if all(row[f"{side}_length"] > 0 for side in sides)]
+    lengths = [row[f"{side}_length"] for row in filled_rows for side in sides]
     points = []
-    for place in range(min(lengths, default=1), min(max(lengths, default=0), max_words) + 1):
-        first = place - window // 2
-        points.append(Point.of(place, within(filled, first, first + window - 1, length), bootstrap))
+    for x in range(min(lengths, default=1), min(max(lengths, default=0), max_words) + 1):
+        min_length = x - window // 2
+        window_rows = select_by_length(filled_rows, min_length, min_length + window - 1, length)
+        points.append(BleuPoint.from_rows(x, window_rows, bootstrap))
     return points
 
 
-def within(rows: Rows, least: int, most: int, length: SentenceLength) -> Rows:
-    """Return the sentences of so many words. For `length`, see `by_length`."""
-    sides = sides_of(length)
-    return [row for row in rows if all(least <= row[f"{side}_length"] <= most for side in sides)]
+def select_by_length(rows: Rows, min_words: int, max_words: int, length: SentenceLength) -> Rows:
+    """Return the sentences with `min_words` to `max_words` words on the counted side, or on both."""
+    sides = counted_sides(length)
+    return [row for row in rows if all(min_words <= row[f"{side}_length"] <= max_words for side in sides)]
 
 
-def sides_of(length: SentenceLength) -> tuple[str, ...]:
-    """Return the sides whose lengths count."""
+def counted_sides(length: SentenceLength) -> tuple[str, ...]:
+    """Return the sides whose words are counted."""
     return ("source", "reference") if length == "both" else (length,)
 
 
-def by_unknown_words(rows: Rows, most: int, bootstrap: Bootstrap) -> list[Point]:
-    """Compute corpus BLEU of the sentences whose source has at most n unknown words, for n from 0 to `most`.
+def bleu_by_unknown_words(rows: Rows, max_unknown: int, bootstrap: Bootstrap) -> list[BleuPoint]:
+    """Compute BLEU of the sentences with at most x unknown source words, for x from 0 to `max_unknown`.
 
-    The points end at the first n that includes all sentences.
+    The points end at the first x that covers all sentences.
     """
-    last = min(most, max((row["source_unknown"] for row in rows), default=-1))
-    return [
-        Point.of(allowed, [row for row in rows if row["source_unknown"] <= allowed], bootstrap)
-        for allowed in range(last + 1)
-    ]
+    highest_count = max((row["source_unknown"] for row in rows), default=-1)
+    points = []
+    for x in range(min(max_unknown, highest_count) + 1):
+        selected_rows = [row for row in rows if row["source_unknown"] <= x]
+        points.append(BleuPoint.from_rows(x, selected_rows, bootstrap))
+    return points

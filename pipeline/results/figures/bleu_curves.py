@@ -1,14 +1,14 @@
-"""Figure 2, drawn as in the paper, and BLEU against unknown words, drawn alike (2014b, Fig. 4c).
+"""Figure 2, plotted as in the paper, and BLEU against unknown words in the same way (2014b, Fig. 4c).
 
-A panel below shows how many sentences stand behind the points; bands are 95% intervals.
+A panel below shows the number of sentences of each point; bands are 95% bootstrap intervals.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,148 +17,208 @@ from matplotlib.ticker import MaxNLocator
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.labels import label
-from pipeline.results.figures.styles import line_of
-from pipeline.results.sentence_groups import Point, Rows, by_length, by_unknown_words, sides_of
+from pipeline.results.figures.style import PointLabel, add_grid, line_style, write_labels
+from pipeline.results.inputs import Inputs
+from pipeline.results.seeds import Result
+from pipeline.results.sentence_groups import BleuPoint, bleu_by_length, bleu_by_unknown_words, counted_sides
 
-Scores = Mapping[str, Mapping[str, Any]]
-"""Ids of models to what `score` wrote."""
-
-# the paper's axis says "Sentence length"; where it is not the source's, ours says whose
-_LENGTHS = {
-    "source": "Sentence length",
+_LENGTH_TITLES = {
+    "source": "Sentence length",  # as in the paper
     "reference": "Sentence length (reference)",
     "both": "Sentence length (source and reference)",
 }
-Curve = tuple[str, str, list[tuple[int, float]]]
-"""Label, colour and points."""
-_BAND = 0.15
-_PAPERS_TOP = 30
-FEWEST = 10
-"""Sentences that a point needs: BLEU of fewer says little."""
+_BAND_OPACITY = 0.15
+_PAPER_AXIS_END = 30
+MIN_SENTENCES = 10
+"""A point needs so many sentences: BLEU of fewer says little."""
 
 
-def figure2(scores: Scores, settings: ReportSettings, limits: Iterable[int] = ()) -> Figure:
-    """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
+class BleuCurve(NamedTuple):
+    """The points of a system; those without sentences enough are not drawn."""
 
-    Curves follow `figure2_models`, behind them any other system that has scores, such as Moses; the points are those of
-    `by_length` that have at least `FEWEST` sentences.
+    system: str
+    points: list[BleuPoint]
+
+
+class Panels(NamedTuple):
+    """The panel of the curves, and the one below it with the numbers of sentences."""
+
+    figure: Figure
+    curves: Axes
+    sentences: Axes
+
+
+def plot_bleu_by_length(inputs: Inputs) -> Figure:
+    """Plot Figure 2 of a package; the longest training sentences of its models are marked."""
+    models = inputs.config.models
+    limits = {models[name].max_words for name in inputs.settings.figure2_models if name in models}
+    return make_figure2(inputs.figure2_scores(), inputs.settings, limits)
+
+
+def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
+    """Plot the figure of unknown words of a package."""
+    return make_unknown_words_figure(inputs.figure2_scores(), inputs.settings)
+
+
+def make_figure2(
+    scores: Mapping[str, Result], settings: ReportSettings, limits: Iterable[int] = ()
+) -> Figure:
+    """Make Figure 2: BLEU on the test set against the length of the sentences.
 
     Args:
-        scores: of the models.
-        settings: which models in which order, window, end of the axis, bootstrap.
-        limits: words up to which models were trained, which are marked.
+        scores: of the models of Figure 2 and of other systems, whose curves come last.
+        settings: models and their order, window, end of the axis, bootstrap.
+        limits: maximum lengths of training sentences, which are marked.
     """
-    window, longest, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
-    bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    rows = scores[settings.figure2_models[0]]["by_sentence"]
-    found = Counter(max(row[f"{side}_length"] for side in sides_of(length)) for row in rows)
-    numbers = {words: found[words] for words in range(1, longest + 1)}
-    with figure_style():
-        figure, axes, below = _panels(numbers, "per length")
-        curves = _draw(
-            axes, scores, settings, lambda rows: by_length(rows, window, longest, length, bootstrap)
-        )
-        # the paper's axis, and half a length more: the last bar below is as wide as the others
-        axes.set_xlim(0, longest + 0.5)
-        axes.set_xticks(range(0, longest + 1, 10 if longest >= 40 else 5))
-        _frame(axes, curves, f"Windows of {window} lengths with {FEWEST} sentences or more", settings)
-        for words in sorted(set(limits)):
-            if words <= longest:
-                _mark(axes, words)
-        below.set_xlabel(_LENGTHS[length])
-    return figure
+    window, max_words, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
+    bootstrap = Bootstrap.from_settings(settings)
 
-
-def unknown_words(scores: Scores, settings: ReportSettings) -> Figure:
-    """BLEU of the sentences with at most so many words that the models do not know, for the models of Figure 2.
-
-    The first model's vocabulary says which: other systems have none.
-    """
-    most, bootstrap = (
-        settings.unknown_words_most,
-        Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed),
-    )
-    first = scores[settings.figure2_models[0]]["by_sentence"]
-
-    def curve(rows: Rows) -> list[Point]:
-        counted = [
-            {**row, "source_unknown": one["source_unknown"]} for row, one in zip(rows, first, strict=True)
-        ]
-        return by_unknown_words(counted, most, bootstrap)
-
-    with figure_style():
-        numbers = {point.place: point.sentences for point in curve(first)}
-        figure, axes, below = _panels(numbers, "with at most")
-        curves = _draw(axes, scores, settings, curve, marker="o")
-        axes.set_xlim(-0.5, len(numbers) - 0.5)
-        _frame(axes, curves, "Sentences with at most so many", settings)
-        below.xaxis.set_major_locator(MaxNLocator(integer=True))
-        below.set_xlabel("Unknown words in the source")
-    return figure
-
-
-def _panels(numbers: Mapping[int, int], which: str) -> tuple[Figure, Axes, Axes]:
-    """A figure with a panel for curves, and one below with numbers of sentences."""
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    below.bar(list(numbers), list(numbers.values()), width=0.8, color="0.55")
-    below.set_ylabel(f"Sentences\n{which}", fontsize=8)
-    below.tick_params(axis="y", labelsize=8)
-    below.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    return figure, axes, below
-
-
-def _draw(
-    axes: Axes, scores: Scores, settings: ReportSettings, curve: Callable[[Rows], list[Point]], **style: Any
-) -> list[Curve]:
-    """Draw each model's curve and band."""
+    # 1. the points
     curves = []
-    for model in dict.fromkeys([*settings.figure2_models, *scores]):
-        line = line_of(model, settings)
-        points, name = curve(scores[model]["by_sentence"]), settings.label(model)
-        known = draw_curve(axes, points, label=name, linewidth=2, **line, **style)
-        curves.append((name, line["color"], known))
-    return curves
+    for system in _order_systems(scores, settings):
+        rows = scores[system]["by_sentence"]
+        curves.append(BleuCurve(system, bleu_by_length(rows, window, max_words, length, bootstrap)))
+    sides = counted_sides(length)
+    lengths = Counter(
+        max(row[f"{side}_length"] for side in sides)
+        for row in scores[settings.figure2_models[0]]["by_sentence"]
+    )
+    sentence_counts = {words: lengths[words] for words in range(1, max_words + 1)}
+
+    # 2. the panels
+    with figure_style():
+        panels = _make_panels(sentence_counts, "per length")
+        _draw_curves(panels.curves, curves, settings)
+        # the paper's axis, and half a length more, so that the last bar is as wide as the others
+        panels.curves.set_xlim(0, max_words + 0.5)
+        panels.curves.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
+        title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
+        _finish_axes(panels.curves, curves, title, settings)
+        for words in sorted(set(limits)):
+            if words <= max_words:
+                _mark_limit(panels.curves, words)
+        panels.sentences.set_xlabel(_LENGTH_TITLES[length])
+    return panels.figure
 
 
-def draw_curve(axes: Axes, points: Sequence[Point], color: str, **style: Any) -> list[tuple[int, float]]:
-    """Draw the points with sentences enough and their band; return these points."""
-    places = [point.place for point in points]
-    enough = [point if point.sentences >= FEWEST else None for point in points]
-    values = [math.nan if point is None or point.bleu is None else point.bleu for point in enough]
-    bounds = [point.interval if point and point.interval else (math.nan, math.nan) for point in enough]
-    if any(point and point.interval for point in enough):
-        low, high = zip(*bounds, strict=True)
-        axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
-    axes.plot(places, values, color=color, **style)
-    return [(place, value) for place, value in zip(places, values, strict=True) if not math.isnan(value)]
+def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSettings) -> Figure:
+    """Make the figure of BLEU on the sentences with at most so many unknown source words.
+
+    The vocabulary of the first model of Figure 2 says which words are unknown, since other systems have none.
+    """
+    # 1. the points
+    bootstrap = Bootstrap.from_settings(settings)
+    model_rows = scores[settings.figure2_models[0]]["by_sentence"]
+    curves = []
+    for system in _order_systems(scores, settings):
+        rows = []
+        for row, model_row in zip(scores[system]["by_sentence"], model_rows, strict=True):
+            rows.append({**row, "source_unknown": model_row["source_unknown"]})
+        points = bleu_by_unknown_words(rows, settings.unknown_words_most, bootstrap)
+        curves.append(BleuCurve(system, points))
+    sentence_counts = {point.x: point.sentences for point in curves[0].points}
+
+    # 2. the panels
+    with figure_style():
+        panels = _make_panels(sentence_counts, "with at most")
+        _draw_curves(panels.curves, curves, settings, marker="o")
+        panels.curves.set_xlim(-0.5, len(sentence_counts) - 0.5)
+        _finish_axes(panels.curves, curves, "Sentences with at most so many", settings)
+        panels.sentences.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panels.sentences.set_xlabel("Unknown words in the source")
+    return panels.figure
 
 
-def _frame(axes: Axes, curves: Sequence[Curve], what: str, settings: ReportSettings) -> None:
-    """Axes, labels at the ends of the curves or of the axis if that is near, and above them what a point is."""
-    highest = max((bleu for _, _, points in curves for _, bleu in points), default=0)
-    # the paper's axis ends at 30; a better score moves the end up to the next ten
-    top = max(_PAPERS_TOP, min(100, 10 * math.ceil(highest / 10)))
-    axes.set_ylim(0, top)
-    axes.set_yticks(range(0, top + 1, 5 if top <= 50 else 10))
+def _order_systems(scores: Mapping[str, Result], settings: ReportSettings) -> list[str]:
+    """Return the models of Figure 2 in its order, then the other systems."""
+    return list(dict.fromkeys([*settings.figure2_models, *scores]))
+
+
+def _make_panels(sentence_counts: Mapping[int, int], title: str) -> Panels:
+    """Return a figure with a panel for curves, and one below it with bars of the numbers of sentences."""
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    curve_axes, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    bar_axes.bar(list(sentence_counts), list(sentence_counts.values()), width=0.8, color="0.55")
+    bar_axes.set_ylabel(f"Sentences\n{title}", fontsize=8)
+    bar_axes.tick_params(axis="y", labelsize=8)
+    bar_axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    return Panels(figure, curve_axes, bar_axes)
+
+
+def _draw_curves(
+    axes: Axes, curves: Sequence[BleuCurve], settings: ReportSettings, marker: str | None = None
+) -> None:
+    """Draw each system's curve and band."""
+    for curve in curves:
+        draw_bleu_curve(
+            axes,
+            curve.points,
+            label=settings.label(curve.system),
+            linewidth=2,
+            marker=marker,
+            **line_style(curve.system, settings),
+        )
+
+
+def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
+    """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
+    xs = [point.x for point in points]
+    values = []
+    lows = []
+    highs = []
+    for point in points:
+        is_drawn = has_enough_sentences(point)
+        low, high = point.interval if is_drawn and point.interval else (math.nan, math.nan)
+        values.append(point.bleu if is_drawn and point.bleu is not None else math.nan)
+        lows.append(low)
+        highs.append(high)
+    if not all(map(math.isnan, lows)):
+        axes.fill_between(xs, lows, highs, color=color, alpha=_BAND_OPACITY, linewidth=0)
+    axes.plot(xs, values, color=color, **style)
+
+
+def has_enough_sentences(point: BleuPoint) -> bool:
+    """Return whether a point is drawn."""
+    return point.sentences >= MIN_SENTENCES
+
+
+def _finish_axes(axes: Axes, curves: Sequence[BleuCurve], title: str, settings: ReportSettings) -> None:
+    """Set the BLEU axis, and write a label at the end of each curve and the title above.
+
+    title: what a point is.
+    """
+    # 1. the end of each curve, and the highest score
+    labels = []
+    highest_bleu = 0.0
+    for curve in curves:
+        drawn_points = [(point.x, point.bleu or 0.0) for point in curve.points if has_enough_sentences(point)]
+        if drawn_points:
+            end_x, end_bleu = drawn_points[-1]
+            color = line_style(curve.system, settings)["color"]
+            labels.append(PointLabel(end_x, end_bleu, settings.label(curve.system), color))
+            highest_bleu = max([highest_bleu, *(bleu for _, bleu in drawn_points)])
+
+    # 2. the paper's axis; a better score moves its end up to the next ten
+    axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))
+    axes.set_ylim(0, axis_end)
+    axes.set_yticks(range(0, axis_end + 1, 5 if axis_end <= 50 else 10))
     axes.set_ylabel("BLEU score")
-    axes.grid(color="0.85", linewidth=0.6)
-    axes.set_axisbelow(True)
-    ends = [(*points[-1], name, color) for name, color, points in curves if points]
-    label(axes, ends, letters=18, line=0.045, near=0.2, fontsize="small")
-    samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-    bands = f"; 95% bootstrap intervals ({samples:,} samples, seed {seed})" if samples else ""
-    axes.set_title(what + bands, loc="left", fontsize=8, color="0.35", pad=18)
+    add_grid(axes)
+
+    # 3. texts
+    write_labels(axes, labels, line_letters=18, line_height=0.045, margin=0.2, fontsize="small")
+    if settings.bootstrap_samples:
+        title += f"; 95% bootstrap intervals ({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed})"
+    axes.set_title(title, loc="left", fontsize=8, color="0.35", pad=18)
 
 
-def _mark(axes: Axes, words: int) -> None:
-    """The length up to which models were trained."""
+def _mark_limit(axes: Axes, words: int) -> None:
+    """Mark the length up to which models were trained."""
     axes.axvline(words, color="0.45", linewidth=0.9, linestyle=(0, (1, 2)), zorder=0.9)
     axes.annotate(
         f"trained up to {words}",
-        (words, axes.get_ylim()[1]),
-        (0, 3),
+        xy=(words, axes.get_ylim()[1]),
+        xytext=(0, 3),
         textcoords="offset points",
         ha="center",
         fontsize=8,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,90 +10,100 @@ from matplotlib.figure import Figure
 from nmt.evaluation.translations import TranslationRecord
 from nmt.plots.sentence import GAP_INCHES, AttentionPanel
 from nmt.plots.style import figure_style
-from pipeline.results.example_sentences import papers_own
+from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
 
-PANELS = 4
+PANEL_COUNT = 4
+
+
+def plot_attention(inputs: Inputs) -> Figure:
+    """Plot Figure 3 of a package: (a) is any sentence, (b)-(d) are the first paper's own if the test set has them."""
+    settings = inputs.settings
+    model = settings.figure3_model or ""
+    records = choose_sentences(
+        all_records=inputs.system_translations(model, "all"),
+        no_unk_records=inputs.system_translations(model, "no_unk"),
+        limits=settings.figure3_words,
+        seed=settings.figure3_seed,
+        openings=next(iter(inputs.papers.values())).openings,
+    )
+    return make_figure3(records)
 
 
 def choose_sentences(
-    everything: Sequence[TranslationRecord],
-    known: Sequence[TranslationRecord],
+    all_records: Sequence[TranslationRecord],
+    no_unk_records: Sequence[TranslationRecord],
     limits: Sequence[int],
     seed: int,
     openings: Sequence[str] = (),
 ) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
-    (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
-    from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
-    there are too few, they come from `known` of any length, then from `everything`. (a) is any other
-    sentence, of those lengths if there is one.
+    (b)-(d) are the paper's own, which begin with `openings`, if the test set has them. Others are sampled from the
+    sentences without unknown words, with `limits[0]` to `limits[1]` words of source. If there are too few, they come
+    from those of any length, then from all sentences. (a) is any other sentence, of these lengths if there is one.
     """
+    # 1. pools of sentences in random order; the generator is used in this order
     generator = np.random.Generator(np.random.PCG64(seed))
-    pools = [
-        _shuffled([record for record in known if _fits(record, limits)], generator),
-        _shuffled([record for record in everything if _fits(record, limits)], generator),
-        _shuffled(known, generator),
-        _shuffled(everything, generator),
-    ]
-    aligned = [record for record in (*known, *everything) if record.alignment]
-    samples = _first_distinct([papers_own(aligned, openings), pools[0], pools[2], pools[3]], PANELS - 1, [])
-    arbitrary = _first_distinct([pools[1], pools[3]], 1, samples)
-    return arbitrary + samples
+    no_unk_of_length = _shuffle(_select_lengths(no_unk_records, limits), generator)
+    all_of_length = _shuffle(_select_lengths(all_records, limits), generator)
+    no_unk_of_any_length = _shuffle(no_unk_records, generator)
+    all_of_any_length = _shuffle(all_records, generator)
+
+    # 2. the paper's own, of those with attention
+    candidates = [record for record in [*no_unk_records, *all_records] if record.alignment]
+    sources = [record.source for record in candidates]
+    paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]
+
+    # 3. panels (b) to (d), then panel (a)
+    samples: list[TranslationRecord] = []
+    for pool in (paper_records, no_unk_of_length, no_unk_of_any_length, all_of_any_length):
+        _fill_up(samples, pool, PANEL_COUNT - 1)
+    panels = list(samples)
+    for pool in (all_of_length, all_of_any_length):
+        _fill_up(panels, pool, len(samples) + 1)
+    return panels[len(samples) :] + samples
 
 
-def _fits(record: TranslationRecord, limits: Sequence[int]) -> bool:
-    return limits[0] <= len(record.source) <= limits[1]
+def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int]) -> list[TranslationRecord]:
+    return [record for record in records if limits[0] <= len(record.source) <= limits[1]]
 
 
-def _shuffled(
-    records: Sequence[TranslationRecord], generator: np.random.Generator
-) -> list[TranslationRecord]:
+def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generator) -> list[TranslationRecord]:
+    """Return the records with attention in a random order."""
     return [records[index] for index in generator.permutation(len(records)) if records[index].alignment]
 
 
-def _first_distinct(
-    pools: Sequence[Sequence[TranslationRecord]], count: int, taken: Sequence[TranslationRecord]
-) -> list[TranslationRecord]:
-    chosen: list[TranslationRecord] = []
-    for record in (record for pool in pools for record in pool):
-        if len(chosen) < count and record.line not in {other.line for other in (*chosen, *taken)}:
-            chosen.append(record)
-    return chosen
+def _fill_up(chosen_records: list[TranslationRecord], pool: Sequence[TranslationRecord], count: int) -> None:
+    """Append records of other lines from the pool until there are `count`, or no more."""
+    for record in pool:
+        chosen_lines = {chosen.line for chosen in chosen_records}
+        if len(chosen_records) < count and record.line not in chosen_lines:
+            chosen_records.append(record)
 
 
-def figure3(records: Sequence[TranslationRecord]) -> Figure:
-    """Figure 3: up to four alignment matrices, (a)-(d), source words along x, generated words along y.
+def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
+    """Make Figure 3: up to four matrices, (a)-(d), with source words along x and generated words along y.
 
-    A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1
-    white. Sentences of up to 40 words get pixels of the same size.
+    A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1 white.
+    Sentences of up to 40 words get pixels of the same size.
     """
     with figure_style():
-        panels = [_panel(record) for record in records]
-        columns = [panels[0::2], panels[1::2]]
-        rows = [panels[0:2], panels[2:4]]
-        widths = [max((panel.width for panel in column), default=0.0) for column in columns]
-        heights = [max((panel.height for panel in row), default=0.0) for row in rows]
-        size = (sum(widths) + 3 * GAP_INCHES, sum(heights) + 3 * GAP_INCHES)
-        figure = Figure(figsize=size)
+        panels = []
+        for record in records:
+            weights = np.asarray(record.alignment, dtype=np.float64)  # (target words, source words), with EOS
+            panels.append(AttentionPanel.of(weights, record.source, record.target))
+
+        # in inches: a column is as wide as its widest panel, a row as high as its highest
+        column_widths = [max((panel.width for panel in panels[column::2]), default=0.0) for column in (0, 1)]
+        row_heights = [max((panel.height for panel in panels[row : row + 2]), default=0.0) for row in (0, 2)]
+        total_height = sum(row_heights) + 3 * GAP_INCHES
+        figure = Figure(figsize=(sum(column_widths) + 3 * GAP_INCHES, total_height))
+
         for index, panel in enumerate(panels):
             row, column = divmod(index, 2)
-            right = sum(widths[: column + 1]) + (column + 1) * GAP_INCHES
-            right -= (widths[column] - panel.width) / 2
-            top = size[1] - sum(heights[:row]) - (row + 1) * GAP_INCHES
+            right = sum(column_widths[: column + 1]) + (column + 1) * GAP_INCHES
+            right -= (column_widths[column] - panel.width) / 2  # in the middle of its column
+            top = total_height - sum(row_heights[:row]) - (row + 1) * GAP_INCHES
             panel.draw(figure, right, top, f"({'abcd'[index]})")
     return figure
-
-
-def _panel(record: TranslationRecord) -> AttentionPanel:
-    return AttentionPanel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)
-
-
-def draw(inputs: Inputs) -> Figure:
-    """Return Figure 3: panel (a) shows any sentence, (b)-(d) the first paper's own if the test set has them."""
-    settings = inputs.settings
-    model = settings.figure3_model or ""
-    everything, known = (inputs.translations(model, mode) for mode in ("all", "no_unk"))
-    own = next(iter(inputs.papers.values())).openings
-    return figure3(choose_sentences(everything, known, settings.figure3_words, settings.figure3_seed, own))

@@ -1,4 +1,4 @@
-"""The learning curves of all runs: NLL against updates, on the development text and while training."""
+"""The learning curves of all runs: NLL against updates, on the development text and on training batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nmt.plots.style import figure_style
 from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import read_history
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.styles import line_of
+from pipeline.results.figures.style import add_grid, line_style
 from pipeline.results.inputs import Inputs
 
 Points = tuple[tuple[int, float], ...]
@@ -25,86 +25,96 @@ Points = tuple[tuple[int, float], ...]
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
-_NAMES_A_LINE = 3
-_PANELS = (("development", "Development NLL"), ("training", "Training NLL"))
+_LEGEND_COLUMNS = 3
 
 
 @dataclass(frozen=True)
-class Curves:
-    """What one run's history says.
-
-    development: on the development text at each validation; training: mean over each window of updates, on the
-    batches just trained on.
-    """
+class RunCurves:
+    """What a run's history says."""
 
     model: str
     seed: int
     continue_from: str | None
     development: Points
+    """On the development text, at each validation."""
     training: Points
+    """On the batches just trained on, as mean over each window of updates."""
 
 
-def read_curves(files: Sequence[tuple[Path, Path]]) -> list[Curves]:
-    """The curves of runs, each given by its summary and history; in the order given.
+def plot_learning_curves(inputs: Inputs) -> Figure:
+    """Plot the figure of a package."""
+    run_file = inputs.package.run_file
+    files = [(run_file(run, SUMMARY), run_file(run, HISTORY)) for run in inputs.runs]
+    return make_learning_curves(read_curves(files), inputs.settings)
 
-    A run that continues another's starts where that one's curves end: its own history begins after that.
+
+def read_curves(files: Sequence[tuple[Path, Path]]) -> list[RunCurves]:
+    """Return the curves of runs, each given by the paths of its summary and history, in the same order.
+
+    A run that continues another starts at the end of that one's curves, since its own history begins after that.
     """
-    own = [_read(read_json(summary), list(read_history(history))) for summary, history in files]
-    by_run = {(curves.model, curves.seed): curves for curves in own}
-    return [_joined(curves, by_run.get((curves.continue_from or "", curves.seed))) for curves in own]
+    # 1. the curves of each history
+    curves_by_run: dict[tuple[str, int], RunCurves] = {}
+    for summary_path, history_path in files:
+        summary, lines = read_json(summary_path), list(read_history(history_path))
+        model, seed = summary["model"], summary["seed"]
+        curves_by_run[model, seed] = RunCurves(
+            model=model,
+            seed=seed,
+            continue_from=summary["continue_from"],
+            development=_finite_points(lines, "dev_nll"),
+            training=_finite_points(lines, "train_nll"),
+        )
+
+    # 2. joined to those that they continue
+    joined_curves = []
+    for curves in curves_by_run.values():
+        base = curves_by_run.get((curves.continue_from or "", curves.seed))
+        if base is not None:
+            development = _continue_points(base.development, curves.development)
+            training = _continue_points(base.training, curves.training)
+            curves = replace(curves, development=development, training=training)
+        joined_curves.append(curves)
+    return joined_curves
 
 
-def _read(summary: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> Curves:
-    return Curves(
-        summary["model"],
-        summary["seed"],
-        summary["continue_from"],
-        development=_points(lines, "dev_nll"),
-        training=_points(lines, "train_nll"),
-    )
+def _finite_points(lines: Sequence[Mapping[str, Any]], key: str) -> Points:
+    """Return the finite values of a key, which only some lines of a history have."""
+    points = []
+    for line in lines:
+        nll = line.get(key)
+        if nll is not None and math.isfinite(nll):
+            points.append((line["update"], nll))
+    return tuple(points)
 
 
-def _points(lines: Sequence[Mapping[str, Any]], key: str) -> Points:
-    """The finite values of a key; a line of the history has some of the keys."""
-    found = [(line["update"], line[key]) for line in lines if line.get(key) is not None]
-    return tuple((update, nll) for update, nll in found if math.isfinite(nll))
+def _continue_points(base_points: Points, points: Points) -> Points:
+    """Return a continued run's points, after the last point of the base if there is a gap between them."""
+    has_gap = base_points and (not points or points[0][0] > base_points[-1][0])
+    return (base_points[-1], *points) if has_gap else points
 
 
-def _joined(curves: Curves, base: Curves | None) -> Curves:
-    if base is None:
-        return curves
-    return replace(
-        curves,
-        development=_after(base.development, curves.development),
-        training=_after(base.training, curves.training),
-    )
+def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) -> Figure:
+    """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
-
-def _after(before: Points, points: Points) -> Points:
-    """The points, with the last one before them in front if there is a gap."""
-    return points if not before or (points and points[0][0] <= before[-1][0]) else (before[-1], *points)
-
-
-def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
-    """NLL in nats per sentence against updates: development text above, training text below.
-
-    One colour and line style per model, several seeds as thin lines of it.
+    A model has one colour and line style; several seeds are thin lines of it.
     """
     models = {run.model for run in runs}
-    height = 2 * _PANEL_HEIGHT + _LEGEND_LINE * math.ceil(len(models) / _NAMES_A_LINE)
+    legend_lines = math.ceil(len(models) / _LEGEND_COLUMNS)
     with figure_style():
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        panels = figure.subplots(2, 1, sharex=True)
-        for axes, (name, title) in zip(panels, _PANELS, strict=True):
-            _draw(axes, runs, name, settings)
-            _frame(axes)
-            axes.set_ylabel(f"{title}\n(nats per sentence)")
-        panels[1].set_xlabel("Updates")
-        # below, where no curve is; lines are long enough to show their style
-        panels[1].legend(
+        size = _WIDTH, 2 * _PANEL_HEIGHT + _LEGEND_LINE * legend_lines
+        figure = Figure(figsize=size, layout="constrained")
+        development_axes, training_axes = figure.subplots(2, 1, sharex=True)
+        _draw_panel(development_axes, runs, [run.development for run in runs], settings)
+        _draw_panel(training_axes, runs, [run.training for run in runs], settings)
+        development_axes.set_ylabel("Development NLL\n(nats per sentence)")
+        training_axes.set_ylabel("Training NLL\n(nats per sentence)")
+        training_axes.set_xlabel("Updates")
+        # below the axes, so that it hides no curve; lines are long enough to show their style
+        training_axes.legend(
             loc="upper center",
             bbox_to_anchor=(0.5, -0.24),
-            ncols=_NAMES_A_LINE,
+            ncols=_LEGEND_COLUMNS,
             fontsize="small",
             frameon=False,
             handlelength=3.2,
@@ -112,30 +122,29 @@ def learning_curves(runs: Sequence[Curves], settings: ReportSettings) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: ReportSettings) -> None:
-    """One panel: every run's curve, labelled once per model."""
-    labelled: set[str] = set()
-    for run in runs:
-        points: Points = getattr(run, name)
-        alone = [other.model for other in runs].count(run.model) == 1
+def _draw_panel(
+    axes: Axes, runs: Sequence[RunCurves], curves: Sequence[Points], settings: ReportSettings
+) -> None:
+    """Draw the curve of every run, with a label for each model."""
+    models = [run.model for run in runs]
+    labelled_models: set[str] = set()
+    for model, points in zip(models, curves, strict=True):
         axes.plot(
             [update for update, _ in points],
             [nll for _, nll in points],
-            linewidth=1.5 if alone else 0.7,
-            label=None if run.model in labelled else settings.label(run.model),
-            **line_of(run.model, settings),
+            linewidth=1.5 if models.count(model) == 1 else 0.7,
+            label=None if model in labelled_models else settings.label(model),
+            **line_style(model, settings),
         )
-        labelled.add(run.model)
+        labelled_models.add(model)
 
-
-def _frame(axes: Axes) -> None:
-    # logarithmic: early updates win a hundred nats, the last ones tenths, and both matter
+    # a logarithmic axis: early updates win a hundred nats, the last ones tenths, and both matter
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     if high > 3 * low:
-        parts = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
-        axes.yaxis.set_major_locator(LogLocator(subs=parts))
-    else:  # these could leave a single number
+        multiples = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
+        axes.yaxis.set_major_locator(LogLocator(subs=multiples))
+    else:  # over a short range these could leave a single tick
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda nll, _: f"{nll:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -143,12 +152,4 @@ def _frame(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda update, _: f"{update:,.0f}"))
     axes.set_xlim(left=0)
-    axes.grid(color="0.85", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def draw(inputs: Inputs) -> Figure:
-    """Return the figure of a package."""
-    run_file = inputs.package.run_file
-    files = [(run_file(run, SUMMARY), run_file(run, HISTORY)) for run in inputs.runs]
-    return learning_curves(read_curves(files), inputs.settings)
+    add_grid(axes)

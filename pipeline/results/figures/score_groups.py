@@ -12,70 +12,81 @@ from nmt.evaluation.translations import split_words
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.styles import line_of
+from pipeline.results.figures.style import add_grid, line_style
 from pipeline.results.inputs import Inputs
-from pipeline.results.sentence_groups import Rows, groups
+from pipeline.results.sentence_groups import Rows, bleu_by_rank
 
-_BAND = 0.12
-
-
-def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: ReportSettings) -> Figure:
-    """Two panels: sentences sorted by the length of their source, and by the average frequency rank of their words.
-
-    Every point is the BLEU of one of `score_groups` groups of equal size, drawn at its middle; ticks carry the lengths
-    and ranks at which groups begin and end. Bands are 95% bootstrap intervals.
-
-    Args:
-        scores: the sentences of each system, of the same lines, by id in the order of the legend.
-        ranks: of each line; empty lines count nothing.
-        settings: number of groups, labels, bootstrap.
-    """
-    with figure_style():
-        figure = Figure(figsize=(9.6, 4.0), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True)
-        lengths = [float(row["source_length"]) for row in next(iter(scores.values()))]
-        _panel(left, scores, lengths, settings)
-        _panel(right, scores, ranks, settings)
-        left.set_xlabel("Test sentences sorted by their length")
-        right.set_xlabel("Test sentences sorted by average word frequency rank")
-        left.set_ylabel("BLEU score")
-        left.legend(fontsize=8, handlelength=3)
-        size = len(ranks) // settings.score_groups
-        bands = "; 95% bootstrap intervals" if settings.bootstrap_samples else ""
-        left.set_title(f"Groups of about {size:,} sentences{bands}", loc="left", fontsize=8, color="0.35")
-    return figure
+_BAND_OPACITY = 0.12
 
 
-def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings) -> None:
-    bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    for system, rows in scores.items():
-        points, bounds = groups(rows, keys, settings.score_groups, bootstrap)
-        line = line_of(system, settings)
-        places = [point.place + 0.5 for point in points]
-        label, values = settings.label(system), [point.bleu or 0 for point in points]
-        axes.plot(places, values, marker="o", markersize=4, label=label, **line)
-        intervals = [point.interval for point in points if point.interval]
-        if intervals:
-            low, high = zip(*intervals, strict=True)
-            axes.fill_between(places, low, high, color=line["color"], alpha=_BAND, linewidth=0)
-        axes.set_xticks(range(len(bounds)), [f"{bound:.0f}" for bound in bounds])
-    axes.set_ylim(bottom=0)
-    axes.grid(color="0.85", linewidth=0.6)
-    axes.set_axisbelow(True)
-
-
-def mean_rank(ranked: Vocabulary, tokens: Sequence[str]) -> float:
-    """Return the mean rank of words or their units, from 1. Unknown ones rank after the last; 0 if no words."""
-    ranks = [len(ranked) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in ranked.ids(tokens)]
-    return sum(ranks) / len(ranks) if ranks else 0.0
-
-
-def draw(inputs: Inputs) -> Figure:
-    """Return the figure of a package; words are ranked on the side that the settings name."""
+def plot_score_groups(inputs: Inputs) -> Figure:
+    """Plot the figure of a package; words are ranked on the side that the settings name."""
     side = inputs.settings.rank_of
     languages = inputs.config.languages
     language = languages.source if side == "source" else languages.target
-    ranked = Vocabulary.read(inputs.package.vocabulary(language))
-    ranks = [mean_rank(ranked, split_words(line)) for line in inputs.lines(side)]
-    scores = {system: score["by_sentence"] for system, score in inputs.curves().items()}
-    return score_groups(scores, ranks, inputs.settings)
+    vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
+    mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
+    rows = {}
+    for system, score in inputs.figure2_scores().items():
+        rows[system] = score["by_sentence"]
+    return make_score_groups(rows, mean_ranks, inputs.settings)
+
+
+def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
+    """Return the mean frequency rank, from 1, of words or their subwords; 0 without words.
+
+    Unknown words rank after the last word.
+    """
+    ranks = [len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in vocabulary.ids(tokens)]
+    return sum(ranks) / len(ranks) if ranks else 0.0
+
+
+def make_score_groups(
+    rows: Mapping[str, Rows], mean_ranks: Sequence[float], settings: ReportSettings
+) -> Figure:
+    """Make the figure: sentences sorted by the length of their source, and by the mean rank of their words.
+
+    Each point is the BLEU of one group of sentences, in the middle of the group on the x axis. Ticks carry the lengths
+    and ranks at the groups' boundaries. Bands are 95% bootstrap intervals.
+
+    Args:
+        rows: the sentences of each system, aligned by line; systems are in the order of the legend.
+        mean_ranks: by line; lines without words are left out.
+        settings: number of groups, labels, bootstrap.
+    """
+    lengths = [float(row["source_length"]) for row in next(iter(rows.values()))]
+    with figure_style():
+        figure = Figure(figsize=(9.6, 4.0), layout="constrained")
+        length_axes, rank_axes = figure.subplots(1, 2, sharey=True)
+        _draw_panel(length_axes, rows, lengths, settings)
+        _draw_panel(rank_axes, rows, mean_ranks, settings)
+        length_axes.set_xlabel("Test sentences sorted by their length")
+        rank_axes.set_xlabel("Test sentences sorted by average word frequency rank")
+        length_axes.set_ylabel("BLEU score")
+        length_axes.legend(fontsize=8, handlelength=3)
+        title = f"Groups of about {len(mean_ranks) // settings.score_groups:,} sentences"
+        if settings.bootstrap_samples:
+            title += "; 95% bootstrap intervals"
+        length_axes.set_title(title, loc="left", fontsize=8, color="0.35")
+    return figure
+
+
+def _draw_panel(
+    axes: Axes, rows: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings
+) -> None:
+    """Draw each system's curve and band over sentences sorted by their keys."""
+    bootstrap = Bootstrap.from_settings(settings)
+    for system, system_rows in rows.items():
+        points, boundaries = bleu_by_rank(system_rows, keys, settings.score_groups, bootstrap)
+        xs = [point.x + 0.5 for point in points]
+        values = [point.bleu or 0 for point in points]
+        style = line_style(system, settings)
+        axes.plot(xs, values, marker="o", markersize=4, label=settings.label(system), **style)
+        intervals = [point.interval for point in points if point.interval]
+        if intervals:
+            lows = [low for low, _ in intervals]
+            highs = [high for _, high in intervals]
+            axes.fill_between(xs, lows, highs, color=style["color"], alpha=_BAND_OPACITY, linewidth=0)
+        axes.set_xticks(range(len(boundaries)), [f"{boundary:.0f}" for boundary in boundaries])
+    axes.set_ylim(bottom=0)
+    add_grid(axes)

@@ -9,39 +9,41 @@ from matplotlib.figure import Figure
 
 from nmt.evaluation.principal_components import Projection, read_projections
 from nmt.plots.style import COLORS, figure_style
-from pipeline.results.figures.labels import label
+from pipeline.results.figures.style import PointLabel, add_grid, write_labels
 from pipeline.results.inputs import Inputs
 
-_PANEL_WIDTH, _HEIGHT = 6.2, 4.2
-_MOST_LABELS = 20
-"""Sentences of a panel that are written out; of more there would be nothing but ink."""
+_PANEL_WIDTH, _HEIGHT = 6.2, 4.2  # inches
+_MAX_LABELS = 20
+"""A panel with more sentences than this shows points alone, since the texts would cover it."""
 
 
-def sentence_vectors(panels: Sequence[Projection]) -> Figure:
-    """A panel for each group of sentences, each sentence at its point."""
+def plot_sentence_vectors(inputs: Inputs) -> Figure:
+    """Plot the figure of a package."""
+    return make_sentence_vectors(read_projections(inputs.package.vectors))
+
+
+def make_sentence_vectors(projections: Sequence[Projection]) -> Figure:
+    """Make the figure, with a panel for each group of sentences and each sentence at its point."""
     with figure_style():
-        figure = Figure(figsize=(_PANEL_WIDTH * len(panels), _HEIGHT), layout="constrained")
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            _draw(axes, panel)
+        figure = Figure(figsize=(_PANEL_WIDTH * len(projections), _HEIGHT), layout="constrained")
+        panels = figure.subplots(1, len(projections), squeeze=False)[0]
+        for axes, projection in zip(panels, projections, strict=True):
+            _draw_panel(axes, projection)
     return figure
 
 
-def _draw(axes: Axes, panel: Projection) -> None:
-    axes.scatter(panel.points[:, 0], panel.points[:, 1], s=14, color=COLORS[0], zorder=3)
+def _draw_panel(axes: Axes, projection: Projection) -> None:
+    """Draw the sentences of one group. `points` of the projection is (sentences, 2)."""
+    points = projection.points
+    axes.scatter(points[:, 0], points[:, 1], s=14, color=COLORS[0], zorder=3)
     axes.margins(0.1)
-    first, second = (f"component ({100 * share:.0f}% of the variance)" for share in panel.variance_fractions)
-    axes.set_xlabel(f"First principal {first}", fontsize=8)
-    axes.set_ylabel(f"Second principal {second}", fontsize=8)
+    x_percent, y_percent = (100 * fraction for fraction in projection.variance_fractions)
+    axes.set_xlabel(f"First principal component ({x_percent:.0f}% of the variance)", fontsize=8)
+    axes.set_ylabel(f"Second principal component ({y_percent:.0f}% of the variance)", fontsize=8)
     axes.tick_params(labelsize=7)
-    axes.grid(color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    if len(panel.sentences) <= _MOST_LABELS:
-        points = zip(panel.points.tolist(), panel.sentences, strict=True)
-        label(
-            axes, [(x, y, text, "0.6") for (x, y), text in points], letters=90, line=0.034, near=1, fontsize=7
-        )
-
-
-def draw(inputs: Inputs) -> Figure:
-    """Return the figure of a package."""
-    return sentence_vectors(read_projections(inputs.package.vectors))
+    add_grid(axes, color="0.9")
+    if len(projection.sentences) <= _MAX_LABELS:
+        labels = []
+        for (x, y), sentence in zip(points.tolist(), projection.sentences, strict=True):
+            labels.append(PointLabel(x, y, sentence, "0.6"))
+        write_labels(axes, labels, line_letters=90, line_height=0.034, margin=1, fontsize=7)

@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from nmt.errors import UserError
 from nmt.settings.base import flatten
-from nmt.store.model_folder import SETTINGS
 from pipeline.config.display import ReportSettings
-from pipeline.results.inputs import Inputs
-from pipeline.results.runs import Runs
-from pipeline.results.seeds import Row, merged, with_deviation
+from pipeline.results.seeds import Mean, Result, Results
 from pipeline.results.tables.notes import seeds_note
-from pipeline.results.tables.writer import Table, fixed, make_frame, signed
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 from pipeline.results.welch import p_value, standard_error
 
-NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
-"""The compared numbers, with the decimals for readers."""
+DECIMALS = 2
+"""Of numbers for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
+"""The compared numbers, with their decimals for programs."""
 IDENTITY = {"model", "label", "seed", "sample_seed"}
 """Settings that identify a run and do not say how its model was trained."""
-NOISE = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 """A difference with at least this p-value is put in parentheses."""
 
-_KINDS = ("", "_std", "_difference", "_difference_error", "_p")
-COLUMNS = [
-    "model",
-    "baseline",
-    "differs",
-    *(f"{name}{kind}" for name in NUMBERS for kind in _KINDS),
-    "seeds",
-    "id",
-]
-_WORDS = ["Model", "Settings"]
-_HEADERS = [*_WORDS, "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
+_HEADERS = ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
 _NOTE = (
     "BLEU and NLL as in Tables 1 and 2: higher BLEU is better, lower NLL. Settings: those that differ from the "
     "baseline's, which is the first row of each block; of the baseline those in which others differ."
@@ -48,129 +37,161 @@ _NOISE_NOTE = (
 _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
 
-def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: ReportSettings) -> Table:
-    """Return each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
+@dataclass(frozen=True)
+class Variant:
+    """A model of the table.
+
+    means: its numbers by name. seeds: the number of its runs. settings: of its training, by dotted key.
+    """
+
+    model: str
+    means: Mapping[str, Mean]
+    seeds: int
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A number of a variant minus the baseline's.
+
+    error and p: standard error and p-value of Welch's t-test, if both have several seeds.
+    """
+
+    value: float | None = None
+    error: float | None = None
+    p: float | None = None
+
+    def format(self) -> str:
+        """Return text like `+0.42`, in parentheses if it may be noise; "" for the baseline itself."""
+        if self.value is None:
+            return ""
+        text = format_difference(self.value, DECIMALS)
+        return f"({text})" if self.p is not None and self.p >= SIGNIFICANCE_LEVEL else text
+
+
+def ablations_table(
+    scores: Results, summaries: Results, run_settings: Results, settings: ReportSettings
+) -> Table:
+    """Return the table of ablations: a block of rows for each baseline of `artifacts.ablations`.
 
     Args:
-        scores: what `score` wrote for each run.
-        summaries: their summary.json.
-        run_settings: their settings.json, from which the table says how a model differs.
+        scores: the scores of each run.
+        summaries: the content of its summary.json.
+        run_settings: the content of its settings.json, from which the table says how a model differs.
         settings: of the report.
 
     Raises:
         UserError: the runs of a model differ in more than their seeds.
     """
-    compared = settings.ablations or {}
-    wanted = dict.fromkeys(model for base, others in compared.items() for model in (base, *others))
-    models = {model: _model(model, scores, summaries, run_settings) for model in wanted}
-    rows: list[Row] = []
-    rules: list[int] = []
-    for baseline, others in compared.items():
+    # 1. read the models of the table
+    blocks = settings.ablations or {}
+    variants: dict[str, Variant] = {}
+    for baseline_name, names in blocks.items():
+        for name in [baseline_name, *names]:
+            variants[name] = _read_variant(name, scores[name], summaries[name], run_settings[name])
+
+    # 2. each baseline with the values of whatever the other models of its block change, then these models
+    records = []
+    rows: list[list[str]] = []
+    rules = []
+    for baseline_name, names in blocks.items():
         rules.append(len(rows))
-        rows += _block(models[baseline], [models[other] for other in others], settings)
-    delta = _ONE_SEED_NOTE if all(row["seeds"] == 1 for row in rows) else _NOISE_NOTE
-    plain = make_frame([{**row, **_plain_numbers(row)} for row in rows], COLUMNS)
-    shown = pd.DataFrame([_cells(row) for row in rows], columns=_HEADERS)
-    return Table(plain, shown, _WORDS, rules[1:], [_NOTE, delta, *seeds_note(rows)])
+        baseline = variants[baseline_name]
+        changed_keys: set[str] = set()
+        for name in names:
+            changed_keys.update(_differing_keys(baseline.settings, variants[name].settings))
+        records.append(_csv_record(baseline, None, [], settings))
+        rows.append(_format_row(baseline, None, sorted(changed_keys), settings))
+        for name in names:
+            keys = _differing_keys(baseline.settings, variants[name].settings)
+            records.append(_csv_record(variants[name], baseline, keys, settings))
+            rows.append(_format_row(variants[name], baseline, keys, settings))
 
-
-def _model(model: str, scores: Runs, summaries: Runs, run_settings: Runs) -> Row:
-    """Return a model as one row: means and standard deviations, and its `settings` as flat keys."""
-    rows = [
-        {**score, "dev_nll": summary["dev_nll"]}
-        for score, summary in zip(scores[model], summaries[model], strict=True)
-    ]
-    return {**merged(rows, list(NUMBERS)), "settings": shared_settings(run_settings[model])}
-
-
-def _block(baseline: Row, others: Sequence[Row], settings: ReportSettings) -> list[Row]:
-    """Return a baseline with the values of what the others change, then the others with what they change."""
-    changes = [differing(baseline["settings"], other["settings"]) for other in others]
-    changed = sorted({key for keys in changes for key in keys})
-    rows = [_row(baseline, None, changed, settings)]
-    return rows + [_row(other, baseline, keys, settings) for other, keys in zip(others, changes, strict=True)]
-
-
-def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
-    """Return the settings that all runs of a model share, as flat dotted keys."""
-    first, *others = (
-        {key: value for key, value in flatten(run).items() if key not in IDENTITY} for run in runs
+    # 3. the notes
+    seed_counts = {name: variant.seeds for name, variant in variants.items()}
+    single_seeds = max(seed_counts.values(), default=1) == 1
+    difference_note = _ONE_SEED_NOTE if single_seeds else _NOISE_NOTE
+    return Table(
+        data=make_frame(records),
+        display=pd.DataFrame(rows, columns=_HEADERS),
+        text_columns=["Model", "Settings"],
+        rules=rules[1:],
+        notes=[_NOTE, difference_note, *seeds_note(seed_counts, settings)],
     )
-    for other in others:
-        if keys := differing(first, other):
-            model, seed = runs[0]["model"], runs[0]["seed"]
+
+
+def _read_variant(
+    model: str, scores: Sequence[Result], summaries: Sequence[Result], run_settings: Sequence[Result]
+) -> Variant:
+    """Return a model of the table from the records of its runs; a `UserError` if their settings differ."""
+    means = {"dev_nll": Mean.of([summary["dev_nll"] for summary in summaries])}
+    for name in ("bleu_all", "bleu_no_unk"):
+        means[name] = Mean.of([score[name] for score in scores])
+
+    shared_settings = _training_settings(run_settings[0])
+    for run in run_settings:
+        if keys := _differing_keys(shared_settings, _training_settings(run)):
+            seed = run_settings[0]["seed"]
             raise UserError(
                 f"the runs of model {model!r} differ from that of seed {seed} in {keys[0]}; train them alike"
             )
-    return first
+    return Variant(model, means, len(scores), shared_settings)
 
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Return keys whose values are not the same, sorted."""
-    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+def _training_settings(run: Result) -> dict[str, Any]:
+    """Return how a run was trained, by dotted key: `architecture.step_order`."""
+    return {key: value for key, value in flatten(run).items() if key not in IDENTITY}
 
 
-def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: ReportSettings) -> Row:
-    own = {key: model["settings"].get(key) for key in keys}
-    row = {
-        **model,
-        "id": model["model"],
-        "model": settings.label(model["model"]),
-        "baseline": baseline["model"] if baseline else "",
-        "differs": _listed(own) if baseline else "",
-        "settings": _listed({key.rsplit(".", 1)[-1]: value for key, value in own.items()}),
-    }
-    for name in NUMBERS if baseline else ():
-        row |= _difference(name, model, baseline or {})
-    return row
+def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, Any]) -> list[str]:
+    keys = settings.keys() | other_settings.keys()
+    return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
 
-def _listed(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in settings.items())
+def _difference(name: str, variant: Variant, baseline: Variant | None) -> Difference:
+    """Return a number of a variant minus the baseline's; an empty difference for the baseline itself."""
+    if baseline is None:
+        return Difference()
+    mean, baseline_mean = variant.means[name], baseline.means[name]
+    if mean.value is None or baseline_mean.value is None:
+        return Difference()
+    value = mean.value - baseline_mean.value
+    if mean.std is None or baseline_mean.std is None:
+        return Difference(value)
+    deviations = mean.std, baseline_mean.std
+    counts = variant.seeds, baseline.seeds
+    return Difference(value, standard_error(deviations, counts), p_value(value, deviations, counts))
 
 
-def _difference(name: str, own: Row, baseline: Row) -> Row:
-    """Return difference of the means; its standard error and p-value where both have a standard deviation."""
-    means = own[name], baseline[name]
-    deviations = own[f"{name}_std"], baseline[f"{name}_std"]
-    seed_counts = own["seeds"], baseline["seeds"]
-    if None in means:
-        return {}
-    difference = means[0] - means[1]
-    if None in deviations:
-        return {f"{name}_difference": difference}
-    return {
-        f"{name}_difference": difference,
-        f"{name}_difference_error": standard_error(deviations, seed_counts),
-        f"{name}_p": p_value(difference, deviations, seed_counts),
-    }
+def _csv_record(
+    variant: Variant, baseline: Variant | None, keys: Sequence[str], settings: ReportSettings
+) -> Result:
+    """Return a row for programs, with columns in this order. keys: the settings that differ from the baseline's."""
+    record: Result = {"model": settings.label(variant.model)}
+    record["baseline"] = baseline.model if baseline else ""
+    record["differs"] = ", ".join(f"{key}: {variant.settings.get(key)}" for key in keys)
+    for name, decimals in CSV_DECIMALS.items():
+        mean, difference = variant.means[name], _difference(name, variant, baseline)
+        record[name] = format_number(mean.value, decimals)
+        record[f"{name}_std"] = format_number(mean.std, decimals)
+        record[f"{name}_difference"] = format_number(difference.value, decimals)
+        record[f"{name}_difference_error"] = format_number(difference.error, decimals)
+        record[f"{name}_p"] = format_number(difference.p, 4)
+    record["seeds"] = variant.seeds
+    record["id"] = variant.model
+    return record
 
 
-def _plain_numbers(row: Row) -> dict[str, str]:
-    return {
-        f"{name}{kind}": fixed(row.get(f"{name}{kind}"), 4 if kind == "_p" else CSV_DECIMALS[name])
-        for name in NUMBERS
-        for kind in _KINDS
-    }
-
-
-def _cells(row: Row) -> list[str]:
-    cells = [row["model"], row["settings"]]
-    for name, decimals in NUMBERS.items():
-        cells.append(with_deviation(row[name], row[f"{name}_std"], decimals))
-        cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_p"), decimals))
+def _format_row(
+    variant: Variant, baseline: Variant | None, keys: Sequence[str], settings: ReportSettings
+) -> list[str]:
+    """Return the cells of a row for readers. keys: the settings to be shown."""
+    displayed_settings = []
+    for key in keys:
+        short_key = key.rsplit(".", 1)[-1]  # architecture.step_order -> step_order
+        displayed_settings.append(f"{short_key}: {variant.settings.get(key)}")
+    cells = [settings.label(variant.model), ", ".join(displayed_settings)]
+    for name in CSV_DECIMALS:
+        cells.append(variant.means[name].format(DECIMALS))
+        cells.append(_difference(name, variant, baseline).format())
     return cells
-
-
-def _delta(difference: float | None, p: float | None, decimals: int) -> str:
-    """Return `+0.42`, in parentheses if it may be noise, and nothing for the baseline."""
-    if difference is None:
-        return ""
-    text = signed(difference, decimals)
-    return f"({text})" if p is not None and p >= NOISE else text
-
-
-def of_package(inputs: Inputs) -> Table:
-    """Return the table of a package."""
-    run_settings = inputs.of_runs(SETTINGS, inputs.config.use.models)
-    return ablations(inputs.scores(), inputs.summaries(), run_settings, inputs.settings)

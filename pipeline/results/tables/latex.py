@@ -34,7 +34,7 @@ _GLYPHS = str.maketrans(
 _PUNCTUATION = "–—‘’‚“”„†‡•…‰‹›€™"
 _NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
 
-_NEEDS = r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
+_PACKAGES = r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
 _DOCUMENT = r"""\documentclass{article}
 \usepackage[a4paper,landscape,margin=15mm]{geometry}
 \usepackage[T1]{fontenc}
@@ -46,46 +46,50 @@ _DOCUMENT = r"""\documentclass{article}
 """
 
 
-def tabular(shown: pd.DataFrame, columns: str, rules: Sequence[int], notes: Sequence[str]) -> str:
-    """Return a tabular with booktabs' rules, notes before it as comments that LaTeX could set.
+def make_tabular(display: pd.DataFrame, column_types: str, rules: Sequence[int], notes: Sequence[str]) -> str:
+    """Return a tabular with booktabs' rules, with the notes before it as comments that LaTeX could set.
 
     Args:
-        shown: the cells, all text.
-        columns: LaTeX's column specification.
+        display: the cells, all text.
+        column_types: LaTeX's column specification.
         rules: rows with a rule above them.
         notes: plain text.
     """
-    style = shown.style.hide(axis="index").format(_with_glyphs, escape="latex")
-    style = style.format_index(_with_glyphs, escape="latex", axis=1)
-    lines = style.to_latex(column_format=columns, hrules=True).splitlines()
-    first = lines.index(r"\midrule") + 1
+    style = display.style.hide(axis="index").format(_replace_glyphs, escape="latex")
+    style = style.format_index(_replace_glyphs, escape="latex", axis=1)
+    lines = style.to_latex(column_format=column_types, hrules=True).splitlines()
+
+    # from the last rule to the first, so that an inserted line moves no row that is still needed
+    first_row = lines.index(r"\midrule") + 1
     for row in sorted(rules, reverse=True):
-        lines.insert(first + row, r"\midrule")
-    return "\n".join([_NEEDS, *(f"% {_as_tex(note)}" for note in notes), *lines, ""])
+        lines.insert(first_row + row, r"\midrule")
+    comments = [f"% {_escape_latex(note)}" for note in notes]
+    return "\n".join([_PACKAGES, *comments, *lines, ""])
 
 
-def _as_tex(text: str) -> str:
-    """Return text in which LaTeX sees no commands."""
-    empty = pd.DataFrame(columns=[text]).style.format_index(_with_glyphs, escape="latex", axis=1)
-    return str(empty.hide(axis="index").to_latex(column_format="l").splitlines()[1].removesuffix(r" \\"))
+def _escape_latex(text: str) -> str:
+    """Return text in which LaTeX finds no commands: pandas escapes it as the header of an empty table."""
+    style = pd.DataFrame(columns=[text]).style.format_index(_replace_glyphs, escape="latex", axis=1)
+    header = style.hide(axis="index").to_latex(column_format="l").splitlines()[1]
+    return str(header).removesuffix(r" \\")
 
 
-def _with_glyphs(text: str) -> str:
+def _replace_glyphs(text: str) -> str:
     """Return text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
-    found = "".join(map(_glyph, unicodedata.normalize("NFC", text)))
-    # a row that began with [ would be read as the optional argument of the \\ before it
-    return f"{{{found}}}" if found.startswith("[") else found
+    glyphs = "".join(map(_replace_glyph, unicodedata.normalize("NFC", text)))
+    # A row that begins with [ would be read as the optional argument of the \\ before it.
+    return f"{{{glyphs}}}" if glyphs.startswith("[") else glyphs
 
 
-def _glyph(character: str) -> str:
-    shown = character.translate(_GLYPHS)
-    if shown != character or _in_t1(character):
-        return shown
+def _replace_glyph(character: str) -> str:
+    replacement = character.translate(_GLYPHS)
+    if replacement != character or _is_in_t1_fonts(character):
+        return replacement
     return rf"{{\scriptsize[U+{ord(character):04X}]}}\allowbreak{{}}"
 
 
-def _in_t1(character: str) -> bool:
-    """Return whether T1 fonts, with the symbols of every LaTeX since 2018, have it."""
+def _is_in_t1_fonts(character: str) -> bool:
+    """Return whether T1 fonts, with the symbols of every LaTeX since 2018, have a character."""
     return (
         " " <= character <= "~"
         or ("¡" <= character <= "ſ" and character not in _NOT_IN_T1)
@@ -93,15 +97,19 @@ def _in_t1(character: str) -> bool:
     )
 
 
-def document(tables: Mapping[str, str]) -> str:
-    """Return a LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit.
+def make_document(tables: Mapping[str, str]) -> str:
+    """Return a LaTeX document with each table on a page, reduced in size if it would not fit.
 
-    tables: what `tabular` gave, by the stems of the files.
+    tables: what `make_tabular` returned, by the stems of the files, which lie in the document's folder.
     """
+    size = r"max width=\linewidth,max totalheight=0.7\textheight"
     pages = []
     for stem, text in tables.items():
-        notes = [line.removeprefix("% ") + r"\par" for line in text.splitlines() if line.startswith("% ")]
-        size = r"max width=\linewidth,max totalheight=0.7\textheight"
-        page = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{stem}}}", r"\end{adjustbox}"]
-        pages.append("\n".join([*page, "", r"\medskip", r"{\footnotesize\raggedright", *notes, "}"]))
+        lines = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{stem}}}", r"\end{adjustbox}", "", r"\medskip"]
+        lines.append(r"{\footnotesize\raggedright")
+        for line in text.splitlines():
+            if line.startswith("% "):  # a note
+                lines.append(line.removeprefix("% ") + r"\par")
+        lines.append("}")
+        pages.append("\n".join(lines))
     return _DOCUMENT + "\n\\clearpage\n".join(pages) + "\n\\end{document}\n"

@@ -1,73 +1,82 @@
-"""Notes below several tables: the training of models, the meaning of ±, the source of reported numbers."""
+"""Notes below several tables: how models were trained, what ± means, where reported numbers come from."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipeline.config.display import ReportSettings
-from pipeline.results.runs import Runs
-from pipeline.results.seeds import Row
+from pipeline.results.seeds import Result, Results
 
 
 def reported_note(paper: str, table: str) -> str:
-    """Return the note with the source of a table's reported numbers."""
+    """Return the note on the source of the reported numbers."""
     return f"Reported: what {paper} give in their {table}; not computed by this run."
 
 
-def training_note(rows: Sequence[Row]) -> str:
-    """Return how the models of these rows were trained."""
-    recipes = (
-        "{optimizer}, {hidden_units} hidden units, {updates:,} updates".format(**row)
-        + (" on average" if row["updates_std"] else "")
-        for row in rows
-    )
-    return f"Trained with {grouped(zip(recipes, (row['model'] for row in rows), strict=True))}."
+def training_note(summaries: Iterable[Result], settings: ReportSettings) -> str:
+    """Return the note on the training of models, whose merged summaries are given."""
+    recipes = []
+    for summary in summaries:
+        updates = summary["updates"]
+        recipe = f"{summary['optimizer']}, {summary['hidden_units']} hidden units, {round(updates.value):,} updates"
+        if updates.std:
+            recipe += " on average"
+        recipes.append((recipe, settings.label(summary["model"])))
+    return f"Trained with {group_labels(recipes)}."
 
 
-def seeds_note(rows: Sequence[Row]) -> list[str]:
-    """Return what ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
-    if all(row["seeds"] == 1 for row in rows):
+def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list[str]:
+    """Return the note on what ± means; none if no model has several seeds.
+
+    seed_counts: the number of seeds of each model.
+    """
+    if max(seed_counts.values(), default=1) == 1:
         return []
-    counts = grouped((_seeds(row), row["model"]) for row in rows)
+    counts = []
+    for model, count in seed_counts.items():
+        counts.append((f"{count} seeds" if count > 1 else "1 seed", settings.label(model)))
     return [
-        f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
+        "±: standard deviation (n - 1) over runs that differ in the seed of their start values: "
+        f"{group_labels(counts)}."
     ]
 
 
-def variance_note(what: str, too: str, runs: Collection[int]) -> str:
-    """Return which variance is in an interval or a p, of systems with so many runs each.
+def variance_note(statistic: str, bias: str, run_counts: Collection[int]) -> str:
+    """Return the note that says whether an interval or a p-value covers sentences alone, or seeds as well.
 
-    `too` says how few seeds distort it: "narrow" or "small".
+    Args:
+        statistic: a word for the interval or p-value.
+        bias: what few seeds make it, "narrow" or "small".
+        run_counts: the number of runs of each system.
     """
-    parts = []
-    if max(runs, default=1) > 1:
-        parts.append(
-            f"Of several seeds {what} is of their mean, over sentences and seeds; few seeds make it too {too}."
+    sentences = []
+    if max(run_counts, default=1) > 1:
+        sentences.append(
+            f"Of several seeds {statistic} is of their mean, over sentences and seeds; few seeds make it too {bias}."
         )
-    if min(runs, default=1) == 1:
-        parts.append(f"Of one run {what} is over sentences alone: what another seed changes is not in it.")
-    return " ".join(parts)
+    if min(run_counts, default=1) == 1:
+        sentences.append(
+            f"Of one run {statistic} is over sentences alone: what another seed changes is not in it."
+        )
+    return " ".join(sentences)
 
 
-def unfinished_note(scores: Runs, settings: ReportSettings) -> list[str]:
-    """Return a note with the numbers of translations that no search brought to an end, from each run's scores."""
-    counts = {
-        name: (sum(run.get("unfinished_all", 0) for run in runs), sum(run["sentences_all"] for run in runs))
-        for name, runs in scores.items()
-    }
-    left = [(f"{n:,} of {all:,}", settings.label(name)) for name, (n, all) in counts.items() if n]
-    if not left:
+def unfinished_note(scores: Results, settings: ReportSettings) -> list[str]:
+    """Return the note on translations without an end-of-sentence symbol; none if all have it."""
+    counts = []
+    for system, runs in scores.items():
+        unfinished = sum(run.get("unfinished_all", 0) for run in runs)
+        sentences = sum(run["sentences_all"] for run in runs)
+        if unfinished:
+            counts.append((f"{unfinished:,} of {sentences:,}", settings.label(system)))
+    if not counts:
         return []
-    return [f"Translations that no search brought to an end, scored as they stand: {grouped(left)}."]
+    return [f"Translations that no search brought to an end, scored as they stand: {group_labels(counts)}."]
 
 
-def _seeds(row: Row) -> str:
-    return f"{row['seeds']} seeds" if row["seeds"] > 1 else "1 seed"
-
-
-def grouped(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return `a (x, y); b (z)` from pairs of a text and a label."""
-    groups: dict[str, list[str]] = {}
-    for text, label in pairs:
-        groups.setdefault(text, []).append(label)
-    return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in groups.items())
+def group_labels(labelled_texts: Sequence[tuple[str, str]]) -> str:
+    """Return texts with the labels that share them: [(a, x), (b, z), (a, y)] becomes `a (x, y); b (z)`."""
+    labels_by_text: dict[str, list[str]] = {}
+    for text, label in labelled_texts:
+        labels_by_text.setdefault(text, []).append(label)
+    return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in labels_by_text.items())

@@ -1,46 +1,56 @@
-"""Tables of perplexity on the test set with a row per system."""
+"""Tables of perplexity on the test set, with a row per system."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pandas as pd
 
 from pipeline.config.display import ReportSettings
 from pipeline.results.papers import PerplexityTable
-from pipeline.results.runs import Runs
-from pipeline.results.seeds import Row, merged, with_deviation
+from pipeline.results.seeds import Mean, Results
 from pipeline.results.tables.notes import reported_note, seeds_note
-from pipeline.results.tables.writer import Table, fixed, make_frame
-
-COLUMNS = ["model", "perplexity", "reported", "sentences", "words", "id", "perplexity_std", "seeds"]
+from pipeline.results.tables.writer import Table, format_number, make_frame
 
 
-def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: ReportSettings) -> Table:
-    """Return the table; rows in the order of `found`, of what `nmt test-set perplexity` wrote of each run or system."""
-    rows = [_row(system, runs, table, settings) for system, runs in found.items()]
-    headers = {"Model": "model", "Perplexity": "shown"}
-    headers |= {"Perplexity, reported": "reported"} if table.reported else {}
-    counts = " or ".join(dict.fromkeys(f"{row['words']:,}" for row in rows))
+def perplexity_table(
+    spec: PerplexityTable, paper: str, perplexities: Results, settings: ReportSettings
+) -> Table:
+    """Return the table of perplexity, with rows in the order of `perplexities`.
+
+    perplexities: what `nmt test-set perplexity` wrote of each run, by model, or of an ensemble.
+    """
+    records = []
+    rows = []
+    word_counts = []
+    seed_counts = {}
+    for system, runs in perplexities.items():
+        perplexity = Mean.of([run["perplexity"] for run in runs])
+        reported = format_number(spec.reported.get(system), 1)
+        record = {
+            "model": settings.label(system),
+            "perplexity": format_number(perplexity.value, 2),
+            "reported": reported,
+            "sentences": runs[0]["sentences"],
+            "words": runs[0]["words"],
+            "id": system,
+            "perplexity_std": format_number(perplexity.std, 2),
+            "seeds": None,
+        }
+        if runs[0]["seed"] is not None:  # an ensemble has no seed of its own
+            record["seeds"] = seed_counts[system] = len(runs)
+        records.append(record)
+        rows.append([record["model"], perplexity.format(2), reported])
+        word_counts.append(f"{record['words']:,}")
+
+    display = pd.DataFrame(rows, columns=["Model", "Perplexity", "Perplexity, reported"])
+    different_counts = " or ".join(dict.fromkeys(word_counts))
     notes = [
-        f"exp of the mean NLL of a word of the test set's reference ({counts} words, end symbols included; one without "
-        "an id of its own counts as [UNK]). Systems that differ by their decoding alone share the first one's row."
+        f"exp of the mean NLL of a word of the test set's reference ({different_counts} words, end symbols included; "
+        "one without an id of its own counts as [UNK]). Systems that differ by their decoding alone share the first "
+        "one's row.",
+        *seeds_note(seed_counts, settings),
     ]
-    notes += seeds_note([row for row in rows if row["seeds"]])
-    notes += [reported_note(paper, table.called)] if table.reported else []
-    shown = make_frame(rows, list(headers.values())).fillna("").set_axis(list(headers), axis=1)
-    return Table(make_frame(rows, COLUMNS), shown, notes=notes)
-
-
-def _row(system: str, runs: Sequence[Row], table: PerplexityTable, settings: ReportSettings) -> Row:
-    row = merged(runs, ("perplexity", "log_probability"))
-    value, deviation = row["perplexity"], row["perplexity_std"]
-    return {
-        "id": system,
-        "model": settings.label(system),
-        "perplexity": fixed(value, 2),
-        "perplexity_std": fixed(deviation, 2),
-        "shown": with_deviation(value, deviation, 2),
-        "reported": fixed(table.reported.get(system), 1),
-        "sentences": row["sentences"],
-        "words": row["words"],
-        "seeds": row["seeds"] if runs[0]["seed"] is not None else None,
-    }
+    if spec.reported:
+        notes.append(reported_note(paper, spec.called))
+    else:
+        display = display[["Model", "Perplexity"]]
+    return Table(make_frame(records), display, notes=notes)

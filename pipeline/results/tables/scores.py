@@ -1,18 +1,19 @@
-"""Tables of scores as in a paper's file: systems by columns. A column is the BLEU of some sentences of a set."""
+"""Tables of scores as in a paper's file: systems by columns. A column is BLEU on some sentences of a set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+import pandas as pd
 
 from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.display import ReportSettings
-from pipeline.results.bootstrap import Bootstrap, interval
-from pipeline.results.papers import Column, ScoreTable
-from pipeline.results.runs import Runs, sentences
-from pipeline.results.seeds import Row, merged, merged_summary, with_deviation
-from pipeline.results.sentence_groups import Rows, within
+from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
+from pipeline.results.papers import ScoreColumn, ScoreTable
+from pipeline.results.seeds import Mean, Result, Results, merge_summaries, sentence_rows
+from pipeline.results.sentence_groups import select_by_length
 from pipeline.results.tables.notes import (
     reported_note,
     seeds_note,
@@ -20,255 +21,327 @@ from pipeline.results.tables.notes import (
     unfinished_note,
     variance_note,
 )
-from pipeline.results.tables.writer import Table, fixed, make_frame, signed
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 
-_TODAYS = ("sacrebleu", "chrf")
+MODERN_METRICS = ("sacrebleu", "chrf")
+"""BLEU with sacrebleu's own tokenization, and chrF: what systems are compared by now."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The inputs of a table of scores.
+class Measurements:
+    """The inputs of a table of scores."""
 
-    scores: for each set ("dev", "test"), scores of runs and of other systems, whose seed is None, in the order of the
-    rows. summaries: of the runs. comparison: the output of `compare` on the test set.
-    """
-
-    scores: Mapping[str, Runs]
-    summaries: Runs
+    scores: Mapping[str, Results]
+    """For each set ("dev", "test") the scores of all systems, in the order of the rows. A system that is no run of a
+    model has no seed."""
+    summaries: Results
+    """Of the runs of each model."""
     comparison: Mapping[str, Any] | None = None
-
-    def compared(self, column: Column) -> Mapping[str, Any] | None:
-        """Return what `compare` found of a column: it knows all sentences of the test set, by mode."""
-        return self.comparison[column.mode] if self.comparison and _is_compared(column) else None
+    """What `compare` found on the test set, by mode."""
 
 
-def score_table(table: ScoreTable, paper: str, measured: Measured, settings: ReportSettings) -> Table:
-    """Return the table: a row per system with scores, intervals, reported scores, differences and today's metrics.
+@dataclass(frozen=True)
+class Cell:
+    """The scores of one system in one column; None or "" for a missing one."""
 
-    Intervals of all sentences of the test set are those of `compare`; of others they are drawn here.
+    bleu: Mean = field(default_factory=Mean)
+    """On tokens."""
+    sentences: int | None = None
+    """Number of sentences of the column."""
+    interval: tuple[float, float] | None = None
+    """95% bootstrap interval of BLEU."""
+    modern_scores: Mapping[str, Mean] = field(default_factory=dict)
+    """By metric; only of all sentences of the test set."""
+    reported: str = ""
+    """BLEU as the paper prints it: "28.45", or "~45"."""
 
-    Args:
-        table: rows, columns, and what is reported; nothing reported leaves out those columns and quoted rows.
-        paper: what notes call it.
-        measured: scores, summaries and comparison.
-        settings: labels, how UNK was decoded, bootstrap.
+    def difference(self) -> float | None:
+        """Return BLEU minus the reported one, both as they are printed; None unless there are both."""
+        if self.bleu.value is None or not self.reported:
+            return None
+        return float(format_number(self.bleu.value, 2)) - float(self.reported.removeprefix("~"))
+
+
+@dataclass(frozen=True)
+class SystemRow:
+    """A row of the table.
+
+    summary: of a model that was trained, its runs merged. runs: their number, 0 for a system that is no run of a model.
+    signature: sacrebleu's, of the scores on tokens; "" if there are none.
     """
-    scores = _systems(table, measured)
-    models = {name: runs for name, runs in scores.items() if runs[0]["seed"] is not None}
-    trained = {name: measured.summaries[name] for name in models}
-    ours = [_model_row(name, trained[name], settings) for name in models]
-    quoted = [name for name, row in table.reported.items() if row.quoted and name not in scores]
-    others = [name for name in scores if name not in models] + quoted
-    rows = ours + [{"id": name, "model": _label(name, table, settings)} for name in others]
-    rows = [_with_scores(row, table, measured, settings) for row in rows]
-    ours = rows[: len(models)]
-    notes = [_score_note(table, rows, settings), *unfinished_note(scores, settings)]
-    notes += [training_note(ours), *seeds_note(ours)] if ours else []
-    notes += _comparison_note(table, rows, measured, settings)
-    if table.reported:
-        notes.append(reported_note(paper, table.called))
-    rules = _rules([runs[0]["model_type"] for runs in trained.values()], len(others))
-    if table.rows:
-        rows.sort(key=lambda row: table.row_of(row["id"]) or 0)
-        rules = []
-    headers, columns = _layout(table, rows)
-    layout = make_frame(rows, columns).fillna("").set_axis(headers, axis=1)
-    return Table(make_frame(rows, columns_of(table)), layout, rules=rules, notes=notes)
+
+    system: str
+    label: str
+    cells: Mapping[str, Cell]
+    summary: Result = field(default_factory=dict)
+    runs: int = 0
+    signature: str = ""
+
+    def has_interval(self) -> bool:
+        """Return whether some column has an interval."""
+        return any(cell.interval for cell in self.cells.values())
 
 
-def columns_of(table: ScoreTable) -> list[str]:
-    """Return the columns of the CSV."""
-    columns = table.columns
-    today = {name: _TODAYS if _is_compared(column) else () for name, column in columns.items()}
-    return [
-        "model",
-        *(f"bleu_{name}" for name in columns),
-        *(f"reported_{name}" for name in columns),
-        *(f"sentences_{name}" for name in columns),
-        *("optimizer", "hidden_units", "embedding_size", "updates", "signature", "id"),
-        *(f"bleu_{name}_std" for name in columns),
-        "seeds",
-        *(f"{what}_{name}" for name in columns for what in ("low", "high", *today[name])),
-        *(f"difference_{name}" for name in columns),
-    ]
-
-
-def _is_compared(column: Column) -> bool:
+def is_of_whole_test_set(column: ScoreColumn) -> bool:
+    """Return whether a column has sentences of any length of the test set."""
     return column.set == "test" and column.words is None
 
 
-def _systems(table: ScoreTable, measured: Measured) -> Runs:
-    """Return the scores of the systems that the table shows, on some set."""
-    scores: dict[str, Sequence[Row]] = {}
-    for name in table.sets:
-        scores = {**measured.scores[name], **scores}
-    return {name: runs for name, runs in scores.items() if table.row_of(name) is not None}
+def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settings: ReportSettings) -> Table:
+    """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
+
+    Args:
+        spec: rows, columns, and what is reported. If nothing is, there are no columns for it, and no quoted rows.
+        paper: its name in notes.
+        measurements: scores, summaries and comparison.
+        settings: labels, how [UNK] was decoded, bootstrap.
+    """
+    # 1. rows: models, other systems, and systems that only the paper has
+    scores: dict[str, Sequence[Result]] = {}
+    for set_name in reversed(spec.sets):
+        for system, runs in measurements.scores[set_name].items():
+            if spec.find_row(system) is not None:
+                scores[system] = runs
+    models = [system for system, runs in scores.items() if runs[0]["seed"] is not None]
+    other_systems = [system for system in scores if system not in models]
+    for system, reported in spec.reported.items():
+        if reported.quoted and system not in scores:
+            other_systems.append(system)
+    rows = []
+    for system in [*models, *other_systems]:
+        rows.append(_measure_system(system, scores.get(system, ()), spec, measurements, settings))
+
+    # 2. notes, which name models in this order
+    summaries = [row.summary for row in rows if row.summary]
+    seed_counts = {row.system: row.runs for row in rows if row.runs}
+    notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
+    if models:
+        notes.append(training_note(summaries, settings))
+        notes += seeds_note(seed_counts, settings)
+    notes += _interval_note(spec, rows, measurements, settings)
+    if spec.reported:
+        notes.append(reported_note(paper, spec.called))
+
+    # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
+    if spec.rows:
+        rows.sort(key=lambda row: spec.find_row(row.system) or 0)
+        rules = []
+    else:
+        rules = _group_rules([summary["model_type"] for summary in summaries], len(other_systems))
+
+    empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()))
+    columns = list(_csv_record(empty_row, spec))  # for a table without rows
+    records = [_csv_record(row, spec) for row in rows]
+    return Table(make_frame(records, columns), _display(spec, rows), rules=rules, notes=notes)
 
 
-def _rules(model_types: Sequence[str], others: int) -> list[int]:
-    """Return rows with a rule above them: where the models' types begin again, and before the other systems."""
-    places = range(1, len(model_types))
-    rules = [place for place in places if model_types[place - 1] != model_types[place] == model_types[0]]
-    return [*rules, len(model_types)] if model_types and others else rules
+def _group_rules(model_types: Sequence[str], other_count: int) -> list[int]:
+    """Return the rows with a line above: where the order of model types starts again, and before other systems.
+
+    Example: the types [enc, search, enc, search] and one other system give [2, 4].
+    """
+    rules = []
+    for row in range(1, len(model_types)):
+        if model_types[row - 1] != model_types[row] == model_types[0]:
+            rules.append(row)
+    if model_types and other_count:
+        rules.append(len(model_types))
+    return rules
 
 
-def _layout(table: ScoreTable, rows: Sequence[Row]) -> tuple[list[str], list[str]]:
-    """Return headers and the names of what stands below them."""
-    layout = [("Model", "model")]
-    for name, column in table.columns.items():
-        layout.append((column.header, f"shown_{name}"))
-        layout += [("95%", f"interval_{name}")] * any(f"interval_{name}" in row for row in rows)
-    if table.reported:
-        headers = {name: column.header for name, column in table.columns.items()}
-        layout += [(f"{header}, reported", f"reported_{name}") for name, header in headers.items()]
-        layout += [(f"Δ {header}", f"shown_difference_{name}") for name, header in headers.items()]
-    for name in [name for name, column in table.columns.items() if column.mode == "all"]:
-        if any(f"shown_chrf_{name}" in row for row in rows):
-            layout += [("13a", f"shown_sacrebleu_{name}"), ("chrF", f"shown_chrf_{name}")]
-    return [header for header, _ in layout], [name for _, name in layout]
+def _measure_system(
+    system: str,
+    runs: Sequence[Result],
+    spec: ScoreTable,
+    measurements: Measurements,
+    settings: ReportSettings,
+) -> SystemRow:
+    """Return the row of a system. runs: its scores on some set; none for a system that only the paper has."""
+    is_model = bool(runs) and runs[0]["seed"] is not None
+    reported = spec.reported.get(system)
+    cells = {}
+    for name, column in spec.columns.items():
+        reported_bleu = reported.format(name) if reported else ""
+        cells[name] = _measure_cell(system, column, reported_bleu, measurements, settings)
+    return SystemRow(
+        system=system,
+        label=reported.label if reported and not is_model else settings.label(system),
+        cells=cells,
+        summary=merge_summaries(measurements.summaries[system]) if is_model else {},
+        runs=len(runs) if is_model else 0,
+        signature=runs[0]["signature"] if runs else "",
+    )
 
 
-def _label(name: str, table: ScoreTable, settings: ReportSettings) -> str:
-    reported = table.reported.get(name)
-    return reported.label if reported else settings.label(name)
-
-
-def _model_row(name: str, summaries: Sequence[Row], settings: ReportSettings) -> Row:
-    summary = merged_summary(summaries)
-    numbers = ("optimizer", "hidden_units", "embedding_size", "updates", "updates_std")
-    return {"id": name, "model": settings.label(name), **{key: summary.get(key) for key in numbers}}
-
-
-def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: ReportSettings) -> Row:
-    """Return a row with its scores, the reported ones, their difference, and what the comparison says."""
-    for name, column in table.columns.items():
-        runs = measured.scores[column.set].get(row["id"], ())
-        row = {**row, f"bleu_{name}": "", **_score(name, column, runs, settings)}
-        row |= _compared(name, row["id"], measured.compared(column))
-        reported = table.reported.get(row["id"])
-        row[f"reported_{name}"] = reported.shown(name) if reported else ""
-        row |= _difference(name, row[f"bleu_{name}"], row[f"reported_{name}"])
-    return row
-
-
-def _score(name: str, column: Column, runs: Sequence[Row], settings: ReportSettings) -> Row:
-    """Return a system's score in a column: the mean over its runs, as text, and as readers see it."""
+def _measure_cell(
+    system: str, column: ScoreColumn, reported: str, measurements: Measurements, settings: ReportSettings
+) -> Cell:
+    """Return the scores of a system in a column: means over its runs, with the bootstrap interval of the mean."""
+    runs = measurements.scores[column.set].get(system)
     if not runs:
-        return {}
-    key = f"bleu_{name}"
-    counts = [_sentences(run, column, settings) for run in runs]
-    found = [
-        {
-            "seed": run["seed"],
-            "signature": run["signature"],
-            key: run[f"bleu_{column.mode}"] if column.words is None else _bleu(sentences),
-            f"sentences_{name}": run[f"sentences_{column.mode}"] if column.words is None else len(sentences),
-        }
-        for run, sentences in zip(runs, counts, strict=True)
-    ]
-    score = merged(found, (key,))
-    added = {key: fixed(score[key], 2), f"{key}_std": fixed(score[f"{key}_std"], 2)}
-    added |= {f"shown_{name}": with_deviation(score[key], score[f"{key}_std"], 2)}
-    added |= {f"sentences_{name}": score[f"sentences_{name}"], "signature": score["signature"]}
-    added |= {"seeds": score["seeds"]} if runs[0]["seed"] is not None else {}
-    bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    bounds = interval(counts, bootstrap) if counts[0] and not _is_compared(column) else None
-    return {**added, **_interval(name, *bounds)} if bounds else added
+        return Cell(reported=reported)
+
+    # 1. BLEU: of all lengths as scored before, of some lengths from the counts of these sentences
+    counts = [_count_sentences(run, column, settings) for run in runs]
+    if column.words is None:
+        bleu = Mean.of([run[f"bleu_{column.mode}"] for run in runs])
+        sentences = runs[0][f"sentences_{column.mode}"]
+    else:
+        bleu = Mean.of([sum_counts(run).bleu if run else None for run in counts])
+        sentences = len(counts[0])
+
+    # 2. interval and modern metrics: of the whole test set from the comparison, which has the same samples
+    interval = None
+    modern_scores = {}
+    if not is_of_whole_test_set(column):
+        if counts[0]:
+            interval = bootstrap_interval(counts, Bootstrap.from_settings(settings))
+    elif measurements.comparison is not None:
+        compared = measurements.comparison[column.mode]["systems"].get(system, {})
+        if compared.get("low") is not None:
+            interval = compared["low"], compared["high"]
+        for metric in MODERN_METRICS:
+            if metric in compared:
+                modern_scores[metric] = Mean(compared[metric], compared.get(f"{metric}_std"))
+    return Cell(bleu, sentences, interval, modern_scores, reported)
 
 
-def _sentences(run: Row, column: Column, settings: ReportSettings) -> list[BleuCounts]:
-    """Return the counts of a run's sentences of a column."""
-    rows: Rows = sentences(run, column.mode)
+def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
+    """Return the counts for BLEU of a run's sentences in a column."""
+    rows: Sequence[Mapping[str, Any]] = sentence_rows(run, column.mode)
     if column.words:
-        rows = within(rows, *column.words, column.words_of or settings.figure2_length)
-    return [*map(BleuCounts.from_dict, rows)]
+        min_words, max_words = column.words
+        rows = select_by_length(rows, min_words, max_words, column.words_of or settings.figure2_length)
+    return [BleuCounts.from_dict(row) for row in rows]
 
 
-def _bleu(counts: Sequence[BleuCounts]) -> float | None:
-    return sum_counts(counts).bleu if counts else None
+def _csv_record(row: SystemRow, spec: ScoreTable) -> Result:
+    """Return a row for programs, with columns in this order."""
+    record: Result = {"model": row.label}
+    for name, cell in row.cells.items():
+        record[f"bleu_{name}"] = format_number(cell.bleu.value, 2)
+    for name, cell in row.cells.items():
+        record[f"reported_{name}"] = cell.reported
+    for name, cell in row.cells.items():
+        record[f"sentences_{name}"] = cell.sentences
+
+    for key in ("optimizer", "hidden_units", "embedding_size"):
+        record[key] = row.summary.get(key)
+    record["updates"] = format_number(row.summary["updates"].value, 0) if row.summary else None
+    record["signature"] = row.signature
+    record["id"] = row.system
+
+    for name, cell in row.cells.items():
+        record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
+    record["seeds"] = row.runs or None
+    for name, cell in row.cells.items():
+        low, high = cell.interval or (None, None)
+        record[f"low_{name}"] = format_number(low, 2)
+        record[f"high_{name}"] = format_number(high, 2)
+        if is_of_whole_test_set(spec.columns[name]):
+            for metric in MODERN_METRICS:
+                record[f"{metric}_{name}"] = format_number(cell.modern_scores.get(metric, Mean()).value, 2)
+    for name, cell in row.cells.items():
+        difference = cell.difference()
+        record[f"difference_{name}"] = "" if difference is None else f"{difference:+.2f}"
+    return record
 
 
-def _interval(name: str, low: float, high: float) -> Row:
-    return {
-        f"low_{name}": fixed(low, 2),
-        f"high_{name}": fixed(high, 2),
-        f"interval_{name}": f"{low:.2f} to {high:.2f}",
-    }
+def _display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
+    """Return the form for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
+    columns = [("Model", [row.label for row in rows])]  # headers occur twice, so this is no dictionary
+    for name, column in spec.columns.items():
+        columns.append((column.header, [row.cells[name].bleu.format(2) for row in rows]))
+        intervals = [row.cells[name].interval for row in rows]
+        if any(intervals):
+            columns.append(("95%", [_format_interval(interval) for interval in intervals]))
+
+    if spec.reported:
+        for name, column in spec.columns.items():
+            columns.append((f"{column.header}, reported", [row.cells[name].reported for row in rows]))
+        for name, column in spec.columns.items():
+            differences = [row.cells[name].difference() for row in rows]
+            columns.append((f"Δ {column.header}", [_format_difference(value) for value in differences]))
+
+    for name, column in spec.columns.items():
+        modern_scores = [row.cells[name].modern_scores for row in rows]
+        if column.mode == "all" and any(modern_scores):
+            for header, metric in zip(("13a", "chrF"), MODERN_METRICS, strict=True):
+                columns.append((header, [scores.get(metric, Mean()).format(2) for scores in modern_scores]))
+
+    display = pd.DataFrame(dict(enumerate(cells for _, cells in columns)))
+    display.columns = [header for header, _ in columns]
+    return display
 
 
-def _compared(name: str, system: str, comparison: Mapping[str, Any] | None) -> Row:
-    """Return what the comparison says of a system in a column."""
-    found = comparison["systems"].get(system) if comparison else None
-    if found is None:
-        return {}
-    added = {f"{metric}_{name}": fixed(found[metric], 2) for metric in _TODAYS}
-    added |= {f"shown_{n}_{name}": with_deviation(found[n], found.get(f"{n}_std"), 2) for n in _TODAYS}
-    return added if found["low"] is None else {**added, **_interval(name, found["low"], found["high"])}
+def _format_interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
 
 
-def _difference(name: str, ours: str, theirs: str) -> Row:
-    """Return our score minus the reported one, from the numbers as they are shown; nothing unless there are both."""
-    if not (ours and theirs):
-        return {}
-    difference = float(ours) - float(theirs.removeprefix("~"))
-    return {f"difference_{name}": f"{difference:+.2f}", f"shown_difference_{name}": signed(difference, 2)}
+def _format_difference(difference: float | None) -> str:
+    return "" if difference is None else format_difference(difference, 2)
 
 
-def _comparison_note(
-    table: ScoreTable, rows: Sequence[Row], measured: Measured, settings: ReportSettings
+def _interval_note(
+    spec: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
 ) -> list[str]:
-    """Return what intervals are, and today's metrics."""
-    parts = []
-    measured_rows = [row for row in rows if any(f"interval_{name}" in row for name in table.columns)]
-    if measured_rows:
+    """Return the note on intervals and modern metrics; none if the table has neither."""
+    sentences = []
+    run_counts = [row.runs or 1 for row in rows if row.has_interval()]
+    if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-        parts.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
-        parts.append(variance_note("it", "narrow", [row.get("seeds") or 1 for row in measured_rows]))
-    if measured.comparison and any(map(_is_compared, table.columns.values())):
-        signatures = measured.comparison["all"]["signatures"]
-        parts.append(
+        sentences.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
+        sentences.append(variance_note("it", "narrow", run_counts))
+    if measurements.comparison and any(map(is_of_whole_test_set, spec.columns.values())):
+        signatures = measurements.comparison["all"]["signatures"]
+        sentences.append(
             f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
             "against the reference as it came; for comparison with today's systems, not with the paper."
         )
-    return [" ".join(parts)] if parts else []
+    return [" ".join(sentences)] if sentences else []
 
 
-def _score_note(table: ScoreTable, rows: Sequence[Row], settings: ReportSettings) -> str:
-    """Return what the columns are of."""
-    by_mode: dict[str, list[tuple[str, Column]]] = {"all": [], "no_unk": []}
-    for name, column in table.columns.items():
-        by_mode[column.mode].append((name, column))
-    signatures = " or ".join(sorted({row["signature"] for row in rows if row.get("signature")}))
-    lengths = " and ".join(
-        dict.fromkeys(_length(column, settings) for column in table.columns.values() if column.words)
-    )
-    parts = [f"BLEU on tokens, cased ({signatures}){lengths and f', of sentences of {lengths}'}."]
-    if columns := by_mode["all"]:
-        written = "may be written" if settings.unknown == "allowed" else "forbidden here too"
-        sentences = "; ".join(f"{column.header}: {_count(rows, name)} sentences" for name, column in columns)
-        parts.append(f"{sentences}, [UNK] {written}.")
-    if columns := by_mode["no_unk"]:
-        once_more = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
-        *others, last = (_count(rows, name) for name, _ in columns)
-        counts = f"{', '.join(others)} and {last}" if others else last
-        parts.append(
-            f"°: the {counts} sentences without an unknown word in source and reference, [UNK] forbidden{once_more}."
+def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSettings) -> str:
+    """Return the note on the columns: the metric, their sentences, and how [UNK] was treated."""
+    # 1. the metric, and the lengths of sentences
+    signatures = sorted({row.signature for row in rows if row.signature})
+    lengths = []
+    for column in spec.columns.values():
+        if column.words:
+            side = column.words_of or settings.figure2_length
+            sides = "source and reference" if side == "both" else side
+            lengths.append(f"{column.words[0]} to {column.words[1]} words ({sides})")
+    of_lengths = f", of sentences of {' and '.join(dict.fromkeys(lengths))}" if lengths else ""
+    sentences = [f"BLEU on tokens, cased ({' or '.join(signatures)}){of_lengths}."]
+
+    # 2. columns of all sentences
+    columns = [(name, column) for name, column in spec.columns.items() if column.mode == "all"]
+    if columns:
+        counts = [f"{column.header}: {_format_sentences(rows, name)} sentences" for name, column in columns]
+        unknown = "may be written" if settings.unknown == "allowed" else "forbidden here too"
+        sentences.append(f"{'; '.join(counts)}, [UNK] {unknown}.")
+
+    # 3. columns of sentences without unknown words
+    names = [name for name, column in spec.columns.items() if column.mode == "no_unk"]
+    if names:
+        counts = [_format_sentences(rows, name) for name in names]
+        listed_counts = counts[-1]
+        if len(counts) > 1:
+            listed_counts = f"{', '.join(counts[:-1])} and {counts[-1]}"
+        retry = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
+        sentences.append(
+            f"°: the {listed_counts} sentences without an unknown word in source and reference, [UNK] forbidden{retry}."
         )
     if settings.subwords:
-        parts.append(
+        sentences.append(
             "Models read and write subword units: only a word with a character that is none is unknown."
         )
-    return " ".join(parts)
+    return " ".join(sentences)
 
 
-def _count(rows: Iterable[Row], name: str) -> str:
-    """Return sentences of a column."""
-    values = {row[f"sentences_{name}"] for row in rows if f"sentences_{name}" in row} or {0}
-    return f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
-
-
-def _length(column: Column, settings: ReportSettings) -> str:
-    """Return text such as `10 to 20 words (source)`."""
-    least, most = column.words or (0, 0)
-    length = column.words_of or settings.figure2_length
-    return f"{least} to {most} words ({'source and reference' if length == 'both' else length})"
+def _format_sentences(rows: Sequence[SystemRow], name: str) -> str:
+    """Return the number of sentences of a column, as `737` or, if systems have different ones, as `737 to 740`."""
+    counts = [row.cells[name].sentences for row in rows]
+    numbers = {count for count in counts if count is not None} or {0}
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

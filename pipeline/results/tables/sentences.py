@@ -5,147 +5,144 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import TranslationRecord, split_words
 from pipeline.config.display import ReportSettings
-from pipeline.results.example_sentences import draw, papers_own
+from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import SentenceGroup, SentenceTable
-from pipeline.results.tables.writer import Table
+from pipeline.results.seeds import Result
+from pipeline.results.tables.writer import Table, make_frame
 
 COLUMNS = ["line", "words", "sentence", "text"]
 SOURCE_ROW = "Source"
 """The name of the first row of each sentence."""
-CALLED = {"dev": "development", "test": "test"}
+_SET_TITLES = {"dev": "development", "test": "test"}
 
 
 @dataclass(frozen=True)
 class SetTexts:
-    """The texts of a set.
-
-    references: its tokenized lines. translations: of all lines or some, by model. others: tokenized translations of all
-    lines, by other systems.
-    """
+    """The texts of a set."""
 
     references: Sequence[str]
+    """Its tokenized lines."""
     translations: Mapping[str, Sequence[TranslationRecord]]
-    others: Mapping[str, Sequence[str]]
+    """By model; of all lines, or of those without unknown words."""
+    other_translations: Mapping[str, Sequence[str]]
+    """By other system; all lines, tokenized."""
 
 
-def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
-    """Return the table; a model's row stands before another system's.
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence that the table may show: a line of a set, from 0, and its source tokens."""
+
+    set_name: str
+    line: int
+    source: Sequence[str]
+
+
+def sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
+    """Return the table of sentences, with a row for the source, the reference, each model and each other system.
 
     Args:
-        table: which sentences.
-        sets: those of the table, by name.
-        settings: which models in which order, the seed of the draw, languages and tokenization; where the table does
-            not say it, how many sentences and how long.
+        spec: which sentences.
+        sets: the texts by set.
+        settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
+            length of sentences if `spec` does not say it.
 
     Raises:
-        UserError: no sentence fits.
+        UserError: no sentence has the requested length.
     """
-    models = settings.table3_models
-    lines = _joined(table, sets, models)
-    groups = [_completed(group, settings) for group in table.groups]
-    chosen = [_choose(lines.translations[models[0]], group, settings.table3_seed) for group in groups]
-    if not any(chosen):
-        raise UserError(
-            f"no sentence of {_sets(table)} has {_length(groups[0])}; lower artifacts.table3_words or the paper's file"
-        )
-    source, target = (
-        Detokenizer(language, settings.tokenization)
-        for language in (settings.languages.source, settings.languages.target)
-    )
-    outputs = {
-        settings.label(model): {record.line: record.target for record in lines.translations[model]}
-        for model in models
-    }
-    outputs |= {settings.label(system): found for system, found in lines.others.items()}
-    rows: list[list[object]] = []
-    rules: list[int] = []
-    for record in (record for records in chosen for record in records):
-        rules.append(len(rows))
-        texts = {
-            SOURCE_ROW: source(record.source),
-            "Reference": target(split_words(lines.references[record.line])),
-        }
-        texts |= {name: target(found[record.line]) for name, found in outputs.items() if record.line in found}
-        rows += [[*lines.places[record.line], len(record.source), name, text] for name, text in texts.items()]
-    found = pd.DataFrame(rows, columns=["set", *COLUMNS])
-    if len(table.sets) == 1:
-        found = found[COLUMNS]
-    shown = found[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
-    note = _note(groups, chosen, table, settings)
-    return Table(found, shown, ("Sentence", "Text"), rules[1:], [note])
-
-
-@dataclass
-class _Joined:
-    """Lines of several sets, one set after the other. places: the set of each line, and its number there."""
-
-    references: list[str]
-    places: list[tuple[str, int]]
-    translations: dict[str, list[TranslationRecord]]
-    others: dict[str, dict[int, list[str]]]
-
-
-def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence[str]) -> _Joined:
-    joined = _Joined([], [], {model: [] for model in models}, {})
-    for name in table.sets:
-        texts, start = sets[name], len(joined.references)
-        for model in models:
-            shifted = (
-                record.model_copy(update={"line": start + record.line})
-                for record in texts.translations[model]
+    # 1. choose the sentences, among those that the first model translated
+    sentences = []
+    for set_name in spec.sets:
+        for record in sets[set_name].translations[settings.table3_models[0]]:
+            sentences.append(Sentence(set_name, record.line, record.source))
+    groups = [_complete_group(group, settings) for group in spec.groups]
+    chosen_indices = []
+    origins = []
+    for group in groups:
+        paper_indices, sampled_indices = _choose_sentences(sentences, group, settings.table3_seed)
+        chosen_indices += paper_indices + sampled_indices
+        if paper_indices:
+            origins.append(f"{len(paper_indices)} of the paper's own sentences")
+        if sampled_indices:
+            origins.append(
+                f"{len(sampled_indices)} drawn at random (seed {settings.table3_seed}) from those of "
+                f"{_format_lengths(group)}"
             )
-            joined.translations[model] += shifted
-        for system, lines in texts.others.items():
-            joined.others.setdefault(system, {}).update(enumerate(map(split_words, lines), start))
-        joined.references += texts.references
-        joined.places += [(name, line) for line in range(len(texts.references))]
-    return joined
+    set_titles = f"the {' and the '.join(_SET_TITLES[name] for name in spec.sets)} set"
+    if not chosen_indices:
+        raise UserError(
+            f"no sentence of {set_titles} has {_format_lengths(groups[0])}; "
+            "lower artifacts.table3_words or the paper's file"
+        )
+
+    # 2. a row for each text of a sentence
+    records: list[Result] = []
+    rules = []
+    detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
+    detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
+    for index in chosen_indices:
+        sentence = sentences[index]
+        rules.append(len(records))
+        texts = {SOURCE_ROW: detokenize_source(sentence.source)}
+        for label, tokens in _collect_targets(sentence, sets[sentence.set_name], settings).items():
+            texts[label] = detokenize_target(tokens)
+        for label, text in texts.items():
+            values = (sentence.set_name, sentence.line, len(sentence.source), label, text)
+            records.append(dict(zip(["set", *COLUMNS], values, strict=True)))
+
+    data = make_frame(records)
+    if len(spec.sets) == 1:
+        data = data[COLUMNS]
+    display = data[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
+    without_unknown = " without unknown words" if spec.known else ""
+    note = (
+        f"Sentences of {set_titles}{without_unknown}: {', '.join(origins)}. "
+        "Text is detokenized; [UNK] is an unknown word."
+    )
+    return Table(data, display, ["Sentence", "Text"], rules[1:], [note])
 
 
-def _completed(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
-    """Return a group with what the settings say of those that do not say it themselves."""
+def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
+    """Return a group with the number and length of sentences from the settings if it does not say them itself."""
     if group.sentences is not None:
         return group
     return group.model_copy(update={"sentences": settings.table3_sentences, "least": settings.table3_words})
 
 
-def _choose(records: Sequence[TranslationRecord], group: SentenceGroup, seed: int) -> list[TranslationRecord]:
-    """Return the paper's own sentences, then others drawn from the sentences of the wanted lengths."""
+def _choose_sentences(
+    sentences: Sequence[Sentence], group: SentenceGroup, seed: int
+) -> tuple[list[int], list[int]]:
+    """Return the indices of a group's sentences: the paper's own, and those sampled from sentences of its lengths."""
     count = group.sentences or 0
-    own = papers_own(records, group.openings)[:count]
-    most = group.most or max((len(record.source) for record in records), default=0)
-    fitting = [record for record in records if group.least <= len(record.source) <= most]
-    return own + draw(fitting, count - len(own), seed, own)
+    sources = [sentence.source for sentence in sentences]
+    paper_indices = find_paper_sentences(sources, group.openings)[:count]
+    candidates = []
+    for index, source in enumerate(sources):
+        is_short_enough = group.most is None or len(source) <= group.most
+        if len(source) >= group.least and is_short_enough and index not in paper_indices:
+            candidates.append(index)
+    return paper_indices, sample_indices(candidates, count - len(paper_indices), seed)
 
 
-def _sets(table: SentenceTable) -> str:
-    return f"the {' and the '.join(CALLED[name] for name in table.sets)} set"
+def _collect_targets(
+    sentence: Sentence, texts: SetTexts, settings: ReportSettings
+) -> dict[str, Sequence[str]]:
+    """Return the tokens of a sentence's reference and translations, by their label."""
+    targets: dict[str, Sequence[str]] = {"Reference": split_words(texts.references[sentence.line])}
+    for model in settings.table3_models:
+        for record in texts.translations[model]:
+            if record.line == sentence.line:
+                targets[settings.label(model)] = record.target
+    for system, lines in texts.other_translations.items():
+        targets[settings.label(system)] = split_words(lines[sentence.line])
+    return targets
 
 
-def _length(group: SentenceGroup) -> str:
+def _format_lengths(group: SentenceGroup) -> str:
+    """Return text like `30 words or more`."""
     if group.most is None:
         return f"{group.least} words or more"
     return f"{group.least} to {group.most} words"
-
-
-def _note(
-    groups: Sequence[SentenceGroup],
-    chosen: Sequence[Sequence[TranslationRecord]],
-    table: SentenceTable,
-    settings: ReportSettings,
-) -> str:
-    """Return where the sentences come from."""
-    parts = []
-    for group, records in zip(groups, chosen, strict=True):
-        own = len(papers_own(records, group.openings))
-        others = len(records) - own
-        drawn = f"drawn at random (seed {settings.table3_seed}) from those of {_length(group)}"
-        parts += [f"{own} of the paper's own sentences"] * bool(own) + [f"{others} {drawn}"] * bool(others)
-    known = " without unknown words" if table.known else ""
-    return f"Sentences of {_sets(table)}{known}: {', '.join(parts)}. Text is detokenized; [UNK] is an unknown word."

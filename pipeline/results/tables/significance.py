@@ -9,83 +9,67 @@ from typing import Any
 import pandas as pd
 
 from pipeline.config.display import ReportSettings
-from pipeline.results.inputs import Inputs
-from pipeline.results.seeds import Row
 from pipeline.results.tables.notes import variance_note
-from pipeline.results.tables.writer import Table, fixed, make_frame, signed
+from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 
 COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
-_HEADERS = {"all": "All", "no_unk": "No UNK°"}
-_WORDS = ["Model", "Compared with"]
-_SIGNIFICANT = 0.05
+_HEADERS = ["Model", "Compared with", "All, Δ", "All, p", "No UNK°, Δ", "No UNK°, p"]
+SIGNIFICANCE_LEVEL = 0.05
 
 
-def significance(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
-    """Return a row per pair of systems. A difference is the model's BLEU minus that of the other system."""
-    rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
-    shown = _shown(comparison, settings)
-    return Table(make_frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
+def significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
+    """Return the table of significance, with a row per pair of systems.
+
+    comparison: what `compare` found for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the
+    second system minus that of the first.
+    """
+    records = []
+    cells_by_pair: dict[tuple[str, str], list[str]] = {}  # for readers, all cells of a pair are in one row
+    for column, results in comparison.items():
+        for pair in results["pairs"]:
+            model, other_model = settings.label(pair["second"]), settings.label(pair["first"])
+            record = {"column": column, "model": model, "compared_with": other_model}
+            record["difference"] = format_number(pair["difference"], 2)
+            record["p"] = pair["p"]
+            record["sentences"] = results["sentences"]
+            record["signature"] = results["signatures"]["bleu"]
+            records.append(record)
+
+            cells = cells_by_pair.setdefault((pair["first"], pair["second"]), [model, other_model])
+            cells.append(format_difference(pair["difference"], 2))
+            cells.append(format_p(pair["p"], settings.bootstrap_samples))
+
+    # a column without sentences has no pairs
+    rows = [cells + [""] * (len(_HEADERS) - len(cells)) for cells in cells_by_pair.values()]
+    return Table(
+        data=make_frame(records, COLUMNS),
+        display=pd.DataFrame(rows, columns=_HEADERS),
+        text_columns=["Model", "Compared with"],
+        notes=[_note(comparison["all"], settings)],
+    )
 
 
-def _rows(column: str, found: Mapping[str, Any], settings: ReportSettings) -> list[Row]:
-    return [
-        {
-            "column": column,
-            "model": settings.label(pair["second"]),
-            "compared_with": settings.label(pair["first"]),
-            "difference": fixed(pair["difference"], 2),
-            "p": pair["p"],
-            "sentences": found["sentences"],
-            "signature": found["signatures"].get("bleu"),
-        }
-        for pair in found["pairs"]
-    ]
-
-
-def _shown(comparison: Mapping[str, Any], settings: ReportSettings) -> pd.DataFrame:
-    """Return a row for each pair, both columns of Table 1 beside each other."""
-    by_pair = {
-        column: {(pair["first"], pair["second"]): pair for pair in comparison[column]["pairs"]}
-        for column in _HEADERS
-    }
-    rows = []
-    for first, second in by_pair["all"]:
-        row = [settings.label(second), settings.label(first)]
-        for column in _HEADERS:
-            pair = by_pair[column].get((first, second))
-            p = shown_p(pair["p"], settings.bootstrap_samples) if pair else ""
-            row += [signed(pair["difference"], 2), p] if pair else ["", ""]
-        rows.append(row)
-    numbers = [f"{header}, {what}" for header in _HEADERS.values() for what in ("Δ", "p")]
-    return pd.DataFrame(rows, columns=[*_WORDS, *numbers])
-
-
-def shown_p(value: float | None, samples: int) -> str:
-    """Return `0.042`, or `≤ 0.001` for the least p that so many samples can give: 1 / (samples + 1)."""
-    if value is None:
+def format_p(p: float | None, samples: int) -> str:
+    """Return a p-value as `0.042`, or `≤ 0.001` for 1 / (samples + 1), the least that so many samples can give."""
+    if p is None:
         return ""
-    least = 1 / (samples + 1)
+    least_p = 1 / (samples + 1)
     decimals = max(3, math.ceil(math.log10(samples)))
-    text = f"{value:.{decimals}f}"
-    if math.isclose(value, least, rel_tol=1e-2):
-        # upwards: what is shown must not be less than the least
-        text = f"≤ {math.ceil(least * 10**decimals) / 10**decimals:.{decimals}f}"
-    return text + ("" if value < _SIGNIFICANT else " (n.s.)")
+    text = f"{p:.{decimals}f}"
+    if math.isclose(p, least_p, rel_tol=1e-2):
+        # rounded upwards, since the printed bound must not be below the real one
+        text = f"≤ {math.ceil(least_p * 10**decimals) / 10**decimals:.{decimals}f}"
+    return text if p < SIGNIFICANCE_LEVEL else f"{text} (n.s.)"
 
 
-def _notes(comparison: Mapping[str, Any], settings: ReportSettings) -> list[str]:
-    signature = comparison["all"]["signatures"].get("bleu", "")
-    samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-    runs = [system.get("runs", 1) for system in comparison["all"]["systems"].values()]
-    return [
+def _note(results: Mapping[str, Any], settings: ReportSettings) -> str:
+    """Return the note on differences and p-values. results: of the column of all sentences."""
+    signature = results["signatures"].get("bleu", "")
+    run_counts = [system.get("runs", 1) for system in results["systems"].values()]
+    return (
         f"Δ: BLEU of the model less that of the one it is compared with, on tokens ({signature}). p: probability that "
         f"chance alone makes a difference of at least that size in either direction (two-sided), by paired bootstrap "
-        f"({samples:,} samples, seed {seed}; Koehn, 2004); n.s.: not significant at {_SIGNIFICANT}. sacrebleu's p is "
-        "one-sided, about half as large. Not corrected for the number of pairs. "
-        + variance_note("p", "small", runs)
-    ]
-
-
-def of_package(inputs: Inputs) -> Table:
-    """Return the table of a package."""
-    return significance(inputs.comparison, inputs.settings)
+        f"({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed}; Koehn, 2004); n.s.: not significant "
+        f"at {SIGNIFICANCE_LEVEL}. sacrebleu's p is one-sided, about half as large. Not corrected for the number of "
+        f"pairs. {variance_note('p', 'small', run_counts)}"
+    )

@@ -1,114 +1,137 @@
-"""Tables of learning statistics with a row or two per model."""
+"""Tables of learning statistics, with a row per model and one for what the paper reports of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from pipeline.config.display import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
-from pipeline.results.runs import Runs
-from pipeline.results.seeds import LEARNING, Row, merged_summary, with_deviation
-from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
-from pipeline.results.tables.writer import Table, enough, fixed, make_frame
+from pipeline.results.seeds import LEARNING, Mean, Result, Results, merge_summaries
+from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note
+from pipeline.results.tables.writer import Table, choose_decimals, format_number, make_frame
 
-_DECIMALS = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
+_DECIMALS = {"updates": 0, "epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
 """The paper's decimals."""
-_TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
-_SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
-_KEPT = "best_update"
-"""Key for the update of a run's best weights."""
-COLUMNS = [
-    "model",
-    *_TRAINING,
-    *(f"reported_{name}" for name in _TRAINING),
-    *_SIZES,
-    "id",
-    *(f"{name}_std" for name in LEARNING),
-    "seeds",
-    _KEPT,
-]
+_CSV_DECIMALS = {"updates": 0, "epochs": 4, "hours": 4, "train_nll": 4, "dev_nll": 4}
+_STATISTICS = ("updates", "epochs", "hours", "device", "train_nll", "dev_nll")
+"""The paper's columns, in its order."""
+_HEADERS = ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+_FACTS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed")
+_NOTHING_REPORTED = ReportedTraining(label="")
 
 
-def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: ReportSettings) -> Table:
-    """Return learning statistics; rows in the order of `summaries`, but a model type stays together."""
-    models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
-    model_types = list(dict.fromkeys(summary["model_type"] for summary in models))
-    ordered = sorted(models, key=lambda summary: model_types.index(summary["model_type"]))
-    rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
-    cells = []
-    for row in rows:
-        cells.append(_cells(row["model"], row, ""))
-        if row["id"] in table.reported:
-            cells.append(_cells(f"{row['model']}, reported", row, "reported_"))
-    headers = ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
-    notes = [
-        "NLL: mean negative log-probability in nats per sentence.",
-        *_dev_note(ordered, settings),
-        training_note(rows),
-        *_kept_note(rows),
-        f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
-        *seeds_note(rows),
-    ]
-    if table.reported:
-        notes.append(reported_note(paper, table.called))
-    shown = pd.DataFrame(cells, columns=headers)
-    return Table(make_frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
+def training_table(spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings) -> Table:
+    """Return the table of learning statistics, with models of one type next to each other."""
+    models = [merge_summaries(runs) for runs in summaries.values()]
+    model_types = [model["model_type"] for model in models]
+    models.sort(key=lambda model: model_types.index(model["model_type"]))
+
+    records = []
+    rows = []
+    kept_updates = []
+    stop_reasons = []
+    for model in models:
+        name = model["model"]
+        label = settings.label(name)
+        reported = spec.reported.get(name, _NOTHING_REPORTED)
+        records.append(_csv_record(model, label, reported, summaries[name]))
+        rows.append(_format_row(label, model, model["device"]))
+        if name in spec.reported:
+            reported_means = {statistic: Mean(getattr(reported, statistic)) for statistic in LEARNING}
+            rows.append(_format_row(f"{label}, reported", reported_means, reported.device))
+        if kept := _describe_kept_updates(summaries[name]):
+            kept_updates.append((kept, label))
+        stop_reasons.append((str(model["stopped_by"]), label))
+
+    notes = ["NLL: mean negative log-probability in nats per sentence."]
+    notes += _dev_note(models, settings)
+    notes.append(training_note(models, settings))
+    if kept_updates:
+        notes.append(
+            f"Best by development score, and so kept: the weights of update {group_labels(kept_updates)}."
+        )
+    notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
+    notes += seeds_note({model["model"]: model["seeds"] for model in models}, settings)
+    if spec.reported:
+        notes.append(reported_note(paper, spec.called))
+    display = pd.DataFrame(rows, columns=_HEADERS)
+    return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
 
 
-def _dev_note(summaries: Sequence[Row], settings: ReportSettings) -> list[str]:
-    """Return a note on models whose development NLL is not that of all sentences."""
-    limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
-    if not limited:
+def _csv_record(model: Result, label: str, reported: ReportedTraining, runs: Sequence[Result]) -> Result:
+    """Return a model's row for programs, with columns in this order.
+
+    Args:
+        model: the merged summary of its runs.
+        label: its name for readers.
+        reported: the paper's row.
+        runs: the summary of each run.
+    """
+    record: Result = {"model": label}
+    for name in _STATISTICS:
+        record[name] = model[name]
+        if name in LEARNING:
+            record[name] = format_number(model[name].value, _CSV_DECIMALS[name])
+
+    for name in _STATISTICS:
+        value = getattr(reported, name)
+        record[f"reported_{name}"] = format_number(value, _DECIMALS[name]) if name in LEARNING else value
+
+    for name in _FACTS:
+        record[name] = model.get(name)
+    record["id"] = model["model"]
+    for name in LEARNING:
+        record[f"{name}_std"] = format_number(model[name].std, 4)
+    record["seeds"] = model["seeds"]
+    best_updates = [str(run["best_update"]) for run in runs if run.get("best_update") is not None]
+    record["best_update"] = " ".join(best_updates)
+    return record
+
+
+def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> list[str]:
+    """Return the cells of a row for readers, of a model's own numbers or of the reported ones."""
+    cells = [label]
+    for name in _STATISTICS:
+        if name == "device":
+            cells.append(device or "")
+        elif name == "updates":
+            cells.append(_format_updates(means[name]))
+        else:
+            decimals = choose_decimals(means[name].value, _DECIMALS[name])
+            cells.append(means[name].format(decimals))
+    return cells
+
+
+def _format_updates(updates: Mean) -> str:
+    """Return text like `1,200 ± 346`."""
+    if updates.value is None:
+        return ""
+    text = f"{updates.value:,.0f}"
+    return f"{text} ± {updates.std:,.0f}" if updates.std else text
+
+
+def _dev_note(models: Sequence[Result], settings: ReportSettings) -> list[str]:
+    """Return the note on models whose development NLL leaves out long sentences; none if there are no such models."""
+    limits = []
+    for model in models:
+        if model.get("dev_sentences") == "within_limit":
+            limits.append((f"up to {model['max_words']} words", settings.label(model["model"])))
+    if not limits:
         return []
-    limits = ((f"up to {each['max_words']} words", settings.label(each["model"])) for each in limited)
-    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {grouped(limits)}."]
+    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {group_labels(limits)}."]
 
 
-def _kept(runs: Sequence[Row]) -> Row:
-    """Return the update of each run's weights, for the CSV, and for readers if it is not the last one."""
-    updates = {run["seed"]: (run[_KEPT], run["updates"]) for run in runs if run.get(_KEPT) is not None}
-    earlier = any(update != last for update, last in updates.values())
-    texts = [f"{update:,} of {last:,}" for update, last in updates.values()]
-    plain = runs[0].get(_KEPT) if len(runs) == 1 else " ".join(str(update) for update, _ in updates.values())
-    return {_KEPT: plain, "kept": texts if earlier else []}
+def _describe_kept_updates(runs: Sequence[Result]) -> str:
+    """Return which update each run's weights are of: `1,200 of 2,600 / 2,600 of 2,600`.
 
-
-def _kept_note(rows: Sequence[Row]) -> list[str]:
-    """Return a note on weights that are not of the last update. A continued model may keep its first ones."""
-    kept = [(" / ".join(row["kept"]), row["model"]) for row in rows if any(row["kept"])]
-    return [f"Best by development score, and so kept: the weights of update {grouped(kept)}."] if kept else []
-
-
-def _row(summary: Row, settings: ReportSettings, reported: ReportedTraining | None) -> Row:
-    model = summary["model"]
-    return {
-        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds", _KEPT, "kept")},
-        **{f"{name}_std": summary[f"{name}_std"] for name in LEARNING},
-        **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
-        "id": model,
-        "model": settings.label(model),
-    }
-
-
-def _plain(row: Row) -> Row:
-    """Return the CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
-    reported = {
-        f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in _DECIMALS.items()
-    }
-    own = {name: fixed(row[name], 4) for name in (*_DECIMALS, *(f"{name}_std" for name in LEARNING))}
-    return {**row, **own, **reported}
-
-
-def _cells(label: str, row: Row, prefix: str) -> list[str]:
-    """Return a row for readers, of this run's numbers or of the reported ones."""
-    cells = {}
-    for name, decimals in _DECIMALS.items():
-        value = row[f"{prefix}{name}"]
-        std = row.get(f"{prefix}{name}_std")
-        cells[name] = "" if value is None else with_deviation(value, std, enough(value, decimals))
-    updates, std = row[f"{prefix}updates"], row.get(f"{prefix}updates_std")
-    cells["updates"] = "" if updates is None else f"{updates:,.0f}" + (f" ± {std:,.0f}" if std else "")
-    cells["device"] = row[f"{prefix}device"] or ""
-    return [label, *(cells[name] for name in _TRAINING)]
+    Returns "" if all runs kept their last weights. A run that continues another's may have kept its first ones.
+    """
+    kept_updates = []
+    kept_earlier_weights = False
+    for run in runs:
+        if run.get("best_update") is not None:
+            kept_updates.append(f"{run['best_update']:,} of {run['updates']:,}")
+            kept_earlier_weights |= run["best_update"] != run["updates"]
+    return " / ".join(kept_updates) if kept_earlier_weights else ""

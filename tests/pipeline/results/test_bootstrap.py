@@ -1,4 +1,4 @@
-"""The bootstrap over sentences and seeds: held against sacrebleu's samples for one run, and how often it is right."""
+"""The bootstrap over sentences and seeds: compared with sacrebleu's for one run, and how often it is right."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pipeline.results.bootstrap import Bootstrap, SampledBleu
 
 SAMPLES = 50
 
-sentences = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
-seeds = st.integers(0, 2**33)
+Corpus = tuple[list[str], list[list[str]]]
+"""References, and the translations of several systems."""
 
 
 def counts_of(hypotheses: list[str], references: list[str]) -> list[BleuCounts]:
@@ -24,20 +24,18 @@ def counts_of(hypotheses: list[str], references: list[str]) -> list[BleuCounts]:
 
 
 @st.composite
-def texts(draw: st.DrawFn, count: int) -> tuple[list[str], list[list[str]]]:
-    """References, and so many translations of them."""
-    number = draw(st.integers(1, 12))
-    lines = st.lists(sentences, min_size=number, max_size=number)
-    references = draw(st.lists(sentences.filter(bool), min_size=number, max_size=number))
-    return references, [draw(lines) for _ in range(count)]
+def corpora(draw: st.DrawFn, system_count: int) -> Corpus:
+    sentences = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
+    size = draw(st.integers(1, 12))
+    references = draw(st.lists(sentences.filter(bool), min_size=size, max_size=size))
+    systems = [draw(st.lists(sentences, min_size=size, max_size=size)) for _ in range(system_count)]
+    return references, systems
 
 
-@given(texts(2), seeds)
+@given(corpora(2), st.integers(0, 2**33))
 @settings(max_examples=60, deadline=None)
-def test_with_one_run_each_scores_and_samples_are_sacrebleus(
-    text: tuple[list[str], list[list[str]]], seed: int
-) -> None:
-    references, systems = text
+def test_scores_and_samples_of_one_run_are_sacrebleus(corpus: Corpus, seed: int) -> None:
+    references, systems = corpus
     bootstrap = Bootstrap(SAMPLES, seed)
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SACREBLEU_SEED", str(bootstrap.sacrebleu_seed))
@@ -49,28 +47,27 @@ def test_with_one_run_each_scores_and_samples_are_sacrebleus(
             n_samples=SAMPLES,
         )
         _, results = test()
-    ours = [SampledBleu([counts_of(system, references)], bootstrap) for system in systems]
-    for system, theirs in zip(ours, results["BLEU"], strict=True):
-        assert system.bleu == theirs.score
-        assert system.samples.mean() == pytest.approx(theirs.mean)
-    assert ours[1].p_value(ours[0]) == ours[0].p_value(ours[1])
-    assert ours[0].p_value(ours[0]) == 1
+    sampled = [SampledBleu([counts_of(system, references)], bootstrap) for system in systems]
+    for system, expected in zip(sampled, results["BLEU"], strict=True):
+        assert system.bleu == expected.score
+        assert system.sample_scores.mean() == pytest.approx(expected.mean)
+    assert sampled[1].compute_p_value(sampled[0]) == sampled[0].compute_p_value(sampled[1])
+    assert sampled[0].compute_p_value(sampled[0]) == 1
 
 
-@given(texts(4), seeds, st.randoms(use_true_random=False))
+@given(corpora(4), st.integers(0, 2**33), st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
-def test_the_order_of_runs_does_not_matter(
-    text: tuple[list[str], list[list[str]]], seed: int, rng: random.Random
-) -> None:
-    references, systems = text
+def test_order_of_runs_does_not_matter(corpus: Corpus, seed: int, rng: random.Random) -> None:
+    references, systems = corpus
     runs = [counts_of(system, references) for system in systems]
     bootstrap = Bootstrap(SAMPLES, seed)
-    one, two, other = (
-        SampledBleu(found, bootstrap) for found in (runs[:3], rng.sample(runs[:3], 3), runs[3:])
-    )
-    assert two.interval() == one.interval() and two.bleu == pytest.approx(one.bleu)
-    if abs(one.bleu - other.bleu) > 1e-9:
-        assert two.p_value(other) == pytest.approx(one.p_value(other), abs=0.05)
+    model, other = SampledBleu(runs[:3], bootstrap), SampledBleu(runs[3:], bootstrap)
+    shuffled = SampledBleu(rng.sample(runs[:3], 3), bootstrap)
+    assert shuffled.compute_interval() == model.compute_interval()
+    assert shuffled.bleu == pytest.approx(model.bleu)
+    if abs(model.bleu - other.bleu) > 1e-9:
+        p = model.compute_p_value(other)
+        assert shuffled.compute_p_value(other) == pytest.approx(p, abs=0.05)
 
 
 def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
@@ -88,5 +85,5 @@ def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
     for seed in range(1, repeats + 1):
         pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(*systems, strict=True)]
         first, second = (SampledBleu([[*side]], Bootstrap(100, seed)) for side in zip(*pairs, strict=True))
-        significant += (second.p_value(first) or 0) < 0.05
+        significant += (second.compute_p_value(first) or 0) < 0.05
     assert 0.03 < significant / repeats < 0.07

@@ -15,10 +15,10 @@ import sacrebleu
 from nmt.evaluation.bleu import count_matches
 from pipeline.config.display import ReportSettings
 from pipeline.results import comparison
-from pipeline.results.bootstrap import Bootstrap, interval
-from pipeline.results.papers import Column, ReportedScores, ScoreTable
-from pipeline.results.tables.scores import Measured, score_table
-from pipeline.results.tables.significance import COLUMNS, significance
+from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
+from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
+from pipeline.results.tables.scores import Measurements, score_table
+from pipeline.results.tables.significance import COLUMNS, significance_table
 from tests.latex import assert_compiles
 from tests.report_settings import report_settings
 from tests.table_inputs import summary, write_forms
@@ -73,7 +73,9 @@ def compare(
         for name, runs in systems.items()
     }
     texts = {name: [raw(run[:size]) for run in runs] for name, runs in systems.items()}
-    return comparison.compare(comparison.Column(counts, texts, raw(references)), Bootstrap(samples, seed))
+    return comparison.compare(
+        comparison.ColumnTranslations(counts, texts, raw(references)), Bootstrap(samples, seed)
+    )
 
 
 def both(systems: Texts, samples: int) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def plain(texts: list[str], references: list[str]) -> float:
     return float(score)
 
 
-def test_scores_are_those_of_sacrebleu() -> None:
+def test_scores_match_sacrebleu() -> None:
     found = compare(WITH_MOSES, samples=300, seed=7)
     assert found["sentences"] == SENTENCES
     for model, (texts,) in WITH_MOSES.items():
@@ -107,7 +109,7 @@ def test_scores_are_those_of_sacrebleu() -> None:
     assert "tok:13a" in found["signatures"]["sacrebleu"]
 
 
-def test_intervals_and_p_follow_from_sentences_drawn_anew() -> None:
+def test_intervals_and_p_match_resampling() -> None:
     samples, seed = 200, 7
     found = compare(WITH_MOSES, samples, seed)
     lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
@@ -123,7 +125,7 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew() -> None:
         assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
         # a figure's interval of the same sentences is this one
         counts = [*map(count_matches, texts, REFERENCES)]
-        assert interval([counts], Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
+        assert bootstrap_interval([counts], Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
     differences = bleu["similar"] - bleu["good"]
     (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
     as_far = np.sum(np.abs(differences - differences.mean()) >= abs(pair["difference"]))
@@ -132,7 +134,7 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew() -> None:
     assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
 
 
-def test_scores_of_several_seeds_are_means() -> None:
+def test_comparison_of_several_seeds() -> None:
     """And so are the interval, the difference and p: never those of the first run."""
     alone = compare(ONE_RUN, 200)
     together = compare({"model": [GOOD, BAD], "similar": [SIMILAR]}, 200)
@@ -152,12 +154,12 @@ def test_scores_of_several_seeds_are_means() -> None:
     assert first["p"] < 0.01 < pair["p"]
 
 
-def test_no_samples_give_scores_alone_and_no_sentences_nothing() -> None:
+def test_comparison_without_samples_or_sentences() -> None:
     found = compare(ONE_RUN, 0)
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     nothing = compare(ONE_RUN, 10, references=[])
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    significance({"all": found, "no_unk": nothing}, settings(*ONE_RUN))
+    significance_table({"all": found, "no_unk": nothing}, settings(*ONE_RUN))
 
 
 def settings(*models: str) -> ReportSettings:
@@ -183,16 +185,16 @@ def scores(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_table_1_has_intervals_differences_and_a_measured_moses(tmp_path: Path) -> None:
+def test_table1_with_moses(tmp_path: Path) -> None:
     found = both(WITH_MOSES, 100)
-    columns = {"all": Column(header="All"), "no_unk": Column(header="No UNK°", mode="no_unk")}
+    columns = {"all": ScoreColumn(header="All"), "no_unk": ScoreColumn(header="No UNK°", mode="no_unk")}
     reported = {
         "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),
         "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
     }
     described = ScoreTable(kind="scores", called="Table 1", columns=columns, reported=reported)
     summaries = {model: [summary(model, 1, model_type="rnnsearch")] for model in ONE_RUN}
-    measured = Measured({"test": scores(found)}, summaries, found)
+    measured = Measurements({"test": scores(found)}, summaries, found)
     table = score_table(described, "They", measured, settings(*ONE_RUN))
     rows = {row["id"]: row for row in table.data.to_dict("records")}
     bleu = found["all"]["systems"]["good"]["bleu"]
@@ -212,9 +214,9 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(tmp_path: Path) 
     assert_compiles(tmp_path / "table1.tex")
 
 
-def test_the_table_of_significance(tmp_path: Path) -> None:
+def test_significance_table(tmp_path: Path) -> None:
     report = settings(*ONE_RUN).model_copy(update={"bootstrap_samples": 200})
-    table = significance(both(ONE_RUN, 200), report)
+    table = significance_table(both(ONE_RUN, 200), report)
     rows = table.display.to_numpy().tolist()
     assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert rows[0][3].endswith("(n.s.)")

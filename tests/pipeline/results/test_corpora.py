@@ -13,9 +13,9 @@ from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, Counts, build_corpora_table, sum_corpus_counts
-from pipeline.results.figures.data import corpora_figure
+from pipeline.results.figures.data import make_corpora_figure
 from pipeline.results.papers import ReportedData, read_paper
-from pipeline.results.tables.writer import as_markdown
+from pipeline.results.tables.writer import render_markdown
 from tests.running import PAPER, ROOT
 
 VOCABULARIES = (
@@ -76,7 +76,7 @@ def test_every_number_of_the_table(data: Path) -> None:
     assert rows["total", "tokens"] == ("tokens", 6, 20, 16, None, None, 200)
     assert rows["total", "selected"] == ("tokens", 4, 16, 12, 1 / 8, 0.333333, 150)
     assert rows["exam", "tokens"] == ("tokens", 1, 2, 2, 0.0, 0.5, None)
-    page = " ".join(as_markdown(table).split())
+    page = " ".join(render_markdown(table).split())
     assert "| train | tiny | selected | 2 | 8 | 6 | 12.50% | 33.33% | 60 |" in page
     assert "tiny: removed pairs: empty 1; pairs that share a sentence with held-out text" in page
     assert "exam same both 1." in page
@@ -101,7 +101,7 @@ def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_sel
 
 def test_the_figure_has_a_row_per_corpus_and_the_papers_marks(data: Path) -> None:
     paper = ReportedData(corpora={"tiny": 100})
-    pairs, words = corpora_figure(summed(data), LANGUAGES, paper).get_axes()
+    pairs, words = make_corpora_figure(summed(data), LANGUAGES, paper).get_axes()
     assert [label.get_text() for label in pairs.get_yticklabels()] == ["tiny", "exam"]
     assert [list(line.get_xdata()) for line in pairs.lines] == [[4, 1], [3, 1], [2]]
     assert [list(line.get_xdata()) for line in words.lines] == [[9, 2], [8, 2], [100], [6]]

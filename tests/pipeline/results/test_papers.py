@@ -11,7 +11,7 @@ from tests.messages import refused
 from tests.table_inputs import PAPER
 
 
-def test_paper_holds_all_numbers_of_both_tables() -> None:
+def test_bahdanau_2015_tables() -> None:
     tables = read_paper(PAPER).tables
     table1, table2 = tables["table1"], tables["table2"]
     assert isinstance(table1, ScoreTable) and isinstance(table2, TrainingTable)
@@ -54,7 +54,7 @@ def scores(paper: str, table: str) -> dict[str, tuple[float, ...]]:
     }
 
 
-def test_cho_2014b_holds_every_cell_of_table_1() -> None:
+def test_cho_2014b_table1() -> None:
     """Columns: development and test set, all sentences, then those without unknown words."""
     assert scores("cho2014b", "cho2014b_table1a") == {
         "rnnencdec-30": (13.15, 13.92, 21.01, 23.45),
@@ -70,21 +70,21 @@ def test_cho_2014b_holds_every_cell_of_table_1() -> None:
     }
 
 
-def test_a_score_is_shown_as_the_paper_gives_it() -> None:
+def test_reported_score_format() -> None:
     found = score_table("sutskever2014", "sutskever2014_table2")
-    shown = {name: row.shown("test") for name, row in found.reported.items()}
+    shown = {name: row.format("test") for name, row in found.reported.items()}
     assert (shown["oracle"], shown["wmt14-best"], shown["moses"]) == ("~45", "37.0", "33.30")
-    assert found.reported["oracle"].shown("dev") == ""
+    assert found.reported["oracle"].format("dev") == ""
 
 
-def test_sutskever_2014_holds_every_cell_of_both_tables() -> None:
+def test_sutskever_2014_tables() -> None:
     direct = scores("sutskever2014", "sutskever2014_table1")
     assert [*sum(direct.values(), ())] == [28.45, 33.3, 26.17, 30.59, 33.0, 33.27, 34.5, 34.81]
     rescored = scores("sutskever2014", "sutskever2014_table2")
     assert [*sum(rescored.values(), ())] == [33.3, 34.54, 37.0, 35.61, 35.85, 36.5, 45]
 
 
-def test_a_score_of_a_column_that_the_table_has_not_is_refused(tmp_path: Path) -> None:
+def test_reported_score_of_unknown_column_is_refused(tmp_path: Path) -> None:
     reported = {"m": {"label": "M", "scores": {"other": 1}}}
     table = {
         "kind": "scores",
@@ -98,5 +98,5 @@ def test_a_score_of_a_column_that_the_table_has_not_is_refused(tmp_path: Path) -
         read_paper(file)
 
 
-def test_the_record_of_results_can_cite_every_paper() -> None:
+def test_every_paper_has_a_citation() -> None:
     assert ro_crate.PAPERS.keys() == {file.stem for file in PAPER.parent.glob("*.yaml")}

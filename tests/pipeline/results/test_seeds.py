@@ -8,42 +8,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.results.seeds import mean, merged, standard_deviation, with_deviation
+from pipeline.results.seeds import Mean, merge_summaries
 
 
 def test_mean_and_sample_deviation_by_hand() -> None:
     # deviations -2, -1, 3 from 12: (4 + 1 + 9) / 2 = 7
-    assert mean([10, 11, 15]) == 12
-    assert standard_deviation([10, 11, 15]) == pytest.approx(math.sqrt(7))
+    mean = Mean.of([10, 11, 15])
+    assert (mean.value, mean.std) == (12, pytest.approx(math.sqrt(7)))
 
 
 def test_one_run_has_no_deviation_and_a_missing_value_no_mean() -> None:
-    assert mean([3.5]) == 3.5
-    assert standard_deviation([3.5]) is None
-    assert mean([3.5, None]) is None
-    assert standard_deviation([3.5, None]) is None
+    assert Mean.of([3.5]) == Mean(3.5, None)
+    assert Mean.of([3.5, None]) == Mean(None, None)
 
 
 @given(st.floats(-1e9, 1e9), st.integers(1, 5))
-def test_equal_values_keep_every_bit(value: float, count: int) -> None:
-    assert mean([value] * count) == value
+def test_mean_of_equal_values_keeps_every_bit(value: float, count: int) -> None:
+    assert Mean.of([value] * count).value == value
 
 
-def test_runs_become_one_row() -> None:
+def test_summaries_become_one() -> None:
     runs = [
-        {"model": "m", "seed": 1, "bleu": 10.0, "device": "A", "updates": 5},
-        {"model": "m", "seed": 9, "bleu": 13.0, "device": "B", "updates": 5},
+        {"model": "m", "seed": 1, "updates": 10, "device": "A", "parameters": 5},
+        {"model": "m", "seed": 9, "updates": 13, "device": "B", "parameters": 5},
     ]
-    assert merged(runs, ["bleu"]) == {
-        "model": "m",
-        "seed": "1 9",
-        "bleu": 11.5,
-        "bleu_std": pytest.approx(math.sqrt(4.5)),
-        "device": "A, B",
-        "updates": 5,
-        "seeds": 2,
-    }
-    assert merged(runs[:1], ["bleu"]) == {**runs[0], "bleu_std": None, "seeds": 1}
+    merged = merge_summaries(runs)
+    assert merged["updates"] == Mean(11.5, pytest.approx(math.sqrt(4.5)))
+    facts = {key: merged[key] for key in ("model", "seed", "device", "parameters", "seeds")}
+    assert facts == {"model": "m", "seed": "1 9", "device": "A, B", "parameters": 5, "seeds": 2}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +49,7 @@ def test_runs_become_one_row() -> None:
         (109.4, 12.6, 0, "109 ± 13"),
     ],
 )
-def test_a_deviation_is_never_shown_as_zero(
+def test_deviation_is_never_printed_as_zero(
     value: float | None, std: float | None, decimals: int, text: str
 ) -> None:
-    assert with_deviation(value, std, decimals) == text
+    assert Mean(value, std).format(decimals) == text

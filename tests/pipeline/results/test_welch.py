@@ -19,13 +19,13 @@ from pipeline.results.welch import p_value
         (0.0, (1.0, 2.0), (3, 4), 1.0),
     ],
 )
-def test_p_is_that_of_student(
+def test_p_value_matches_students_tables(
     t: float, deviations: tuple[float, float], counts: tuple[int, int], p: float
 ) -> None:
     error = math.hypot(deviations[0] / math.sqrt(counts[0]), deviations[1] / math.sqrt(counts[1]))
     assert p_value(-t * error, deviations, counts) == pytest.approx(p, abs=1e-6)
 
 
-def test_runs_that_do_not_vary_differ_or_are_equal() -> None:
+def test_p_value_without_variance() -> None:
     assert p_value(0.1, (0.0, 0.0), (2, 2)) == 0.0
     assert p_value(0.0, (0.0, 0.0), (2, 2)) == 1.0

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.bleu_curves import figure2, unknown_words
-from pipeline.results.figures.labels import spread
+from pipeline.results.figures.bleu_curves import make_figure2, make_unknown_words_figure
+from pipeline.results.figures.style import spread_positions
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -53,17 +53,17 @@ def written(figure: Figure) -> list[str]:
     return [text.get_text() for text in curves(figure).texts]
 
 
-def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
+def test_unknown_words_of_system_without_vocabulary() -> None:
     moses = score(30, 70)
     for row in moses["by_sentence"]:
         row["source_unknown"] = 0
-    lines = curves(unknown_words({**scores(), "moses": moses}, WITH_MOSES)).get_lines()
+    lines = curves(make_unknown_words_figure({**scores(), "moses": moses}, WITH_MOSES)).get_lines()
     assert np.array_equal(lines[-1].get_ydata(), lines[0].get_ydata())
     assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
 
 
-def test_figure2_has_the_papers_axes_and_curves_and_another_systems_behind_them() -> None:
-    axes = curves(figure2({"moses": score(50, 70), **scores()}, WITH_MOSES, [50, 30, 50, 80]))
+def test_figure2_axes_and_curves() -> None:
+    axes = curves(make_figure2({"moses": score(50, 70), **scores()}, WITH_MOSES, [50, 30, 50, 80]))
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 50))
     lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
     assert [line.get_label() for line in lines] == [*LABELS.values(), "Moses"]
@@ -71,48 +71,48 @@ def test_figure2_has_the_papers_axes_and_curves_and_another_systems_behind_them(
     assert [line.get_xdata()[0] for line in axes.get_lines() if line not in lines] == [30, 50]
 
 
-def test_figure2_can_count_the_words_of_references() -> None:
+def test_figure2_by_reference_length() -> None:
     by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
-    line = curves(figure2(scores(), by_reference)).get_lines()[0]
+    line = curves(make_figure2(scores(), by_reference)).get_lines()[0]
     x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert x[0] == 8, "the references are five words longer"
     assert y[x == 25] == pytest.approx(10.5)
 
 
 @given(st.lists(st.tuples(st.floats(-5, 35), st.floats(0.5, 3)), max_size=10))
-def test_no_label_stands_over_another(labels: list[tuple[float, float]]) -> None:
+def test_labels_do_not_overlap(labels: list[tuple[float, float]]) -> None:
     """Ten labels of three fill the axis of 30; those that want the same place keep their order."""
     wanted, heights = [place for place, _ in labels], [height for _, height in labels]
-    places = spread(wanted, heights, 30)
+    places = spread_positions(wanted, heights, 30)
     order = sorted(range(len(labels)), key=wanted.__getitem__)
     spans = [(places[index] - heights[index] / 2, places[index] + heights[index] / 2) for index in order]
     assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
     assert all(low >= -1e-9 and high <= 30 + 1e-9 for low, high in spans)
 
 
-def test_a_point_needs_ten_sentences() -> None:
+def test_point_needs_ten_sentences() -> None:
     few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
-    line = curves(figure2(dict.fromkeys(LABELS, few), REPORT)).get_lines()[0]
+    line = curves(make_figure2(dict.fromkeys(LABELS, few), REPORT)).get_lines()[0]
     known = np.asarray(line.get_xdata())[np.isfinite(np.asarray(line.get_ydata()))]
     assert max(known) == 35, "the last window with sentences of 30 words"
-    none = figure2({model: {"by_sentence": few["by_sentence"][-9:]} for model in LABELS}, REPORT)
+    none = make_figure2({model: {"by_sentence": few["by_sentence"][-9:]} for model in LABELS}, REPORT)
     assert written(none) == [] and curves(none).get_ylim() == (0, 30)
 
 
-def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
+def test_figure2_intervals_and_sentence_counts() -> None:
     with_bands = REPORT.model_copy(update={"bootstrap_samples": 10})
-    axes, below = figure2(scores(longest=20), with_bands).get_axes()
+    axes, below = make_figure2(scores(longest=20), with_bands).get_axes()
     assert len(axes.collections) == 4
     assert "95% bootstrap intervals (10 samples, seed 1)" in axes.get_title("left")
     numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
     assert numbers == {words: 10 * (3 <= words <= 20) for words in range(1, 61)}
     left, right = below.get_xlim()
     assert all(left <= bar.get_x() and bar.get_x() + bar.get_width() <= right for bar in below.patches)
-    assert not figure2(scores(longest=20), REPORT).get_axes()[0].collections
+    assert not make_figure2(scores(longest=20), REPORT).get_axes()[0].collections
 
 
-def test_bleu_falls_with_unknown_words() -> None:
-    axes, below = unknown_words(scores(longest=40), REPORT).get_axes()
+def test_figure_of_unknown_words() -> None:
+    axes, below = make_unknown_words_figure(scores(longest=40), REPORT).get_axes()
     line = axes.get_lines()[0]
     assert list(line.get_xdata()) == [0, 1, 2, 3, 4]
     values = list(np.asarray(line.get_ydata()))

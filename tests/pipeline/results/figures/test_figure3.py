@@ -12,7 +12,7 @@ from matplotlib.image import imread
 
 from nmt.evaluation.translations import TranslationRecord
 from nmt.plots.style import save_figure
-from pipeline.results.figures.figure3 import choose_sentences, figure3
+from pipeline.results.figures.figure3 import choose_sentences, make_figure3
 
 
 def record(line: int, words: int) -> TranslationRecord:
@@ -25,10 +25,10 @@ def only_axes(figure: Figure) -> Axes:
     return axes
 
 
-def test_figure3_shows_words_as_people_write_them() -> None:
+def test_figure3_tick_labels() -> None:
     weights = np.full((3, 4), 0.25).tolist()
     one = TranslationRecord(line=0, source="&quot; It costs$", target="œuvre l&apos;", alignment=weights)
-    axes = only_axes(figure3([one]))
+    axes = only_axes(make_figure3([one]))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ['"', "It", "costs$", "<end>"]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["œuvre", "l'", "<end>"]
     assert axes.xaxis.get_ticks_position() == "top"
@@ -36,9 +36,9 @@ def test_figure3_shows_words_as_people_write_them() -> None:
     assert [text.get_text() for text in axes.texts] == ["(a)"]
 
 
-def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
+def test_figure3_pixels(tmp_path: Path) -> None:
     weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    figure = figure3([TranslationRecord(line=0, source="a b c", target="d e", alignment=weights)])
+    figure = make_figure3([TranslationRecord(line=0, source="a b c", target="d e", alignment=weights)])
     for form in ("pdf", "png"):
         save_figure(figure, tmp_path / f"f.{form}")
     picture = imread(tmp_path / "f.png")[:, :, :3]
@@ -53,7 +53,7 @@ def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
             assert picture[y, x] == pytest.approx([weight] * 3, abs=0.01), (i, j)
 
 
-def test_sentences_are_drawn_as_in_the_paper() -> None:
+def test_figure3_sentences_are_sampled() -> None:
     everything = [record(line, 5 + line % 30) for line in range(120)]
     known = [one for one in everything if one.line % 2]
     choice = choose_sentences(everything, known, (10, 20), seed=1)
@@ -66,7 +66,7 @@ def test_sentences_are_drawn_as_in_the_paper() -> None:
     assert any([one.line for one in other] != [one.line for one in choice] for other in others)
 
 
-def test_the_papers_own_sentences_take_panels_b_to_d() -> None:
+def test_paper_sentences_take_panels_b_to_d() -> None:
     everything = [record(line, 12) for line in range(40)]
     choice = choose_sentences(everything, everything[:20], (10, 20), 1, ["s30 s30", "s7 s7", "absent"])
     assert [one.line for one in choice[1:3]] == [30, 7]
@@ -74,7 +74,7 @@ def test_the_papers_own_sentences_take_panels_b_to_d() -> None:
     assert len({one.line for one in choice}) == 4
 
 
-def test_too_few_sentences_are_filled_up() -> None:
+def test_figure3_fills_up_with_other_sentences() -> None:
     known = [record(0, 12), record(1, 30)]
     choice = choose_sentences([*known, record(2, 40), record(3, 50)], known, (10, 20), seed=1)
     assert [one.line for one in choice[1:3]] == [0, 1]

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 
 from nmt.plots.style import COLORS
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.learning_curves import Curves, learning_curves, read_curves
+from pipeline.results.figures.learning_curves import RunCurves, make_learning_curves, read_curves
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -72,12 +72,12 @@ def xy(line: Line2D) -> XY:
     )
 
 
-def panels(runs: list[Curves]) -> tuple[Axes, Axes]:
-    development, training = learning_curves(runs, REPORT).get_axes()
+def panels(runs: list[RunCurves]) -> tuple[Axes, Axes]:
+    development, training = make_learning_curves(runs, REPORT).get_axes()
     return development, training
 
 
-def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
+def test_learning_curves_points(files: list[tuple[Path, Path]]) -> None:
     development, training = panels(read_curves(files))
     assert [xy(line) for line in development.get_lines()] == [
         [(10, 88.0)],
@@ -96,7 +96,7 @@ def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) 
     ]
 
 
-def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) -> None:
+def test_learning_curves_leave_out_nan(tmp_path: Path) -> None:
     lines = [
         window(5, 90.0),
         window(10, float("nan")),
@@ -107,9 +107,9 @@ def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) 
     assert xy(training.get_lines()[0]) == [(5, 90.0), (20, 70.0)]
 
 
-def test_more_models_than_colours_differ_by_their_lines() -> None:
+def test_more_models_than_colours_have_different_lines() -> None:
     points, count = ((10, 50.0), (20, 40.0)), len(COLORS) + 1
-    runs = [Curves(f"rnnsearch-{index}", 1, None, points, points) for index in range(count)]
+    runs = [RunCurves(f"rnnsearch-{index}", 1, None, points, points) for index in range(count)]
     report = REPORT.model_copy(update={"labels": {run.model: run.model for run in runs}})
-    for panel in learning_curves(runs, report).get_axes():
+    for panel in make_learning_curves(runs, report).get_axes():
         assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.results.figures.length_curves import length_curves
+from pipeline.results.figures.length_curves import make_length_curves
 from tests.pipeline.results.figures.test_bleu_curves import REPORT, WITH_MOSES, scores
 
 
-def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
+def test_length_curves_panels() -> None:
     systems = scores() | {"moses": scores()["rnnsearch-50"]}
-    panels = length_curves(systems, WITH_MOSES).get_axes()
+    panels = make_length_curves(systems, WITH_MOSES).get_axes()
     assert [panel.get_title() for panel in panels] == [
         *("RNNsearch-50", "RNNsearch-30", "RNNencdec-50", "RNNencdec-30", "Moses")
     ]
@@ -25,6 +25,6 @@ def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
         assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
 
 
-def test_a_single_system_has_a_panel_of_its_own() -> None:
-    (panel,) = length_curves({"rnnsearch-50": scores()["rnnsearch-50"]}, REPORT).get_axes()
+def test_length_curves_of_single_system() -> None:
+    (panel,) = make_length_curves({"rnnsearch-50": scores()["rnnsearch-50"]}, REPORT).get_axes()
     assert panel.get_title() == "RNNsearch-50"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.score_groups import mean_rank, score_groups
-from pipeline.results.sentence_groups import groups
+from pipeline.results.figures.score_groups import make_score_groups, mean_rank
+from pipeline.results.sentence_groups import bleu_by_rank
 from tests.report_settings import report_settings
 
 LABELS = {"lstm": "LSTM", "moses": "Baseline"}
@@ -22,9 +22,9 @@ def sentence(right: int, words: int) -> dict[str, object]:
 
 
 @given(st.lists(st.integers(1, 99), min_size=1, max_size=60), st.integers(2, 9))
-def test_groups_hold_every_sentence_once_in_the_order_of_their_keys(lengths: list[int], count: int) -> None:
+def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> None:
     rows = [sentence(words, words) for words in lengths] + [sentence(1, 0)]
-    found, bounds = groups(rows, [*map(float, lengths), 0.0], count)
+    found, bounds = bleu_by_rank(rows, [*map(float, lengths), 0.0], count)
     sizes = [group.sentences for group in found]
     assert sum(sizes) == len(lengths) and max(sizes) - min(sizes) <= 1
     assert len(found) == min(count, len(lengths))
@@ -37,17 +37,17 @@ def test_groups_hold_every_sentence_once_in_the_order_of_their_keys(lengths: lis
         assert group.bleu == pytest.approx(sum(inside) / len(inside), abs=1e-4)
 
 
-def test_words_rank_by_frequency_and_unknown_ones_behind_the_last() -> None:
+def test_mean_rank_of_words() -> None:
     known = WordVocabulary([("the", 9), ("cat", 5), ("sat", 1)])
     assert mean_rank(known, ["the", "the", "sat"]) == pytest.approx(5 / 3)
     assert mean_rank(known, ["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
     assert mean_rank(known, []) == 0
 
 
-def test_ticks_carry_lengths_and_ranks() -> None:
+def test_score_groups_ticks() -> None:
     rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))]
     settings = ReportSettings.model_validate(report_settings(LABELS) | {"score_groups": 2})
-    figure = score_groups({"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0], settings)
+    figure = make_score_groups({"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0], settings)
     left, right = figure.get_axes()
     assert [text.get_text() for text in left.get_xticklabels()] == ["4", "9", "30"]
     assert [text.get_text() for text in right.get_xticklabels()] == ["10", "60", "700"]

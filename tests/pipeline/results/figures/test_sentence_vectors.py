@@ -10,15 +10,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from nmt.evaluation.principal_components import Projection
-from pipeline.results.figures.sentence_vectors import sentence_vectors
+from pipeline.results.figures.sentence_vectors import make_sentence_vectors
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.01, 1.0])
-def test_sentences_are_written_beside_their_points_and_cover_no_other(spread: float) -> None:
+def test_sentence_vector_labels_do_not_overlap(spread: float) -> None:
     vectors = np.random.default_rng(3).normal(size=(12, 5)).astype(np.float32)
     vectors[:, :2] *= spread
     sentences = [f"In the garden , sentence {number} is this one" for number in range(12)]
-    figure = sentence_vectors(
+    figure = make_sentence_vectors(
         [Projection.from_vectors(sentences[:6], vectors[:6]), Projection.from_vectors(sentences, vectors)]
     )
     canvas = FigureCanvasAgg(figure)

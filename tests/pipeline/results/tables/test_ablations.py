@@ -10,8 +10,8 @@ import pytest
 
 from nmt.errors import UserError
 from pipeline.config.display import ReportSettings
-from pipeline.results.seeds import Row
-from pipeline.results.tables.ablations import ablations
+from pipeline.results.seeds import Result
+from pipeline.results.tables.ablations import ablations_table
 from tests.report_settings import report_settings
 from tests.table_inputs import rows_of, write_forms
 from tests.training_settings import model_run
@@ -47,11 +47,11 @@ def settings_of(model: str, seed: int) -> dict[str, Any]:
     return plain
 
 
-def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list[Row]]]:
+def inputs() -> tuple[dict[str, list[Result]], dict[str, list[Result]], dict[str, list[Result]]]:
     """Scores, summaries and settings of all runs."""
-    scores: dict[str, list[Row]] = {}
-    summaries: dict[str, list[Row]] = {}
-    settings: dict[str, list[Row]] = {}
+    scores: dict[str, list[Result]] = {}
+    summaries: dict[str, list[Result]] = {}
+    settings: dict[str, list[Result]] = {}
     for model, runs in RUNS.items():
         for seed, (bleu, nll) in runs.items():
             run = {"model": model, "seed": seed}
@@ -64,11 +64,11 @@ def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table as it is written."""
-    table = ablations(*inputs(), ReportSettings.model_validate(SETTINGS))
+    table = ablations_table(*inputs(), ReportSettings.model_validate(SETTINGS))
     return write_forms(table, tmp_path_factory.mktemp("ablations") / "ablations")
 
 
-def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
+def test_differing_settings(made: Path) -> None:
     rows = rows_of(made / "ablations.csv")
     assert [(row["id"], row["baseline"]) for row in rows] == [
         ("base", ""),
@@ -86,7 +86,7 @@ def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
     ]
 
 
-def test_means_spreads_and_differences_by_hand(made: Path) -> None:
+def test_means_and_differences_by_hand(made: Path) -> None:
     base, appendix, both, other, _ = rows_of(made / "ablations.csv")
     # 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2); 13, 14: mean 13.5, deviation sqrt(0.5)
     assert (base["bleu_all"], base["bleu_all_std"], base["seeds"]) == ("12.00", "2.65", "3")
@@ -104,7 +104,7 @@ def test_means_spreads_and_differences_by_hand(made: Path) -> None:
     assert (other["bleu_all"], other["bleu_all_std"], other["seeds"]) == ("9.50", "", "1")
 
 
-def test_readers_see_what_may_be_noise(made: Path) -> None:
+def test_noise_is_in_parentheses(made: Path) -> None:
     text = (made / "ablations.md").read_text(encoding="utf-8")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
     assert cells[0] == ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
@@ -123,8 +123,8 @@ def test_readers_see_what_may_be_noise(made: Path) -> None:
     assert cells[6][2:4] == ["12.00 ± 2.65", "+2.50"]
 
 
-def test_runs_of_a_model_must_be_trained_alike() -> None:
+def test_runs_of_different_settings_are_refused() -> None:
     scores, summaries, settings = inputs()
     settings["base"][1]["training"]["learning_rate"] = 0.5
     with pytest.raises(UserError):
-        ablations(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
+        ablations_table(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))

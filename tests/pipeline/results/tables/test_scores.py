@@ -25,7 +25,7 @@ from tests.table_inputs import (
 NUMBER = 1
 
 
-def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
+def test_reported_scores(reported: Path) -> None:
     rows = rows_of(reported / "table1.csv")
     assert [row["model"] for row in rows] == [*MODELS.values(), "Moses"]
     star = rows[4]
@@ -38,7 +38,7 @@ def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
     assert rows[0]["bleu_no_unk"] == ""
 
 
-def test_another_run_has_nothing_reported(own: Path) -> None:
+def test_no_reported_scores_unless_requested(own: Path) -> None:
     rows = rows_of(own / "table1.csv")
     assert [row["model"] for row in rows] == list(MODELS.values())
     assert {row["reported_all"] + row["reported_no_unk"] for row in rows} == {""}
@@ -47,7 +47,7 @@ def test_another_run_has_nothing_reported(own: Path) -> None:
         assert "reported" not in text.lower() and "Moses" not in text and "28.45" not in text
 
 
-def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
+def test_score_table_of_several_seeds(several: Path) -> None:
     one, three = rows_of(several / "table1.csv")
     # BLEU 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2)
     assert (three["bleu_all"], three["bleu_all_std"], three["seeds"]) == ("12.00", "2.65", "3")
@@ -69,7 +69,7 @@ def test_tex_compiles(reported: Path) -> None:
     assert_compiles(reported / "table1.tex")
 
 
-def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tmp_path: Path) -> None:
+def test_columns_of_some_lengths(tmp_path: Path) -> None:
     """Cho et al. (2014b), Table 1 (b): of source words, unless the settings say otherwise."""
     words = ["un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"]
     sets = {"dev": [12, 4, 10], "test": [3, 11, 12]}
@@ -110,7 +110,7 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
     assert_compiles(tmp_path / "out.tex")
 
 
-def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path: Path) -> None:
+def test_interval_of_several_seeds(tmp_path: Path) -> None:
     """A run with every word right and one with every word wrong: of the first alone it would be 100 to 100."""
     table = (PAPER.with_name("cho2014b.yaml"), "cho2014b_table1b")
     wanted = settings(bootstrap_samples=100, reported=False)
@@ -136,7 +136,7 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
     assert "Of several seeds it is of their mean" in notes and "scored as they stand: 8 of 6,006 (" in notes
 
 
-def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:
+def test_row_order_of_paper(tmp_path: Path) -> None:
     """Sutskever et al. (2014), Table 1: systems that are no runs have scores and no summary."""
     for place, system in enumerate(["lstm-reversed", "lstm-forward", "other", "lstm-shallow"]):
         write(tmp_path, str(place), score(system, 1, 20.0 + place, None), summary(system, 1))

@@ -8,7 +8,7 @@ import pytest
 
 from nmt.evaluation.translations import TranslationRecord
 from pipeline.config.display import ReportSettings
-from pipeline.results.example_sentences import draw, papers_own
+from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import SentenceTable, read_paper
 from pipeline.results.tables.sentences import SetTexts, sentence_table
 from tests.report_settings import report_settings
@@ -22,27 +22,17 @@ TABLE = {"kind": "sentences", "called": "Table 3", "groups": [{"openings": ["not
 MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
 
 
-def record(line: int, source: str) -> TranslationRecord:
-    return TranslationRecord(line=line, source=source, target=[])
+def test_paper_sentences_are_found_however_they_were_tokenized() -> None:
+    sources = [line.split() for line in ("a b", OWN, "this  will  change", "“This will change")]
+    assert find_paper_sentences(sources, [OPENING, "A B", "no such sentence"]) == [1, 0]
 
 
-def test_own_sentences_are_found_however_they_were_tokenized() -> None:
-    records = [
-        record(0, "a b"),
-        record(1, OWN),
-        record(2, "this  will  change"),
-        record(3, "“This will change"),
-    ]
-    assert [one.line for one in papers_own(records, [OPENING, "A B", "no such sentence"])] == [1, 0]
-
-
-def test_others_are_drawn_with_the_seed_and_never_twice() -> None:
-    records = [record(line, "a") for line in range(50)]
-    first = draw(records, 5, 1, records[:40])
-    assert {one.line for one in first} <= set(range(40, 50)) and len(first) == 5
-    assert first == draw(records, 5, 1, records[:40])
-    assert first != draw(records, 5, 2, records[:40])
-    assert len(draw(records, 5, 1, records[:48])) == 2
+def test_sampling_depends_on_the_seed() -> None:
+    candidates = list(range(40, 50))
+    sample = sample_indices(candidates, 5, seed=1)
+    assert set(sample) <= set(candidates) and len(set(sample)) == 5
+    assert sample == sample_indices(candidates, 5, seed=1) != sample_indices(candidates, 5, seed=2)
+    assert len(sample_indices(candidates[:2], 5, seed=1)) == 2
 
 
 @pytest.fixture
@@ -67,7 +57,7 @@ def made(tmp_path: Path) -> Path:
     )
 
 
-def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
+def test_paper_sentence_comes_first(made: Path) -> None:
     rows = rows_of(made / "table3.csv")
     assert [row["line"] for row in rows[::4]] == [
         "2",
@@ -84,7 +74,7 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
     )
 
 
-def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tmp_path: Path) -> None:
+def test_groups_of_both_sets(tmp_path: Path) -> None:
     """Cho et al. (2014b), Table 2."""
     sets = {}
     for set_, prefix, lengths in (("test", "", (3, 12, 31, 40, 9)), ("dev", "dev-", (8, 33))):

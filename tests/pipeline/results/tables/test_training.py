@@ -28,7 +28,7 @@ def test_model_types_stand_together_as_in_the_paper(reported: Path) -> None:
     assert (first["reported_train_nll"], first["reported_dev_nll"]) == ("28.1", "53.0")
 
 
-def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None:
+def test_reported_training_rows(reported: Path, own: Path) -> None:
     lines = (reported / "table2.md").read_text(encoding="utf-8").split("\n")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:4]]
     assert cells[0] == ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
@@ -37,7 +37,7 @@ def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None
     assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
 
 
-def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
+def test_training_table_of_several_seeds(several: Path) -> None:
     one, three = rows_of(several / "table2.csv")
     # hours 1, 2, 6: mean 3, deviation sqrt((4 + 1 + 9) / 2); dev NLL 30, 30.5, 31: deviation 0.5
     assert (three["hours"], three["hours_std"]) == ("3.0000", "2.6458")
@@ -50,7 +50,7 @@ def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
 
 
-def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> None:
+def test_kept_updates_note(tmp_path: Path, own: Path) -> None:
     """A model that goes on from another may keep the weights with which it began."""
     kept = {("rnnsearch-30", 1): 2000, ("rnnsearch-50", 1): None, ("rnnencdec-50", 1): 1200}
     kept |= {("rnnencdec-50", 2): 2600, ("rnnencdec-30", 1): 2600}

@@ -12,9 +12,9 @@ from markdown_it import MarkdownIt
 
 from pipeline.results.tables.writer import (
     Table,
+    escape_markup,
     make_frame,
-    pipe_table,
-    without_markup,
+    make_pipe_table,
 )
 from tests.table_inputs import write_forms
 
@@ -36,13 +36,13 @@ def written(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_csv_has_plain_numbers_and_empty_cells_for_missing_ones(written: Path) -> None:
+def test_csv_form(written: Path) -> None:
     # by its bytes: a whole number beside a gap stays whole, lines end alike on every system
     text = 'model,count,share\n"a_b, 50% & {c}",1234567,0.50\nété,,\n'
     assert (written / "table.csv").read_bytes() == text.encode()
 
 
-def test_markdown_stands_in_columns_with_its_notes_below(written: Path) -> None:
+def test_markdown_form(written: Path) -> None:
     table, note = (written / "table.md").read_text(encoding="utf-8").split("\n\n")
     lines = table.split("\n")
     assert len({len(line) for line in lines}) == 1 and len(lines) == 4
@@ -52,9 +52,9 @@ def test_markdown_stands_in_columns_with_its_notes_below(written: Path) -> None:
     assert note.startswith("A note of ±: many words") and max(map(len, note.split("\n"))) <= 100
 
 
-def test_markdown_escapes_what_it_would_take_for_markup_and_nothing_else() -> None:
+def test_escape_markup() -> None:
     for plain in ("RNNsearch-50*", "[UNK] may be written.", "a_b 5 * 3", "1 & 2", "l’homme"):
-        assert without_markup(plain) == plain
+        assert escape_markup(plain) == plain
     hostile = [
         "![px](http://x/y.png)",
         "[a](http://x)",
@@ -66,11 +66,11 @@ def test_markdown_escapes_what_it_would_take_for_markup_and_nothing_else() -> No
         r"\*",
     ]
     for text in hostile:
-        rendered = MarkdownIt("commonmark").render(without_markup(text))
+        rendered = MarkdownIt("commonmark").render(escape_markup(text))
         assert "<p>" + html.escape(text, quote=False) + "</p>\n" == rendered
 
 
-def test_a_label_breaks_no_table() -> None:
+def test_pipe_table_escapes_cells() -> None:
     shown = pd.DataFrame([["A|B\n| C", "1"], ["a\\|b", "2"]], columns=["Model|s", "All"])
-    page = MarkdownIt("commonmark").enable("table").render(pipe_table(shown, ["Model|s"]))
+    page = MarkdownIt("commonmark").enable("table").render(make_pipe_table(shown, ["Model|s"]))
     assert re.findall(r"<t[hd][^>]*>(.*)</t[hd]>", page) == ["Model|s", "All", "A|B | C", "1", r"a\|b", "2"]

@@ -1,0 +1,107 @@
+"""What figures share: the line of a model, the grid, and labels beside points, none over another."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+
+from nmt.plots.style import COLORS, DASHES
+from pipeline.config.display import ReportSettings
+
+
+class PointLabel(NamedTuple):
+    """A text for the point (x, y), and the colour of the line between them."""
+
+    x: float
+    y: float
+    text: str
+    color: str
+
+
+def line_style(model: str, settings: ReportSettings) -> dict[str, Any]:
+    """Return colour and dashes of a model or system, the same in all figures of an experiment.
+
+    Those of Figure 2 come first, in its order, then the others in the order of the settings.
+    """
+    models = list(dict.fromkeys([*settings.figure2_models, *settings.labels, model]))
+    cycle, index = divmod(models.index(model), len(COLORS))
+    # when colours start again, dashes are shifted, so that no two lines look the same
+    return {"color": COLORS[index], "linestyle": DASHES[(index + cycle) % len(DASHES)]}
+
+
+def add_grid(axes: Axes, color: str = "0.85") -> None:
+    """Add grid lines below the data."""
+    axes.grid(color=color, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def write_labels(
+    axes: Axes,
+    labels: Sequence[PointLabel],
+    line_letters: int,
+    line_height: float,
+    margin: float,
+    fontsize: str | float,
+) -> None:
+    """Write each text to the right of its point, with a line to the point.
+
+    Args:
+        axes: with their final limits.
+        labels: the texts and their points.
+        line_letters: number of letters after which a text is broken.
+        line_height: height of a line as a fraction of the y axis.
+        margin: fraction of the x axis, from its end, where texts stand behind the end instead.
+        fontsize: of the texts.
+    """
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    width, height = right - left, top - bottom
+    texts = []
+    text_heights = []
+    for label in labels:
+        lines = textwrap.wrap(label.text, line_letters)
+        texts.append("\n".join(lines))
+        text_heights.append(line_height * height * (len(lines) + 0.4))
+
+    positions = spread_positions([label.y - bottom for label in labels], text_heights, height)
+    for label, text, position in zip(labels, texts, positions, strict=True):
+        text_x = right if label.x > right - margin * width else label.x
+        axes.annotate(
+            text,
+            xy=(label.x, label.y),
+            xytext=(text_x + 0.02 * width, bottom + position),
+            va="center",
+            fontsize=fontsize,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": label.color,
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 0,
+            },
+        )
+
+
+def spread_positions(desired_positions: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
+    """Return positions of the middles of labels with these heights, near the desired ones, so that none overlap.
+
+    They lie between 0 and `top` if there is room for all.
+    """
+    order = sorted(range(len(heights)), key=lambda index: desired_positions[index])
+    positions = list(desired_positions)
+
+    # from below, move each label above the one before it
+    floor = 0.0
+    for index in order:
+        positions[index] = max(positions[index], floor + heights[index] / 2)
+        floor = positions[index] + heights[index] / 2
+
+    # from above, move those back that are beyond the end
+    ceiling = top
+    for index in reversed(order):
+        positions[index] = min(positions[index], ceiling - heights[index] / 2)
+        ceiling = positions[index] - heights[index] / 2
+    return positions
