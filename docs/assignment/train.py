@@ -30,7 +30,7 @@ from nmt.data.vocabulary import Vocabulary, build_vocabulary, count_words
 from nmt.evaluation.bleu import multi_bleu
 from nmt.model.model_types.rnnsearch import RNNsearch
 from nmt.model.weights import create_weight
-from nmt.plots.sentence import plot_attention
+from nmt.plots.attention import plot_attention
 from nmt.plots.style import save_figure
 from nmt.settings.model_types import GatedArchitecture
 

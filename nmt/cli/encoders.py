@@ -144,8 +144,8 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     model = Model([model_path], ComputeOptions(threads=common_text_settings([model_path]).decoding.threads))
     from nmt.decoding.encoders import compute_tree
     from nmt.decoding.translator import choose_text_processors
-    from nmt.plots.sentence import plot_tree
     from nmt.plots.style import save_figure
+    from nmt.plots.tree import plot_tree
 
     words = choose_text_processors(model.text, tokenized)[0].tokenize(sentence)
     if not 1 <= len(words) <= MOST_WORDS:

@@ -80,7 +80,7 @@ class Translation:
         Raises:
             UserError: the model has no attention, the line has no words, or the file cannot be written.
         """
-        from nmt.plots.sentence import plot_attention
+        from nmt.plots.attention import plot_attention
         from nmt.plots.style import save_figure
 
         attention = self.attention

@@ -1,4 +1,4 @@
-"""Draws and saves figures.
+"""The style of figures, and how they are saved.
 
 Equal input gives equal bytes: figures have no dates and ignore the user's settings.
 """
@@ -41,35 +41,37 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 """A line style for each colour, so that lines also differ in greyscale."""
-_UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
+_VARYING_METADATA = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 """Metadata that would change the bytes of the same figure."""
+_MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
+"""matplotlib's warning of a letter that no font has."""
 
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Use the settings of all figures, and none of the user's; letters that no font has are named in one line."""
+    """Draw with the settings of all figures, and none of the user's; say in one line which letters no font has."""
     with (
-        style.context(["default", _STYLE | {"font.family": _families()}]),
-        warnings.catch_warnings(record=True) as caught,
+        style.context(["default", _STYLE | {"font.family": _font_names()}]),
+        warnings.catch_warnings(record=True) as caught_warnings,
     ):
         warnings.simplefilter("always")
         yield
-    missing = dict.fromkeys(map(_missing, caught))
-    for one in caught:
-        if not _missing(one):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    if letters := " ".join(filter(None, missing)):
-        _name_missing(letters)
+
+    # name missing letters once, and pass on all other warnings
+    missing_letters: dict[str, None] = {}
+    for warning in caught_warnings:
+        match = _MISSING_GLYPH.match(str(warning.message))
+        if match:
+            missing_letters[chr(int(match["code"]))] = None
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if missing_letters:
+        _announce_missing_letters(" ".join(missing_letters))
 
 
-def _missing(warning: warnings.WarningMessage) -> str:
-    """Return the letter that no font has, if a warning says so."""
-    match = re.match(r"Glyph (\d+) .* missing from font", str(warning.message))
-    return chr(int(match[1])) if match else ""
-
-
-@cache
-def _name_missing(letters: str) -> None:
+@cache  # so that the same letters are named once
+def _announce_missing_letters(letters: str) -> None:
+    """Print a note for the user."""
     print(
         f"figures: no installed font has {letters}: boxes stand in their place (docs/faq.md names fonts)",
         file=sys.stderr,
@@ -77,26 +79,28 @@ def _name_missing(letters: str) -> None:
 
 
 @cache
-def _families() -> list[str]:
-    """Return the font, and the installed fonts for scripts that it lacks; matplotlib's list may be older than they."""
-    loaded = {font.fname for font in fontManager.ttflist}
-    for path in sorted(set(findSystemFonts()) - loaded):
+def _font_names() -> list[str]:
+    """Return the font of all figures, and the installed fonts for scripts that it lacks."""
+    # matplotlib's list may be older than the fonts
+    listed_paths = {font.fname for font in fontManager.ttflist}
+    for path in sorted(set(findSystemFonts()) - listed_paths):
         with suppress(Exception):  # a font that matplotlib cannot read
             fontManager.addfont(path)
-    installed = {font.name for font in fontManager.ttflist}
-    return [_FONT, *(name for name in _FALLBACKS if name in installed)]
+    installed_names = {font.name for font in fontManager.ttflist}
+    return [_FONT, *(name for name in _FALLBACKS if name in installed_names)]
 
 
 def save_figure(figure: Figure, path: Path, description: str = "") -> None:
-    """Write the format of the suffix (.pdf, .svg or .png), whole or not at all, without dates.
+    """Write a figure atomically, in the format of the suffix (.pdf, .svg or .png).
 
     A .png holds the description, for those who cannot see it.
     """
-    form = path.suffix[1:]
-    if form not in _UNWANTED:
-        raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
+    file_format = path.suffix[1:]
+    if file_format not in _VARYING_METADATA:
+        suffixes = ", ".join(f".{name}" for name in _VARYING_METADATA)
+        raise UserError(f"{path}: expected a name that ends in {suffixes}")
+    metadata: dict[str, str | None] = {_VARYING_METADATA[file_format]: None}
+    if file_format == "png":
+        metadata["Description"] = description
     with figure_style(), atomic_path(path) as temporary:
-        metadata: dict[str, str | None] = {_UNWANTED[form]: None}
-        if form == "png":
-            metadata["Description"] = description
-        figure.savefig(temporary, format=form, metadata=metadata)
+        figure.savefig(temporary, format=file_format, metadata=metadata)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from nmt.evaluation.translations import TranslationRecord
-from nmt.plots.sentence import GAP_INCHES, AttentionPanel
+from nmt.plots.attention import GAP_INCHES, AttentionPanel
 from nmt.plots.style import figure_style
 from pipeline.results.example_sentences import find_paper_sentences
 from pipeline.results.inputs import Inputs
@@ -92,7 +92,7 @@ def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
         panels = []
         for record in records:
             weights = np.asarray(record.alignment, dtype=np.float64)  # (target words, source words), with EOS
-            panels.append(AttentionPanel.of(weights, record.source, record.target))
+            panels.append(AttentionPanel(weights, record.source, record.target))
 
         # in inches: a column is as wide as its widest panel, a row as high as its highest
         column_widths = [max((panel.width for panel in panels[column::2]), default=0.0) for column in (0, 1)]

@@ -1,0 +1,133 @@
+"""Figure of the tree that a gated recursive convolution builds over a sentence (Cho et al., 2014b, Fig. 6)."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nmt.plots.attention import END_LABEL
+from nmt.plots.style import COLORS, figure_style
+
+_NEW_NODE_COLOR, _CHILD_COLOR = COLORS[2], COLORS[0]
+_LEAF_INCHES, _LEVEL_INCHES = 0.62, 0.42
+_LIST_INCHES, _LINE_INCHES, _LINE_CHARACTERS = 4.2, 0.2, 55
+"""Width of the list of translations, height of its lines, and how many characters a line has."""
+_MERGE_DEPTH = 0.4
+"""Levels between a node and the new node that merges its children."""
+
+MIN_GATE = 0.1
+"""Gates of at most this value are not shown, as in the paper."""
+
+Gates = Sequence[Sequence[Sequence[float]]]
+"""`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`: weights of the new node, the left and the right child."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that contributes to the root, with its gates w_c, w_l, w_r. Words have level 0."""
+
+    level: int
+    index: int
+    gates: tuple[float, float, float]
+
+    @property
+    def x(self) -> float:
+        """The x-coordinate, above the middle of the node's words."""
+        return self.index + self.level / 2
+
+
+def nodes_reaching_root(gates: Gates) -> list[Node]:
+    """Return the root and all nodes that reach it through gates above `MIN_GATE`, from the top, without words."""
+    nodes: list[Node] = []
+    indices = {0}  # of the nodes of a level that reach the root
+    for level in range(len(gates), 0, -1):
+        child_indices: set[int] = set()
+        for index in sorted(indices):
+            new, left, right = gates[level - 1][index]
+            nodes.append(Node(level, index, (new, left, right)))
+            if max(new, left) > MIN_GATE:
+                child_indices.add(index)
+            if max(new, right) > MIN_GATE:
+                child_indices.add(index + 1)
+        indices = child_indices
+    return nodes
+
+
+def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]]) -> Figure:
+    """Return a figure of the tree over the leaves (a), and of translations (b).
+
+    A node is the sum of its left child, its right child (blue) and a new node (orange), which merges both. The width of
+    a line is the value of the gate. Lines with a gate of at most `MIN_GATE` are left out, and so are nodes that then do
+    not reach the root.
+
+    Args:
+        leaves: the source words. An end symbol is an empty leaf.
+        gates: the gates of all nodes.
+        translations: translations with their log-probabilities. The figure has these negative, in nats.
+    """
+    labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
+    with figure_style():
+        # the figure, with the tree on the left
+        lines = sum(1 + len(words) // _LINE_CHARACTERS for words, _ in translations)
+        tree_width = max(2.0, _LEAF_INCHES * len(leaves))
+        width = tree_width + _LIST_INCHES
+        height = max(_LINE_INCHES * (lines + 3), _LEVEL_INCHES * len(leaves) + 1)
+        figure = Figure(figsize=(width, height))
+        axes = figure.add_axes((0.02, 0.04, tree_width / width - 0.03, 0.94))
+
+        for node in nodes_reaching_root(gates):
+            _draw_node(axes, node)
+        for index, label in enumerate(labels):
+            axes.plot(index, 0, "o", color="black", markersize=3)
+            axes.text(index, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
+
+        max_label_length = max(len(label) for label in labels)
+        axes.set_xlim(-0.7, len(leaves) - 0.3)
+        axes.set_ylim(-1.1 - 0.17 * max_label_length, len(leaves) - 0.5)
+        axes.axis("off")
+        axes.text(0.0, 1.0, "(a)", transform=axes.transAxes, va="top", fontsize=11)
+        _draw_translations(figure, tree_width / width, translations)
+    return figure
+
+
+def _draw_node(axes: Axes, node: Node) -> None:
+    """Draw a node and its lines to its children."""
+    new, left, right = node.gates
+    child_level = node.level - 1
+    left_x = node.index + child_level / 2
+    right_x = left_x + 1
+
+    # the children that are passed on
+    for gate, x in ((left, left_x), (right, right_x)):
+        if gate > MIN_GATE:
+            _draw_line(axes, [node.x, x], [node.level, child_level], gate, _CHILD_COLOR)
+
+    # the new node, which merges both
+    if new > MIN_GATE:
+        merge_level = node.level - _MERGE_DEPTH
+        _draw_line(axes, [node.x, node.x], [node.level, merge_level], new, _NEW_NODE_COLOR)
+        for x in (left_x, right_x):
+            _draw_line(axes, [node.x, x], [merge_level, child_level], new, _NEW_NODE_COLOR)
+        axes.plot(node.x, merge_level, "o", color=_NEW_NODE_COLOR, markersize=4, zorder=2)
+
+    # a plus sign in a circle
+    axes.plot(node.x, node.level, "o", color="white", markeredgecolor="black", markersize=6, zorder=2)
+    axes.plot(node.x, node.level, "+", color="black", markersize=5, zorder=3)
+
+
+def _draw_line(axes: Axes, x: list[float], y: list[float], gate: float, color: str) -> None:
+    """Draw a line as wide as its gate is open."""
+    axes.plot(x, y, color=color, linewidth=3 * gate, zorder=1)
+
+
+def _draw_translations(figure: Figure, left: float, translations: Sequence[tuple[str, float]]) -> None:
+    """Write the translations into a column from `left` on, a fraction of the width, with as many lines as they need."""
+    axes = figure.add_axes((left, 0.04, 1 - left - 0.01, 0.94))
+    axes.axis("off")
+    axes.text(0.0, 1.0, "(b)", transform=axes.transAxes, va="top", fontsize=11)
+    text = "\n".join(f"{words} ({-log_probability:.2f})" for words, log_probability in translations)
+    axes.text(0.06, 1.0, text, transform=axes.transAxes, va="top", fontsize=8, linespacing=1.7, wrap=True)

@@ -1,0 +1,44 @@
+"""Figure 6 of Cho et al. (2014b)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.plots.style import save_figure
+from nmt.plots.tree import nodes_reaching_root, plot_tree
+
+GATES = [
+    [[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.3, 0.3, 0.4]],  # over words 1-2, 2-3, 3-4
+    [[0.05, 0.9, 0.05], [0.8, 0.1, 0.1]],
+    [[0.05, 0.9, 0.05]],
+]
+
+
+def test_nodes_reaching_root() -> None:
+    nodes = nodes_reaching_root(GATES)
+    positions = [(node.level, node.index, node.x) for node in nodes]
+    # each passes its left child on; words 1 and 2 are merged
+    assert positions == [(3, 0, 1.5), (2, 0, 1.0), (1, 0, 0.5)]
+
+
+@given(st.data())
+def test_nodes_of_random_gates(data: st.DataObject) -> None:
+    leaves = data.draw(st.integers(1, 8))
+    gate = st.lists(st.floats(0, 1), min_size=3, max_size=3)
+    gates = [data.draw(st.lists(gate, min_size=n, max_size=n)) for n in range(leaves - 1, 0, -1)]
+    positions = [(node.level, node.index) for node in nodes_reaching_root(gates)]
+    if leaves > 1:
+        assert positions[0] == (leaves - 1, 0)
+    assert all(0 <= index < leaves - level for level, index in positions)
+    assert len(set(positions)) == len(positions)
+
+
+def test_tree_of_one_leaf(tmp_path: Path) -> None:
+    figure = plot_tree([""], [], [])
+    save_figure(figure, tmp_path / "leaf.svg")
+    markers = [line.get_marker() for line in figure.axes[0].lines]
+    assert markers == ["o"], "a dot, and no gate"
+    assert "<end>" in [text.get_text() for text in figure.axes[0].texts]
