@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 __all__ = ["Model", "Translation", "load"]
 __version__ = "1.0.0"
 
-# torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
-# beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine,
-# a shorter one does (benchmarks/README.md). It changes no number, and has to be said before torch is loaded.
+# While torch's OpenMP threads wait for each other, they keep their cores busy. On a machine with other work, two
+# threads are then several times slower than one, so they wait only for a short time in this way. That costs nothing on
+# a quiet machine; a shorter time would (benchmarks/README.md). It changes no number. torch reads it when it is loaded.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "5000"
 
@@ -16,8 +16,8 @@ if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
 # machine they save time (benchmarks/README.md).
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
-# oneDNN keeps what it compiled for a product's shape. Of 1,024 shapes that takes a gigabyte in training, where batches
-# are of every length; more than an update's or a search step's own are not worth keeping.
+# oneDNN keeps the code that it compiled for the shape of a matrix multiplication, by default for 1,024 shapes. In
+# training, where batches are of every length, that takes a gigabyte. 64 are enough for an update or a step of a search.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
 
 if TYPE_CHECKING:

@@ -31,13 +31,18 @@ class Model:
     ) -> None:
         """Use `nmt.load`."""
         self.text, self.compute = common_text_settings(folders), compute
-        # torch takes seconds to import, so the settings were checked before
+        # Import torch only after the settings were checked, since this takes seconds.
         from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
         decoding = self.text.decoding_settings(compute, TranslateOptions())
         self.models = trained_model.load_models(
-            folders, decoding.device, decoding.threads, compute.precision, "auto", announced=False
+            folders,
+            decoding.device,
+            decoding.threads,
+            precision=compute.precision,
+            matmul_library="auto",
+            announced=False,
         )
         self._shortlist = load_shortlist(shortlist, self.models) if shortlist else None
         self.batch_size = decoding.batch_size
@@ -51,7 +56,7 @@ class Model:
     def translator(
         self, options: TranslateOptions, n_best: int = 1, attention: bool = True
     ) -> TextTranslator:
-        """Return the function that translates lines with these options, each to its `n_best` best translations."""
+        """Return a function that translates lines with these options, each to its `n_best` best translations."""
         from nmt.decoding.translator import TextTranslator
 
         return TextTranslator(
@@ -75,7 +80,7 @@ class Model:
     def translate(
         self, text: str | Sequence[str], **options: Any
     ) -> Translation | list[Translation] | list[list[Translation]]:
-        """Translate a line, or each line of a list. Lines of similar length are searched together.
+        """Translate a line, or each line of a list. Lines of similar length are translated together.
 
         Args:
             text: raw text, one sentence per line.
@@ -89,11 +94,15 @@ class Model:
         Raises:
             UserError: an option has no such value, or the model cannot do what it asks for.
         """
-        asked = validate_settings(PythonOptions, options, "translate")
-        translator = self.translator(asked, asked.n_best or 1, asked.attention)
-        ranked = translator([text] if isinstance(text, str) else text)
-        found = ranked if asked.n_best else [translations[0] for translations in ranked]
-        return found[0] if isinstance(text, str) else found
+        python_options = validate_settings(PythonOptions, options, "translate")
+        translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
+        n_best_lists = translator([text] if isinstance(text, str) else text)
+
+        # a list of translations for each line, or its best translation
+        if python_options.n_best:
+            return n_best_lists[0] if isinstance(text, str) else n_best_lists
+        translations = [n_best_list[0] for n_best_list in n_best_lists]
+        return translations[0] if isinstance(text, str) else translations
 
     @overload
     def score(  # type: ignore[overload-overlap]  # a string is a sequence of strings
@@ -125,10 +134,11 @@ class Model:
         """
         from nmt.decoding.translator import score_lines
 
-        sources, targets = ([text] if isinstance(text, str) else text for text in (source, target))
+        sources = [source] if isinstance(source, str) else source
+        targets = [target] if isinstance(target, str) else target
         if isinstance(source, str) != isinstance(target, str) or len(sources) != len(targets):
             raise UserError("score: expected a line and its translation, or two lists of equal length")
-        scored = score_lines(
+        translations = score_lines(
             self.models,
             self.text,
             sources,
@@ -137,7 +147,7 @@ class Model:
             tokenized=tokenized,
             attention=attention,
         )
-        return scored[0] if isinstance(source, str) else scored
+        return translations[0] if isinstance(source, str) else translations
 
 
 def load(
@@ -147,7 +157,8 @@ def load(
 
     This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
     that it frees. Models of different precisions may translate at the same time, in threads; but on a GPU the last
-    loaded model decides whether products in 32 bits are in tf32 or fp32, for all, also for a training in this process.
+    loaded model decides whether matrix multiplications in 32 bits are in tf32 or fp32, for all models, also for a
+    training in this process.
 
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
@@ -159,18 +170,19 @@ def load(
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has no such value.
     """
-    paths = [parse_path(one, "nmt.load") for one in (folder, *others)]
-    words = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
+    folders = [parse_path(path, "nmt.load") for path in (folder, *others)]
+    shortlist_path = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
     with os_errors_as_user_error():
-        return Model(paths, validate_settings(ComputeOptions, options, "nmt.load"), words)
+        return Model(folders, validate_settings(ComputeOptions, options, "nmt.load"), shortlist_path)
 
 
 def common_text_settings(folders: Sequence[Path]) -> TextSettings:
     """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
-    first, *others = (read_text_settings(folder) for folder in folders)
-    for folder, other in zip(folders[1:], others, strict=True):
-        if other.model_copy(update={"decoding": first.decoding}) != first:
+    common_settings = read_text_settings(folders[0])
+    for folder in folders[1:]:
+        settings = read_text_settings(folder)
+        if settings.model_copy(update={"decoding": common_settings.decoding}) != common_settings:
             raise UserError(
                 f"{folder}: other languages or tokenization than {folders[0]}; see text.json in both"
             )
-    return first
+    return common_settings
