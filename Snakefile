@@ -6,21 +6,22 @@ Settings come in layers (see config.yaml); the working directory is the experime
 import sys
 from pathlib import Path
 
-# This checkout, by its one real path: `--snakefile ../../Snakefile` or a link names it otherwise. `workflow.basedir` is
-# that of the workflow which imports this one as a module, if one does.
+# The checkout by its real path, since `--snakefile ../../Snakefile` or a link names it otherwise. `workflow.basedir` would
+# be the folder of a workflow that imports this one as a module.
 ROOT = Path(str(workflow.current_basedir)).resolve()
 if not (ROOT / "nmt").is_dir():
     raise WorkflowError(
         f"{ROOT}/Snakefile: Snakemake fetches the rules alone, and they need the project's Python; clone the repository, install it by `make setup`, and give the path of its Snakefile"
     )
 
-# Rules and the jobs they start find the package without an installation.
+# Rules and the jobs that they start find the packages without an installation.
 sys.path.insert(0, str(ROOT))
 
 import nmt.environment
 
 nmt.environment.prepare()
-if problem := nmt.environment.other_checkout():
+problem = nmt.environment.other_checkout()
+if problem:
     print(f"error: {problem}", file=sys.stderr)
     sys.exit(2)
 
@@ -32,11 +33,11 @@ except ModuleNotFoundError as error:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/paths.smk"
-include: "workflow/rules/resources.smk"
+include: "workflow/rules/job_functions.smk"
 
 
-# The image in which jobs run under `--sdm apptainer` (container/nmt.def); nothing without. Its path starts at the working
-# directory, so that the same image elsewhere is no reason to make anything again.
+# The image in which jobs run under `--sdm apptainer` (container/nmt.def); ignored otherwise. Its path is relative to the
+# working directory, so that the same image elsewhere makes nothing run again.
 container: os.path.relpath(ROOT / "container" / "nmt.sif")
 
 
@@ -49,55 +50,60 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/moses.smk"
 include: "workflow/rules/rescore.smk"
-include: "workflow/rules/results.smk"
+include: "workflow/rules/package.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/pages.smk"
+include: "workflow/rules/record.smk"
+include: "workflow/rules/release.smk"
 
 
 rule all:
     """The tables and figures of the papers that the settings name, the pages, the replication package and its record."""
     default_target: True
     input:
-        ARTIFACTS,
+        RESULT_FILES,
         REPLICATION_PACKAGE,
-        expand("models/{run}/{name}", run=OWN_MODELS, name=["text.json", "README.md"]),
+        expand("models/{run}/{name}", run=plan.trained_here, name=["text.json", "README.md"]),
         "results/ro-crate-metadata.json",
 
 
 rule data:
-    """The prepared text: vocabularies, binary training and development text, tokenized test text, a report on it all."""
+    """The prepared text: vocabularies, binary training and development text, tokenized test text, and its report."""
     input:
-        expand(f"{DATA}/vocabulary/{{language}}.tsv", language=[SOURCE, TARGET]),
-        expand(f"{DATA}/binary/{{part}}/{{name}}", part=["train", "dev"], name=BITEXT_FILES),
-        test_tokens(SOURCE),
-        test_tokens(TARGET),
+        BITEXT["train"],
+        BITEXT["dev"],
+        VOCABULARIES.values(),
+        set_file("test", SOURCE),
+        set_file("test", TARGET),
         DATA_REPORT,
 
 
 rule models:
-    """The trained models in use, each in a folder that translates raw text."""
+    """The trained models that the results show, each in a folder that translates raw text."""
     input:
-        model_files_of(RUNS_IN_USE),
-        expand("models/{run}/text.json", run=OWN_MODELS),
+        model_files(plan.selected_runs),
+        expand("models/{run}/text.json", run=plan.trained_here),
 
 
 rule releases:
-    """An archive of each model in use, for others."""
+    """An archive for others of each model that the results show."""
     input:
-        expand("releases/{model}.tar.zst", model=OWN_MODELS),
+        expand("releases/{run}.tar.zst", run=plan.trained_here),
 
 
 include: "workflow/rules/start.smk"
 
 
-internals.use_default_partition(workflow, rules_without_gpu())
+internals.use_default_partition(workflow, list_rules_without_gpu())
 
 
 if CHECK_ONLY:
 
     rule preflight:
-        """Always due, so that `onstart` is called where nothing else is."""
+        """Always pending, so that Snakemake calls `onstart` even if all files exist."""
         input:
             [],
 
 
 onstart:
-    start()
+    check_run()

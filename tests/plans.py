@@ -94,7 +94,7 @@ class Plan:
     @property
     def trained(self) -> dict[str, str]:
         """The jobs that train models, by their runs."""
-        return {job.split("wildcards: model=")[1].split()[0]: job for job in self.jobs("train")}
+        return {job.split("wildcards: run=")[1].split()[0]: job for job in self.jobs("train")}
 
     def lines(self, words: str) -> list[str]:
         """Shell lines with these words."""

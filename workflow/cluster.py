@@ -13,32 +13,39 @@ from pipeline.config.schema import Config
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
 
-MOST_URGENT = 3
+HIGHEST_PRIORITY = 3
 
 
-def urgency(config: Config, run: Run) -> int:
-    """Return how early a run must start: 3 if another run continues it, 2 if it continues one, else 1."""
-    bases = [other.base for other in collect_runs(config, config.use.models).values()]
-    return MOST_URGENT if run.name in bases else 2 if run.base else 1
+def get_priority(config: Config, run: Run) -> int:
+    """Return the priority of a training: 3 if a selected run continues it, 2 if it continues a run, else 1."""
+    bases = {selected_run.base for selected_run in collect_runs(config, config.use.models).values()}
+    if run.name in bases:
+        return HIGHEST_PRIORITY
+    return 2 if run.base else 1
 
 
-def use_own_programs() -> None:
-    """Let the executor find this project's sbatch, squeue and the like, which stand before Slurm's and call them."""
+def put_wrappers_first() -> None:
+    """Let the executor find this project's sbatch, squeue and the like, which call Slurm's own programs.
+
+    They get these variables:
+        NMT_SENDER: a pipe to this process, which prints what they write to it.
+        NMT_BEGUN: the time of this call, since errors in older logs are no errors of this run.
+    """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
-    os.environ["NMT_SENDER"] = _listen()
+    os.environ["NMT_SENDER"] = _open_message_pipe()
     os.environ["NMT_BEGUN"] = datetime.now(UTC).isoformat()
-    # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
+    # sbatch passes the environment to jobs: a pool of this machine's GPUs would replace those that Slurm grants
     os.environ.pop("NMT_GPUS", None)
 
 
-def _listen() -> str:
-    """Return a path to which programs write lines that this process shows. It exists as long as the process lives."""
+def _open_message_pipe() -> str:
+    """Return the path of a pipe whose lines this process prints. It exists as long as the process lives."""
     reader, writer = os.pipe()
-    threading.Thread(target=_show, args=(reader,), daemon=True).start()
+    threading.Thread(target=_print_lines, args=(reader,), daemon=True).start()
     return f"/proc/{os.getpid()}/fd/{writer}"
 
 
-def _show(reader: int) -> None:
+def _print_lines(reader: int) -> None:
     with os.fdopen(reader, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             sys.stderr.write(line)

@@ -16,24 +16,29 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(target: Path) -> None:
-    """Write the program for this machine, whole or not at all. Raises OSError if it cannot be had."""
+    """Write the program for this machine atomically. Raises OSError if it cannot be had."""
+    # uv.lock has an address and a hash for each system and processor
     lock = (ROOT / "uv.lock").read_text(encoding="utf-8")
     (entry,) = re.findall(r'^name = "uv"\n(?:.+\n)*', lock, flags=re.MULTILINE)
     hashes = dict(re.findall(r'url = "(\S+\.whl)", hash = "sha256:(\w+)"', entry))
     system = {"Linux": "manylinux", "Darwin": "macosx"}.get(platform.system(), platform.system())
-    fitting = [url for url in hashes if re.search(rf"-{system}.*_{platform.machine()}\.whl$", url)]
-    if not fitting:
+    suffix = rf"-{system}.*_{platform.machine()}\.whl$"
+    urls = [url for url in hashes if re.search(suffix, url)]
+    if not urls:
         raise OSError(f"uv: none for {platform.system()} on {platform.machine()}")
-    with urllib.request.urlopen(fitting[0], timeout=60) as answer:
+
+    with urllib.request.urlopen(urls[0], timeout=60) as answer:
         wheel = answer.read()
-    if hashlib.sha256(wheel).hexdigest() != hashes[fitting[0]]:
-        raise OSError(f"{fitting[0]}: another SHA-256 than in uv.lock")
+    if hashlib.sha256(wheel).hexdigest() != hashes[urls[0]]:
+        raise OSError(f"{urls[0]}: another SHA-256 than in uv.lock")
+
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".data/scripts/uv")]
-        part = target.with_name("part")
-        part.write_bytes(archive.read(name))
-    part.chmod(0o755)
-    part.replace(target)
+        program = archive.read(name)
+    unfinished = target.with_name("part")
+    unfinished.write_bytes(program)
+    unfinished.chmod(0o755)
+    unfinished.replace(target)
 
 
 if __name__ == "__main__":

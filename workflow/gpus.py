@@ -11,34 +11,36 @@ from nmt.io.system import query_program
 UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
 
-def installed_gpus(listing: str) -> list[str]:
-    """Return the names of the GPUs in what `nvidia-smi -L` prints.
+def list_gpus(listing: str) -> list[str]:
+    """Return the names of the GPUs in what `nvidia-smi -L` prints: numbers or UUIDs.
 
     A GPU that is divided into MIG instances cannot be used as a whole. Its instances take its place, and then all
     have their UUIDs, since CUDA numbers the GPUs of such a machine otherwise than the listing.
     """
-    gpus: list[list[str]] = []  # for each GPU, the UUIDs of its instances after its own
+    uuids_of_gpus: list[list[str]] = []  # for each GPU its own UUID, then those of its instances
     for line in listing.splitlines():
         if line.startswith("GPU "):
-            gpus.append(UUID.findall(line))
-        elif gpus:
-            gpus[-1] += UUID.findall(line)
-    if all(len(uuids) <= 1 for uuids in gpus):
-        return [str(number) for number in range(len(gpus))]
-    return [uuid for uuids in gpus for uuid in uuids[1:] or uuids]
+            uuids_of_gpus.append([])
+        if uuids_of_gpus:
+            uuids_of_gpus[-1] += UUID.findall(line)
+
+    if all(len(uuids) <= 1 for uuids in uuids_of_gpus):
+        return [str(number) for number in range(len(uuids_of_gpus))]
+    names = []
+    for uuids in uuids_of_gpus:
+        names += uuids[1:] or uuids
+    return names
 
 
-def share() -> int:
+def share_gpus() -> int:
     """Let the jobs of this process take their GPUs from a pool. Return the number of GPUs.
 
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
     if POOL_VARIABLE not in os.environ:
-        installed = installed_gpus(
-            query_program("nvidia-smi", "-L") or ""
-        )  # a driver that hangs computes nothing
-        if installed:
-            os.environ[POOL_VARIABLE] = ",".join(
-                parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed)))
-            )
+        # a driver that hangs gives no answer, and computes nothing
+        installed_gpus = list_gpus(query_program("nvidia-smi", "-L") or "")
+        if installed_gpus:
+            visible_gpus = parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed_gpus)))
+            os.environ[POOL_VARIABLE] = ",".join(visible_gpus)
     return len(parse_gpu_list(os.environ.get(POOL_VARIABLE, "")))

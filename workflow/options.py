@@ -1,4 +1,4 @@
-"""Options of `nmt`'s commands as parts of a shell line, from the settings and the files of a rule."""
+"""Options of `nmt`'s commands as parts of a shell line, and constraints of wildcards."""
 
 from __future__ import annotations
 
@@ -7,38 +7,33 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from pipeline.config.catalogue import Corpus
+
+def format_option(name: str, value: object) -> str:
+    """Return `--name VALUE`, quoted for the shell; the name may be that of a setting: batch_size is --batch-size."""
+    return shlex.join([f"--{name.replace('_', '-')}", str(value)])
 
 
-def option(name: str, *values: object) -> str:
-    """Return `--name VALUE...`, quoted; the name may be that of a setting."""
-    return shlex.join([f"--{name.replace('_', '-')}", *map(str, values)])
-
-
-def known(values: Iterable[tuple[str, Any]]) -> str:
+def format_options(values: Iterable[tuple[str, Any]]) -> str:
     """Return `--name VALUE` for each value that is not None."""
-    return " ".join(option(name, value) for name, value in values if value is not None)
+    return " ".join(format_option(name, value) for name, value in values if value is not None)
 
 
-def any_of(names: Iterable[str]) -> str:
-    """Return the constraint of a wildcard to some names."""
+def match_any(names: Iterable[str]) -> str:
+    """Return the regular expression of a wildcard that is one of some names; without names it matches nothing."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
-def members(corpus: Corpus) -> str:
-    """Return what is known of both sides of a corpus (nothing if an archive is the text and has no checksum)."""
-    sides = corpus.sides.items()
-    values = [(f"member-{side}", text.member) for side, text in sides]
-    values += [(f"md5-{side}", text.md5) for side, text in sides]
-    return known([*values, ("pairs", corpus.pairs)])
+def list_model_arguments(folders: Iterable[str], average: str) -> str | list[str]:
+    """Return what follows `--model` on the command line of models that translate together.
 
-
-def translators(folders: Iterable[str], average: str) -> str | list[str]:
-    """Return the options for models that translate together, and for their average.
-
-    Of a single model its folder alone, so that its translations are not made again.
+    Snakemake has recorded this value. Of a single model it is a text instead of a list, so that translations of
+    finished runs are not made again.
     """
-    first, *others = folders
-    if not others:
-        return first
-    return [first, *(word for other in others for word in ("--model", other)), "--average", average]
+    folder_list = list(folders)
+    if len(folder_list) == 1:
+        return folder_list[0]
+    arguments = folder_list[:1]
+    for folder in folder_list[1:]:
+        arguments += ["--model", folder]
+    arguments += ["--average", average]
+    return arguments

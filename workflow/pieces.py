@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 MPS = "nvidia-cuda-mps-control"
-"""NVIDIA's program by which the kernels of several processes run on a GPU at the same time."""
+"""NVIDIA's program that lets the kernels of several processes run on a GPU at the same time."""
 WITHOUT_WEIGHTS = (
     "dev_text",
-    "score",
+    "bleu",
     "package_results",
     "package_corpora",
     "package_settings",
@@ -37,28 +37,28 @@ WITHOUT_WEIGHTS = (
     "report",
     "ro_crate",
 )
-"""The rules that make results of what the archives hold. No other rule may run: it would want the weights."""
+"""The rules that make results of the archives. No other rule may run, since it would need the weights."""
 
 
 def main() -> int:
     """Run a piece or join pieces, and return Snakemake's exit code."""
     from nmt.errors import UserError, convert_os_error
 
-    options = parse()
+    options = parse_arguments()
     try:
         if options.command == "run":
             return run_piece(options.folder, options.piece, options.at_once)
         return join_pieces(options.folder, options.archives)
     except (UserError, OSError) as error:
-        problem = (
-            convert_os_error(error, error.filename or options.folder) if isinstance(error, OSError) else error
-        )
+        problem = error
+        if isinstance(error, OSError):
+            problem = convert_os_error(error, error.filename or options.folder)
         print(f"error: {problem}", file=sys.stderr)
         return 2
 
 
-def parse() -> argparse.Namespace:
-    """Return the command and what it is about."""
+def parse_arguments() -> argparse.Namespace:
+    """Return the command and its arguments."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="train and translate the runs of a piece")
@@ -73,18 +73,18 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run_piece(folder: Path, piece: str, at_once: int) -> int:
-    """Train and translate the runs of a piece, and pack what the results need of them."""
-    targets = [f"pieces/{run}.tar" for run in runs_of_piece(folder, piece)]
+def run_piece(folder: Path, piece: str, parallel_trainings: int) -> int:
+    """Train and translate the runs of a piece, and pack the files that the results need."""
+    targets = [f"pieces/{run}.tar" for run in read_piece(folder, piece)]
     environment = dict(os.environ)
-    if at_once > 1:
+    if parallel_trainings > 1:
         environment["NMT_GPUS"] = ""  # no job has the GPU for itself
         if shutil.which(MPS):
-            subprocess.run([MPS, "-d"], check=False)  # fails where it is at work already
-    return snakemake(folder, [*targets, "--resources", f"gpu={at_once}"], environment)
+            subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
+    return run_snakemake(folder, [*targets, "--resources", f"gpu={parallel_trainings}"], environment)
 
 
-def runs_of_piece(folder: Path, piece: str) -> list[str]:
+def read_piece(folder: Path, piece: str) -> list[str]:
     """Return the runs of a piece, as FOLDER/pieces.yaml names them."""
     from nmt.errors import UserError
     from pipeline.config.layers import read_layer
@@ -105,13 +105,12 @@ def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
                 file.extractall(folder, filter="data")
         except tarfile.TarError:
             raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
-    return snakemake(
-        folder, ["results/ro-crate-metadata.json", "--allowed-rules", *WITHOUT_WEIGHTS], os.environ
-    )
+    targets = ["results/ro-crate-metadata.json", "--allowed-rules", *WITHOUT_WEIGHTS]
+    return run_snakemake(folder, targets, dict(os.environ))
 
 
-def snakemake(folder: Path, options: Sequence[str], environment: os._Environ[str] | dict[str, str]) -> int:
-    """Run the experiment with these options of Snakemake."""
+def run_snakemake(folder: Path, options: Sequence[str], environment: dict[str, str]) -> int:
+    """Run the experiment with these options of Snakemake, and return its exit code."""
     command = [sys.executable, str(ROOT / "workflow" / "run.py"), str(folder), *options]
     return subprocess.run(command, env=environment, check=False).returncode
 

@@ -30,81 +30,88 @@ from pipeline.results.verify import verify_results
 PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
 BEGIN, END = "<!-- packages: written by make results-page -->\n", "<!-- end of packages -->\n"
-LONGEST = 30
-"""Lines of a table on the page. Of a longer one (the differences of 13 systems) the page names the file."""
+MAX_TABLE_LINES = 30
+"""Of a longer table (the differences of 13 systems) the page only names the file."""
 _LARGE = ("alignments/", "test/gold.align.gz")
-"""Parts that are not kept: attention on the reference, and the links that it is compared with."""
+"""Files that are not kept: attention on the reference, and the alignments that it is compared with."""
 
 
 def main(arguments: list[str]) -> int:
-    """Keep packages and write the page. A problem is one line."""
+    """Keep packages and write the page. Return the exit code; a problem is printed as one line."""
     try:
         for experiment in map(Path, arguments):
-            keep(experiment, PACKAGES / experiment.resolve().name)
-        write_text(PAGE, with_packages(PAGE.read_text(encoding="utf-8")))
+            keep_package(experiment, PACKAGES / experiment.resolve().name)
+        write_text(PAGE, insert_packages(PAGE.read_text(encoding="utf-8")))
     except UserError as error:
         print(printable(f"error: {error}"), file=sys.stderr)
         return 2
     return 0
 
 
-def keep(experiment: Path, folder: Path) -> None:
-    """Copy the package of a finished run, make its tables again, and record them; a `UserError` if it has problems."""
+def keep_package(experiment: Path, folder: Path) -> None:
+    """Copy the package of a finished run to `folder`, make its tables again, and record them.
+
+    Raises:
+        UserError: `nmt verify` finds a problem in the package.
+    """
     results = experiment / "results"
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
         (Path(scratch) / "text").mkdir()
         for problem in verify_results(results, Path(scratch) / "text").problems:
             raise UserError(problem)
-        # elsewhere, since the record says whether files of the checkout differ from its commit
-        made = _kept(results, experiment / "data" / "archives", Path(scratch) / "package")
+        # outside of the checkout, since the record says whether files of the checkout differ from its commit
+        built_package = Path(scratch) / "package"
+        _build_package(results, experiment / "data" / "archives", built_package)
         shutil.rmtree(folder, ignore_errors=True)
-        shutil.move(made, folder)
+        shutil.move(built_package, folder)
 
 
-def _kept(results: Path, archives: Path, folder: Path) -> Path:
+def _build_package(results: Path, archives: Path, folder: Path) -> None:
+    """Copy the package without its large files, then make its tables and its record."""
+    dropped_endings = ".provenance.json"
     for source in sorted(path for path in results.rglob("*") if path.is_file()):
         name = source.relative_to(results).as_posix()
-        if (
-            not package.belongs_to_package(name)
-            or name.startswith(_LARGE)
-            or name.endswith(".provenance.json")
-        ):
-            continue
-        package.copy_into_package(source, folder / name)
+        is_dropped = name.startswith(_LARGE) or name.endswith(dropped_endings)
+        if package.belongs_to_package(name) and not is_dropped:
+            package.copy_into_package(source, folder / name)
+
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
-    build(inputs, folder, [file for text in list_text_files(inputs) for file in text.files])
+    build(inputs, folder, [file for group in list_text_files(inputs) for file in group.files])
     write_json(folder / TABLES_MADE, describe_environment())
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    write_crate(folder, files, archives)
-    return folder
+    write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archives)
 
 
-def with_packages(page: str) -> str:
-    """Return the page with the tables of all packages between its two comments."""
-    before, rest = page.split(BEGIN)
-    sections = (part for folder in sorted(PACKAGES.iterdir()) for part in section(folder))
-    return "".join([before, BEGIN, "\n", *(f"{part}\n\n" for part in sections), END, rest.split(END)[1]])
+def insert_packages(page: str) -> str:
+    """Return the page with the sections of all packages between its two comments."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    paragraphs: list[str] = []
+    for folder in sorted(PACKAGES.iterdir()):
+        paragraphs += describe_package(folder)
+    text = "".join(f"{paragraph}\n\n" for paragraph in paragraphs)
+    return f"{before}{BEGIN}\n{text}{END}{after}"
 
 
-def section(folder: Path) -> Iterator[str]:
-    """Yield what a package says: what the run found, its numbers of the papers' tables, and its differences."""
+def describe_package(folder: Path) -> Iterator[str]:
+    """Yield the paragraphs of a package: its headline result, its numbers of the papers' tables, and differences."""
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
+    titles = {"significance": "Differences in BLEU"}
+    for paper in inputs.papers.values():
+        for name, table in paper.tables.items():
+            if not isinstance(table, SentenceTable):
+                titles[name] = f"{paper.name}, {table.called}"
+
     yield f"## {folder.name}"
     yield (folder / "headline.txt").read_text(encoding="utf-8").strip()
-    called = {
-        name: f"{paper.name}, {table.called}"
-        for paper in inputs.papers.values()
-        for name, table in paper.tables.items()
-        if not isinstance(table, SentenceTable)
-    }
-    called["significance"] = "Differences in BLEU"
     for name in list_package_outputs(inputs).tables:
-        if name in called:
-            table, _, _ = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
-            if table.count("\n") > LONGEST:
-                yield f"{called[name]}: `results/packages/{folder.name}/{name}.md`"
-            else:
-                yield f"{called[name]}:\n\n{table}"
+        if name not in titles:
+            continue
+        # the notes below the table are left out
+        text, _, _ = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n\n")
+        if text.count("\n") > MAX_TABLE_LINES:
+            yield f"{titles[name]}: `results/packages/{folder.name}/{name}.md`"
+        else:
+            yield f"{titles[name]}:\n\n{text}"
 
 
 if __name__ == "__main__":

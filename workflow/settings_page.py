@@ -8,6 +8,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -40,77 +41,81 @@ that says it. A `*` stands for a name of your choice. `python workflow/settings_
 """
 
 
-def page() -> str:
+def format_page() -> str:
     """Return the page as text."""
-    defaults, texts = read_layer(DEFAULTS).values, descriptions(Config)
-    parts = [HEAD]
+    defaults, texts = read_layer(DEFAULTS).values, read_descriptions(Config)
+    sections = [HEAD]
     for key, field in Config.model_fields.items():
-        model, catalogue = _model(field)
-        models = (
-            [model_type.architecture for model_type in MODEL_TYPES.values()]
-            if key == "architecture"
-            else [model]
-        )
-        values = {} if catalogue else defaults.get(key) or {}
-        seen: set[type[BaseModel]] = {Config}
-        below = [
-            line for one in models if one for line in _keys(one, values, "*." if catalogue else "", seen)
-        ]
-        default = "" if below else f" {_default(field, defaults, key)}"
-        parts.append(
-            "\n".join([f"## {key}", "", texts[key] + default, "", *dict.fromkeys(below)]).rstrip() + "\n"
-        )
-    return "\n".join(parts)
+        block, has_entries = _find_block(field)
+        blocks = [block] if block else []
+        if key == "architecture":
+            blocks = [model_type.architecture for model_type in MODEL_TYPES.values()]
+
+        # entries such as models have no defaults of their own
+        values = {} if has_entries else defaults.get(key) or {}
+        prefix = "*." if has_entries else ""
+        described_blocks: set[type[BaseModel]] = {Config}
+        lines: list[str] = []
+        for block in blocks:
+            lines += _describe_keys(block, values, prefix, described_blocks)
+
+        text = texts[key] if lines else f"{texts[key]} {_format_default(field, defaults, key)}"
+        section = "\n".join([f"## {key}", "", text, "", *dict.fromkeys(lines)])
+        sections.append(section.rstrip() + "\n")
+    return "\n".join(sections)
 
 
-def _keys(
-    model: type[BaseModel], values: Mapping[str, Any], prefix: str, seen: set[type[BaseModel]]
+def _describe_keys(
+    block: type[BaseModel], values: Mapping[str, Any], prefix: str, described_blocks: set[type[BaseModel]]
 ) -> Iterator[str]:
-    """Yield a line for each key of a block and below it, but for blocks with a section of their own or `seen`."""
-    seen.add(model)
-    texts = descriptions(model)
-    for key, field in model.model_fields.items():
-        inner, catalogue = _model(field)
-        if inner and key not in Config.model_fields:
+    """Yield a line for each key of a block and of the blocks in it.
+
+    Blocks with a section of their own, and those that are described already, are left out.
+    """
+    described_blocks.add(block)
+    texts = read_descriptions(block)
+    for key, field in block.model_fields.items():
+        inner_block, has_entries = _find_block(field)
+        if inner_block and key not in Config.model_fields:
             yield f"- `{prefix}{key}`: {texts[key]}"
-            if inner not in seen:
-                yield from _keys(inner, {}, f"{prefix}{key}.*." if catalogue else f"{prefix}{key}.", seen)
+            if inner_block not in described_blocks:
+                inner_prefix = f"{prefix}{key}.*." if has_entries else f"{prefix}{key}."
+                yield from _describe_keys(inner_block, {}, inner_prefix, described_blocks)
         else:
-            yield f"- `{prefix}{key}` {_default(field, values, key)}: {texts[key]}"
+            yield f"- `{prefix}{key}` {_format_default(field, values, key)}: {texts[key]}"
 
 
-def _model(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
-    """Return the class of a block or of a catalogue's entries, and whether it is a catalogue."""
-    catalogue = get_origin(field.annotation) is dict
-    kinds = [field.annotation]
-    while kinds:
-        kind = kinds.pop()
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return kind, catalogue
-        kinds += get_args(kind)
+def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
+    """Return the class of a block or of its named entries, if the field is one, and whether it has such entries."""
+    annotations = [field.annotation]
+    while annotations:
+        annotation = annotations.pop()
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return annotation, get_origin(field.annotation) is dict
+        annotations += get_args(annotation)
     return None, False
 
 
-def _default(field: FieldInfo, values: Mapping[str, Any], key: str) -> str:
+def _format_default(field: FieldInfo, values: Mapping[str, Any], key: str) -> str:
     if key not in values and field.is_required():
         return "*(required)*"
     return f"({json.dumps(values.get(key, field.default), ensure_ascii=False)})"
 
 
-def descriptions(cls: type[BaseModel]) -> dict[str, str]:
-    """Return the texts below the fields of a class and of those that it inherits from, by the fields' names."""
-    found: dict[str, str] = {}
-    for one in reversed(cls.__mro__):
-        if not (issubclass(one, BaseModel) and one is not BaseModel):
+def read_descriptions(block: type[BaseModel]) -> dict[str, str]:
+    """Return the texts below the fields of a class and of the classes that it inherits from, by the fields' names."""
+    texts: dict[str, str] = {}
+    for ancestor in reversed(block.__mro__):
+        if not issubclass(ancestor, BaseModel) or ancestor is BaseModel:
             continue
-        (node,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
-        assert isinstance(node, ast.ClassDef)
-        for statement, text in zip(node.body, node.body[1:], strict=False):
-            match statement, text:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(below))):
-                    found[name] = " ".join(below.split())
-    return found
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(ancestor))).body
+        assert isinstance(definition, ast.ClassDef)
+        for statement, next_statement in pairwise(definition.body):
+            match statement, next_statement:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = " ".join(text.split())
+    return texts
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(format_page(), encoding="utf-8")

@@ -24,8 +24,8 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/**/*.ipynb", "benchmarks/README.md", "results/README.md")
-SHOWN = {"report.html": "Results", "playground.html": "Playground"}
-"""Pages of an experiment, with their names."""
+EXPERIMENT_PAGES = {"report.html": "Results", "playground.html": "Playground"}
+"""Files of pages of an experiment, with their titles."""
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
@@ -33,24 +33,34 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     """Build the site, and return the exit status of mkdocs, which is not 0 if a link leads nowhere."""
     source = site / "source"
     shutil.rmtree(source, ignore_errors=True)
+
+    # 1. the pages of the repository, the gallery, and a page per package of the code
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     address = project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
     copy_pages(source, address)
     shutil.copytree(ROOT / "workflow" / "site_files", source / "site_files")
     write_gallery([ROOT / name / "results" for name in experiments], source / "gallery")
+    library_pages = write_library(source / "library")
+
+    # 2. mkdocs' settings
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    settings["nav"] += [{"Library": write_library(source / "library")}]
+    settings["nav"].append({"Library": library_pages})
     settings["plugins"][-1]["mkdocstrings"]["handlers"]["python"]["paths"] = [str(ROOT)]
     settings |= {"docs_dir": str(source), "site_dir": str(site / "pages"), "repo_url": address}
     (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
-    # with -q, mkdocs does not fail on warnings; 1.6 is pinned, so its warning about version 2 says nothing
+
+    # 3. the build; with -q, mkdocs does not fail on warnings; 1.6 is pinned, so its warning about version 2 is off
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     return subprocess.run(command, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
 
 
 def copy_pages(folder: Path, address: str | None = None) -> None:
-    """Copy the pages and every file that one of them links to, with the address of `git clone` if there is one."""
-    for page in [page for pattern in PAGES for page in ROOT.glob(pattern)]:
+    """Copy the pages, and every file that one of them links to.
+
+    address: the repository's, which takes the place of REPOSITORY in `git clone REPOSITORY`.
+    """
+    pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
+    for page in pages:
         text = page.read_text(encoding="utf-8")
         for link in LINK.findall(text):
             file = (page.parent / link).resolve()
@@ -58,59 +68,76 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
                 copy = folder / file.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, copy)
+
         copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        text = notebook_page(text, copy) if page.suffix == ".ipynb" else text.replace(".ipynb)", ".md)")
-        copy.write_text(
-            text.replace("clone REPOSITORY", f"clone {address or 'REPOSITORY'}"), encoding="utf-8"
-        )
+        is_notebook = page.suffix == ".ipynb"
+        text = convert_notebook(text, copy) if is_notebook else text.replace(".ipynb)", ".md)")
+        text = text.replace("clone REPOSITORY", f"clone {address or 'REPOSITORY'}")
+        copy.write_text(text, encoding="utf-8")
 
 
-def notebook_page(notebook: str, page: Path) -> str:
-    """Return a notebook in Markdown, its pictures beside `page`."""
-    parts = []
-    for number, cell in enumerate(json.loads(notebook)["cells"]):
+def convert_notebook(notebook: str, page: Path) -> str:
+    """Return a notebook as Markdown, and write its pictures into the folder of `page`."""
+    blocks = []
+    for cell_number, cell in enumerate(json.loads(notebook)["cells"]):
         source = "".join(cell["source"])
-        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
-        for place, output in enumerate(cell.get("outputs", [])):
-            if text := "".join(output.get("text", "")):
-                parts.append(f"```text\n{text}```")
-            if picture := output.get("data", {}).get("image/png"):
-                name = f"{page.stem}-{number}-{place}.png"
+        blocks.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        for output_number, output in enumerate(cell.get("outputs", [])):
+            text = "".join(output.get("text", ""))
+            if text:
+                blocks.append(f"```text\n{text}```")
+            picture = output.get("data", {}).get("image/png")
+            if picture:
+                name = f"{page.stem}-{cell_number}-{output_number}.png"
                 (page.parent / name).write_bytes(base64.b64decode(picture))
-                parts.append(f"![What this code draws]({name})")
-    return "\n\n".join(parts) + "\n"
+                blocks.append(f"![What this code draws]({name})")
+    return "\n\n".join(blocks) + "\n"
 
 
-def write_gallery(results: Sequence[Path], folder: Path) -> None:
-    """Write a page with the finding, the pages and Figure 2 of each finished experiment, and copy these files."""
+def write_gallery(results_folders: Sequence[Path], folder: Path) -> None:
+    """Write a page with the headline, the pages and Figure 2 of each finished experiment, and copy these files."""
     folder.mkdir(parents=True)
     lines = ["# Gallery", "", "Pages of finished experiments (`make demo`). They need no server.", ""]
-    for place in [place for place in results if (place / "report.html").is_file()]:
-        name, finding, figure = place.parent.name, place / "headline.txt", place / "figure2.png"
-        pages = [page for page in SHOWN if (place / page).is_file()]
-        (folder / name).mkdir()
-        for file in [*pages, *[figure.name] * figure.is_file()]:
-            shutil.copyfile(place / file, folder / name / file)
-        lines += [f"## {name}", "", finding.read_text(encoding="utf-8") if finding.is_file() else "", ""]
-        lines += [" · ".join(f"[{SHOWN[page]}]({name}/{page})" for page in pages), ""]
-        if figure.is_file():
-            lines += [f"![BLEU against sentence length]({name}/figure2.png)", ""]
+    for results in results_folders:
+        if not (results / "report.html").is_file():
+            continue
+        experiment = results.parent.name
+        (folder / experiment).mkdir()
+        lines += [f"## {experiment}", ""]
+
+        headline = results / "headline.txt"
+        lines += [headline.read_text(encoding="utf-8") if headline.is_file() else "", ""]
+
+        links = []
+        for file, title in EXPERIMENT_PAGES.items():
+            if (results / file).is_file():
+                shutil.copyfile(results / file, folder / experiment / file)
+                links.append(f"[{title}]({experiment}/{file})")
+        lines += [" · ".join(links), ""]
+
+        if (results / "figure2.png").is_file():
+            shutil.copyfile(results / "figure2.png", folder / experiment / "figure2.png")
+            lines += [f"![BLEU against sentence length]({experiment}/figure2.png)", ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:
-    """Write a page per package of the library and of the pipeline. Return their places in the navigation."""
+    """Write a page per package of the library and of the pipeline. Return their entries in the navigation."""
     folder.mkdir()
-    modules: dict[str, list[str]] = {}
-    for module in [path for top in ("nmt", "pipeline") for path in sorted((ROOT / top).rglob("*.py"))]:
-        parts = module.relative_to(ROOT).with_suffix("").parts
-        if len(parts) > 1 and not module.stem.startswith("_"):
-            modules.setdefault(".".join(parts[:2]), []).append(".".join(parts))
-    for name, members in modules.items():
-        page = f"# {name}\n\n" + "".join(f"::: {module}\n\n" for module in members)
-        (folder / f"{name}.md").write_text(page, encoding="utf-8")
-    return [{name: f"library/{name}.md"} for name in modules]
+    modules_of_package: dict[str, list[str]] = {}
+    for room in ("nmt", "pipeline"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            names = path.relative_to(ROOT).with_suffix("").parts  # such as ("nmt", "model", "gru")
+            if len(names) > 1 and not path.stem.startswith("_"):
+                modules_of_package.setdefault(".".join(names[:2]), []).append(".".join(names))
+
+    entries = []
+    for package, modules in modules_of_package.items():
+        text = f"# {package}\n\n" + "".join(f"::: {module}\n\n" for module in modules)
+        (folder / f"{package}.md").write_text(text, encoding="utf-8")
+        entries.append({package: f"library/{package}.md"})
+    return entries
 
 
 if __name__ == "__main__":

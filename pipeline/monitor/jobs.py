@@ -42,7 +42,7 @@ class Job:
     @property
     def run(self) -> str | None:
         """Return the run that the job is about, if it is about one."""
-        return self.wildcards.get("model")
+        return self.wildcards.get("run") or self.wildcards.get("system")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def plan(experiment: Path, snakefile: str) -> list[str]:
     """Shell lines of the jobs, of a Snakemake that is started in the experiment's folder."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "-n", "-p"]
     done = subprocess.run(command, cwd=experiment, capture_output=True, text=True, check=True)
-    return sorted(line for line in done.stdout.splitlines() if line.lstrip().startswith("nmt "))
+    return sorted(line for line in done.stdout.splitlines() if " nmt " in line)
 
 
 @pytest.mark.parametrize("snakefile", ["../link/Snakefile", "{root}/experiments/../Snakefile"])

@@ -56,7 +56,7 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(p
         assert settings["seed"] == int(later or 1) and "seeds" not in settings
         base = "models/rnnsearch-50.seed-2" if later else "models/rnnsearch-50"
         assert (f"{base}/final_state.safetensors" in job.split("output:")[0]) == ("star" in name)
-    assert len(seeds.jobs("score")) == len(seeds.jobs("translate")) / 2 == 10
+    assert len(seeds.jobs("bleu")) == len(seeds.jobs("translate")) / 2 == 10
 
 
 def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_anew(plans: Plans) -> None:

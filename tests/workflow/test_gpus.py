@@ -34,7 +34,7 @@ def test_the_pool_has_what_is_named_or_left(
         monkeypatch.delenv(name)
     if variable:
         monkeypatch.setenv(variable, value)
-    assert gpus.share() == len([name for name in pool.split(",") if name])
+    assert gpus.share_gpus() == len([name for name in pool.split(",") if name])
     assert os.environ["NMT_GPUS"] == pool
 
 
@@ -45,11 +45,11 @@ GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1a2b)
   MIG 2g.10gb    Device  1: (UUID: MIG-7a8b)
 GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-5e6f)
 """
-    assert gpus.installed_gpus(listing) == ["MIG-3c4d", "MIG-7a8b", "GPU-5e6f"]
-    assert gpus.installed_gpus("GPU 0: Tesla V100 (UUID: GPU-1a2b)\n") == ["0"]
+    assert gpus.list_gpus(listing) == ["MIG-3c4d", "MIG-7a8b", "GPU-5e6f"]
+    assert gpus.list_gpus("GPU 0: Tesla V100 (UUID: GPU-1a2b)\n") == ["0"]
 
 
 def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hanging("nvidia-smi", tmp_path, monkeypatch)
     monkeypatch.delenv("NMT_GPUS", raising=False)
-    assert gpus.share() == 0
+    assert gpus.share_gpus() == 0

@@ -25,15 +25,15 @@ def job(rule: str, log: str, output: str, **wildcards: str) -> Job:
 
 
 def listed() -> JobList:
-    """Two texts to clean, then two models to train, translate and score."""
+    """Two texts to prepare, then two models to train, translate and score."""
     config = load_config(find_layers(ROOT / "experiments" / "demo"))
-    found = [job("clean", f"logs/clean/{part}.log", f"data/{part}") for part in ("train", "dev")]
+    found = [job("prepare", f"logs/prepare/{part}.log", f"data/{part}") for part in ("train", "dev")]
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
-        found.append(job("train", f"logs/train/{run_name}.log", model, model=run_name))
+        found.append(job("train", f"logs/train/{run_name}.log", model, run=run_name))
         log = f"logs/translate/{run_name}.all.log"
-        found.append(job("translate", log, text, model=run_name, set="test", mode="all"))
-        found.append(job("score", f"logs/score/{run_name}.log", score, model=run_name))
+        found.append(job("translate", log, text, system=run_name, set="test", mode="all"))
+        found.append(job("bleu", f"logs/score/{run_name}.log", score, system=run_name))
     return JobList(config, tuple(found))
 
 
@@ -48,7 +48,7 @@ class Told:
 
     def begin(self, log: str) -> None:
         (self.folder / log).parent.mkdir(parents=True, exist_ok=True)
-        self.run.begin(log)
+        self.run.start_job(log)
 
     def lines(self) -> list[str]:
         return self.stream.getvalue().splitlines()
@@ -58,14 +58,14 @@ class Told:
         values = vars(JobProgress(count, total, unit, 10.0))
         progress.progress_path(self.folder / log).write_text(json.dumps(values))
         with self.run._lock:
-            self.run.look()
+            self.run.refresh()
 
     def trained(self, run_name: str) -> None:
         """A training job that was at work ends."""
         (self.folder / "models" / run_name).mkdir(parents=True)
         summary = {"updates": 900, "hours": 0.05, "dev_nll": 2.136}
         (self.folder / "models" / run_name / "summary.json").write_text(json.dumps(summary))
-        self.run.end(f"logs/train/{run_name}.log")
+        self.run.finish_job(f"logs/train/{run_name}.log")
 
 
 @pytest.fixture
@@ -74,13 +74,13 @@ def told(tmp_path: Path) -> Told:
 
 
 def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
-    told.begin("logs/clean/train.log")
-    told.begin("logs/clean/dev.log")
+    told.begin("logs/prepare/train.log")
+    told.begin("logs/prepare/dev.log")
     told.seconds = 65
-    told.run.end("logs/clean/dev.log")
+    told.run.finish_job("logs/prepare/dev.log")
     assert told.lines() == [HEADING]
-    told.run.end("logs/clean/train.log")
-    assert re.fullmatch(r" 0:01:05 +\d+ min  clean done", told.lines()[-1])
+    told.run.finish_job("logs/prepare/train.log")
+    assert re.fullmatch(r" 0:01:05 +\d+ min  prepare done", told.lines()[-1])
     told.run.close()
 
 
@@ -93,31 +93,31 @@ def test_a_model_has_a_line_when_it_begins_and_at_its_end(told: Told) -> None:
 
 
 def test_a_log_has_a_line_each_minute_that_says_what_runs(told: Told) -> None:
-    train, clean = "logs/train/rnnsearch-50.log", "logs/clean/dev.log"
+    train, prepare = "logs/train/rnnsearch-50.log", "logs/prepare/dev.log"
     told.begin(train)
-    told.begin(clean)
+    told.begin(prepare)
     begun = len(told.lines())
     for told.seconds in range(5, 200, 5):
         told.progress(train, 20, 1000)
     lines = told.lines()[begun:]
     assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
-    assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, clean dev 0%"}
+    assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, prepare dev 0%"}
     told.run.close()
 
 
 def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
     for part in ("train", "dev"):
-        told.begin(f"logs/clean/{part}.log")
+        told.begin(f"logs/prepare/{part}.log")
     told.seconds = 600
-    told.run.end("logs/clean/train.log")
-    told.run.end("logs/clean/dev.log")
+    told.run.finish_job("logs/prepare/train.log")
+    told.run.finish_job("logs/prepare/dev.log")
     # 900 updates at 40,000 and 1,400 at 100,000 per hour, four jobs of ten minutes, two at a time
-    assert told.run._hours_left() == pytest.approx((900 / 40_000 + 1400 / 100_000 + 4 / 6) / 2)
+    assert told.run._estimate_hours_left() == pytest.approx((900 / 40_000 + 1400 / 100_000 + 4 / 6) / 2)
     told.begin("logs/train/rnnsearch-50.log")
     told.seconds = 10_000
     told.trained("rnnsearch-50")
     # how long a training job took says nothing of the others
-    assert told.run._hours_left() == pytest.approx((1400 / 100_000 + 4 / 6) / 2)
+    assert told.run._estimate_hours_left() == pytest.approx((1400 / 100_000 + 4 / 6) / 2)
     told.run.close()
 
 
@@ -136,9 +136,9 @@ def test_a_failure_shows_what_the_log_says_and_where_it_lies(
     told.begin(log)
     if text is not None:
         (told.folder / log).write_text(text)
-    assert told.run.fail(log) is explained
+    assert told.run.fail_job(log) is explained
     lines = told.lines()[2:]
     assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
-    assert told.run.fail(log)  # Snakemake names it again at its end
+    assert told.run.fail_job(log)  # Snakemake names it again at its end
     assert told.lines()[2:] == lines
     told.run.close()

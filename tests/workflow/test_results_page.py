@@ -10,18 +10,18 @@ from pipeline.config import snapshot
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.ro_crate import RECORD
 from pipeline.results.verify import compare_with_experiments
-from workflow.results_page import PACKAGES, PAGE, keep, with_packages
+from workflow.results_page import PACKAGES, PAGE, insert_packages, keep_package
 
 
 def test_the_page_shows_what_the_tables_of_all_packages_say() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert with_packages(page) == page
+    assert insert_packages(page) == page
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
 def test_a_package_has_no_problems_and_what_is_kept_of_it_is_the_same(package: str, tmp_path: Path) -> None:
     (tmp_path / "results").symlink_to(PACKAGES / package)
-    keep(tmp_path, tmp_path / "kept")
+    keep_package(tmp_path, tmp_path / "kept")
     for path in PACKAGES.joinpath(package).rglob("*.*"):
         if path.is_file() and path.name not in (RECORD, TABLES_MADE):
             name = path.relative_to(PACKAGES / package)

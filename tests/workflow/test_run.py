@@ -30,7 +30,7 @@ def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
         (tmp_path / "models" / name).mkdir(parents=True)
         (tmp_path / "models" / name / "text.json").touch()
         (tmp_path / "scores" / "test" / f"{name}.json").write_text(f'{{"bleu_all": {bleu}}}')
-    run._show(tmp_path)
+    run._print_results(tmp_path)
     lines = capsys.readouterr().out.splitlines()
     assert row[:-25] in lines and "Notes." not in lines and len(lines) <= 15  # what fits into 80 columns
     assert f"Open {tmp_path}/results/report.html" in lines[-2]
@@ -66,8 +66,8 @@ def test_a_run_beside_another_is_refused_and_unlocks_nothing(
 
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
 def test_a_call_that_computes_nothing_shows_no_results(option: str) -> None:
-    assert not run._complete([option])
-    assert run._complete(["--config", "seed=2"])
+    assert not run._is_full_run([option])
+    assert run._is_full_run(["--config", "seed=2"])
 
 
 def planned(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

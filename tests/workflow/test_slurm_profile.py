@@ -18,7 +18,7 @@ def asked(output: str, rule: str) -> list[dict[str, str]]:
     found = []
     for job in scheduled(output, rule):
         resources = dict(re.findall(r"(\w+)=([^,\n]*)", job.split("resources:")[1].split("\n")[0]))
-        model = re.search(r"wildcards: model=([^,\n]+)", job)
+        model = re.search(r"wildcards: (?:run|system)=([^,\n]+)", job)
         found.append(resources | ({"model": model[1]} if model else {}))
     return found
 
@@ -38,7 +38,7 @@ def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
     assert (nice.pop("rnnsearch-50"), nice.pop("rnnsearch-50-star")) == ("--nice=0", "--nice=10")
     assert set(nice.values()) == {"--nice=20"}
     urgent = {
-        re.findall(r"model=([^,\n]+)", job)[0]: int(re.findall(r"priority: (\d+)", job)[0])
+        re.findall(r"run=([^,\n]+)", job)[0]: int(re.findall(r"priority: (\d+)", job)[0])
         for job in scheduled(paper, "train")
     }
     assert (urgent.pop("rnnsearch-50"), urgent.pop("rnnsearch-50-star")) == (3, 2)

@@ -19,7 +19,7 @@ from snakemake_interface_common.exceptions import WorkflowError
 from nmt.errors import RecurringError, UserError
 from tests.messages import check
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but
-from workflow.cluster import PROGRAMS, use_own_programs
+from workflow.cluster import PROGRAMS, put_wrappers_first
 
 PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
@@ -101,8 +101,8 @@ def wait_for(done: Callable[[], bool]) -> None:
 
 SENDER = """\
 import os, sys, time
-from workflow.cluster import use_own_programs
-use_own_programs()
+from workflow.cluster import put_wrappers_first
+put_wrappers_first()
 print(os.environ["NMT_SENDER"], flush=True)
 time.sleep(60)
 """
@@ -156,7 +156,7 @@ def test_snakemake_finds_its_programs_and_its_jobs_take_the_gpus_that_slurm_gran
 ) -> None:
     for name in ("PATH", "NMT_SENDER", "NMT_GPUS", "NMT_BEGUN"):
         monkeypatch.setenv(name, "1")
-    use_own_programs()
+    put_wrappers_first()
     assert os.environ["PATH"] == f"{PROGRAMS}:1"
     assert Path(os.environ["NMT_SENDER"]).exists()
     assert "NMT_GPUS" not in os.environ  # a pool of this machine

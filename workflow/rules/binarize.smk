@@ -1,4 +1,8 @@
-"""Vocabularies, and the text as memory-mapped ids."""
+"""Build vocabularies, and write the text as memory-mapped ids.
+
+In:  tokens of the final stage (data/tokens or data/selected), and their words by frequency.
+Out: data/vocabulary/LANGUAGE.tsv, data/binary/train, data/binary/dev.
+"""
 
 if PREPARED:
 
@@ -11,8 +15,8 @@ if PREPARED:
                 "subwords": CONFIG.vocabulary.subwords,
             },
         )
-    for part in ("train", "dev"):
-        SETTINGS.add(f"binarize/{part}", job_settings.get_text_facts(CONFIG, part))
+    for split in ("train", "dev"):
+        SETTINGS.add(f"binarize/{split}", job_settings.get_text_facts(CONFIG, split))
 
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""
@@ -20,7 +24,7 @@ if PREPARED:
             settings="settings/vocabulary/{language}.json",
             words=expand(
                 f"data/{FINAL_STAGE}/{{shard}}.{{language}}.words.zst",
-                shard=shards(CONFIG.use.train),
+                shard=list_shards(CONFIG.use.train),
                 allow_missing=True,
             ),
         output:
@@ -28,25 +32,25 @@ if PREPARED:
         log:
             "logs/vocabulary/{language}.log",
         resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(30, 60),
+            mem_mb=scale_memory(DATA_MEMORY),
+            runtime=scale_minutes(30, per_input_gb=60),
         script:
             "../scripts/vocabulary.py"
 
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
-            settings="settings/binarize/{part}.json",
-            source=lambda wildcards: text_of(wildcards.part, SOURCE),
-            target=lambda wildcards: text_of(wildcards.part, TARGET),
+            settings="settings/binarize/{split}.json",
+            source=binarized_source,
+            target=binarized_target,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
-            [f"data/binary/{{part}}/{name}" for name in BITEXT_FILES],
+            [f"data/binary/{{split}}/{name}" for name in BITEXT_FILES],
         log:
-            "logs/binarize/{part}.log",
+            "logs/binarize/{split}.log",
         resources:
-            mem_mb=memory(DATA_MEMORY, 1),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/binarize.py"

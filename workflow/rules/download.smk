@@ -1,9 +1,13 @@
-"""Archives: mirrors, the official address, other archives with the same members; what is known is checked."""
+"""Download archives: from mirrors, from the official address, or other archives with the same members.
+
+In:  addresses and checksums in the settings `archives`, and `mirrors`.
+Out: data/archives/PATH, and PATH.json with its origin.
+"""
 
 
 # Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
 rule download:
-    """Fetch one archive, whole or not at all; a download that broke off is taken up again."""
+    """Fetch one archive, and check its size and checksums. An interrupted download is resumed."""
     output:
         archive="data/archives/{archive}",
     log:
@@ -11,9 +15,8 @@ rule download:
     retries: 0
     localrule: True
     params:
-        archive=lambda wildcards: archive_at(wildcards.archive).model_dump(exclude={"alternatives"}),
-        # another place of the same archive is no reason to fetch it again; Snakemake records no function of `input`
-        alternatives=lambda wildcards, input: archive_at(wildcards.archive).model_dump()["alternatives"],
-        mirrors=lambda wildcards, input: CONFIG.mirrors,
+        archive=archive_entry,
+        alternatives=archive_alternatives,
+        mirrors=not_tracked(CONFIG.mirrors),
     script:
         "../scripts/download.py"

@@ -1,4 +1,8 @@
-"""A phrase-based system on the same text: Moses, measured beside the models."""
+"""Train, tune and measure a phrase-based system, Moses, on the same text as the models.
+
+In:  training and development text of the models, further text for the language model.
+Out: translations/SET/moses.txt and, with a model that scores phrases, translations/SET/moses-rnnenc.txt.
+"""
 
 # Moses' programs and scripts, one build for all experiments. Jobs have the small file as an input that says what was built.
 MOSES = str(ROOT / ".moses")
@@ -14,52 +18,55 @@ rule moses_programs:
     localrule: True
     threads: 4
     params:
-        archive=lambda wildcards, input: CONFIG.archives["mosesdecoder"].model_dump(),
-        mirrors=lambda wildcards, input: CONFIG.mirrors,
+        archive=not_tracked(CONFIG.archives["mosesdecoder"].model_dump()),
+        mirrors=not_tracked(CONFIG.mirrors),
     script:
         "../scripts/moses_programs.py"
 
 
 if CONFIG.moses.enabled:
 
-    # What a system searches with, beside its tables and language model.
-    SEARCH = moses_settings("search", "reordering", "lm_order", "distortion_limit", "cube_pruning")
-    TUNING = moses_settings("tuning", "tuner", "tuning_rounds", "tuning_n_best")
-    TEXT_LIMITS = {
-        "train": moses_settings("train", "max_words"),
-        "dev": SETTINGS.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences}),
-    }
+    def add_moses_settings(name, *keys):
+        """Return the file of those settings of `moses` that decide a job."""
+        return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))
 
-    # What the jobs that may take hours ask for.
-    LONG_JOB = {
-        "mem_mb": memory(DATA_MEMORY),
-        "runtime": minutes(60 * CONFIG.resources.moses_hours),
+    # Settings of the search, of the tuning, and of the text of each split.
+    SEARCH = add_moses_settings("search", "reordering", "lm_order", "distortion_limit", "cube_pruning")
+    TUNING = add_moses_settings("tuning", "tuner", "tuning_rounds", "tuning_n_best")
+    add_moses_settings("train", "max_words")
+    SETTINGS.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences})
+
+    # Requests of jobs that may take hours.
+    LONG_JOB_RESOURCES = {
+        "mem_mb": scale_memory(DATA_MEMORY),
+        "runtime": scale_minutes(60 * CONFIG.resources.moses_hours),
         "time_setting": "moses_hours",
     }
 
-    TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
+    REORDERING_TABLE = "moses/reordering-table.gz"
+    TABLES = ["moses/phrase-table.gz", REORDERING_TABLE]
 
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
-            settings=lambda wildcards: TEXT_LIMITS[wildcards.part],
-            source=lambda wildcards: text_of(wildcards.part, SOURCE),
-            target=lambda wildcards: text_of(wildcards.part, TARGET),
+            settings="settings/moses/{split}.json",
+            source=binarized_source,
+            target=binarized_target,
         output:
-            source=f"moses/{{part}}.{SOURCE}",
-            target=f"moses/{{part}}.{TARGET}",
+            source=f"moses/{{split}}.{SOURCE}",
+            target=f"moses/{{split}}.{TARGET}",
         log:
-            "logs/moses/text.{part}.log",
+            "logs/moses/text.{split}.log",
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(30, 60),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(30, per_input_gb=60),
         script:
             "../scripts/moses_text.py"
 
     rule moses_align:
         """Align the words of the training text in both directions, and make one alignment of both."""
         input:
-            settings=moses_settings("align", "alignment_block", "symmetrization"),
+            settings=add_moses_settings("align", "alignment_block", "symmetrization"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             programs=MOSES_BUILD,
@@ -69,25 +76,25 @@ if CONFIG.moses.enabled:
             "logs/moses/align.log",
         threads: CONFIG.moses.threads
         resources:
-            **LONG_JOB,
+            **LONG_JOB_RESOURCES,
         script:
             "../scripts/moses_align.py"
 
     rule moses_phrases:
         """Extract and score phrases and their reordering."""
         input:
-            settings=moses_settings("phrases", "max_phrase_words", "reordering"),
+            settings=add_moses_settings("phrases", "max_phrase_words", "reordering"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             aligned="moses/aligned",
             programs=MOSES_BUILD,
         output:
-            tables=TABLES_OF_PHRASES,
+            tables=TABLES,
         log:
             "logs/moses/phrases.log",
         threads: CONFIG.moses.threads
         resources:
-            **LONG_JOB,
+            **LONG_JOB_RESOURCES,
         script:
             "../scripts/moses_phrases.py"
 
@@ -104,10 +111,9 @@ if CONFIG.moses.enabled:
                 },
             ),
             text=[f"moses/train.{TARGET}"],
-            words=[],
             also=[
                 *CONFIG.moses.lm_text,
-                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=shards(CONFIG.moses.lm_corpora)),
+                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=list_shards(CONFIG.moses.lm_corpora)),
             ],
             programs=KENLM_BUILD,
         output:
@@ -115,8 +121,8 @@ if CONFIG.moses.enabled:
         log:
             "logs/moses/language_model.log",
         resources:
-            mem_mb=memory(DATA_MEMORY, 2),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=2),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/language_model.py"
 
@@ -125,7 +131,7 @@ if CONFIG.moses.enabled:
         input:
             settings=SEARCH,
             tuning=TUNING,
-            tables=TABLES_OF_PHRASES,
+            tables=TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
             target=f"moses/dev.{TARGET}",
@@ -136,7 +142,7 @@ if CONFIG.moses.enabled:
             "logs/moses/tune.log",
         threads: CONFIG.moses.threads
         resources:
-            **LONG_JOB,
+            **LONG_JOB_RESOURCES,
         script:
             "../scripts/moses_tune.py"
 
@@ -144,10 +150,10 @@ if CONFIG.moses.enabled:
         """Translate the test or development text with Moses."""
         input:
             settings=SEARCH,
-            tables=TABLES_OF_PHRASES,
+            tables=TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            source=set_source,
             programs=MOSES_BUILD,
         output:
             translations="translations/{set}/moses.txt",
@@ -155,18 +161,18 @@ if CONFIG.moses.enabled:
             "logs/moses/{set}/translate.log",
         threads: CONFIG.moses.threads
         resources:
-            **LONG_JOB,
+            **LONG_JOB_RESOURCES,
         script:
             "../scripts/moses_translate.py"
 
     use rule moses_translate as moses_n_best with:
         input:
             settings=SEARCH,
-            n_best=moses_settings("n_best", "n_best", "n_best_factor"),
-            tables=TABLES_OF_PHRASES,
+            n_best=add_moses_settings("n_best", "n_best", "n_best_factor"),
+            tables=TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            source=set_source,
             programs=MOSES_BUILD,
         output:
             lists="moses/{set}/n_best.gz",
@@ -177,74 +183,72 @@ if CONFIG.moses.enabled:
 
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
-    # Text of the phrase pairs by part, and what a second system is made of: the same but for the phrase table.
-    PHRASE_TEXT = [f"moses/phrases/{{part}}.{language}.zst" for language in (SOURCE, TARGET)]
-    SCORED_TABLES = ["moses/phrases/phrase-table.gz", TABLES_OF_PHRASES[1]]
+    # Text of the phrase pairs, and the tables of a second system: only its phrase table is another one.
+    PHRASE_TEXT = [f"moses/phrases/{{split}}.{language}.zst" for language in (SOURCE, TARGET)]
+    SCORED_TABLES = ["moses/phrases/phrase-table.gz", REORDERING_TABLE]
 
     SETTINGS.add("binarize/phrases_train", {"seed": CONFIG.seed})
     SETTINGS.add("binarize/phrases_dev", {"seed": None})
 
     rule moses_phrase_pairs:
-        """Write each pair of the phrase table once, to learn from; some are kept apart."""
+        """Write each pair of the phrase table once, as training text; some pairs are held out."""
         input:
-            table=TABLES_OF_PHRASES[0],
+            table=TABLES[0],
         output:
-            train=expand(PHRASE_TEXT, part="train"),
-            dev=expand(PHRASE_TEXT, part="dev"),
+            train=expand(PHRASE_TEXT, split="train"),
+            dev=expand(PHRASE_TEXT, split="dev"),
         log:
             "logs/moses/phrase_pairs.log",
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(30, 60),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(30, per_input_gb=60),
         script:
             "../scripts/moses_phrase_pairs.py"
 
     rule moses_phrase_ids:
         """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
         input:
-            settings="settings/binarize/phrases_{part}.json",
+            **VOCABULARIES,
+            settings="settings/binarize/phrases_{split}.json",
             source=[PHRASE_TEXT[0]],
             target=[PHRASE_TEXT[1]],
-            source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
-            target_vocabulary=f"{DATA}/vocabulary/{TARGET}.tsv",
         output:
-            [f"moses/phrases/{{part}}/{name}" for name in BITEXT_FILES],
+            [f"moses/phrases/{{split}}/{name}" for name in BITEXT_FILES],
         log:
-            "logs/moses/phrase_ids.{part}.log",
+            "logs/moses/phrase_ids.{split}.log",
         resources:
-            mem_mb=memory(DATA_MEMORY, 1),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/binarize.py"
 
     use rule train as train_on_phrases with:
         input:
-            settings="settings/train/{model}.json",
+            **VOCABULARIES,
+            settings="settings/train/{run}.json",
             train=expand("moses/phrases/train/{name}", name=BITEXT_FILES),
             dev=expand("moses/phrases/dev/{name}", name=BITEXT_FILES),
-            source_vocabulary=f"{DATA}/vocabulary/{SOURCE}.tsv",
-            target_vocabulary=f"{DATA}/vocabulary/{TARGET}.tsv",
         wildcard_constraints:
-            model=re.escape(CONFIG.moses.phrase_model),
+            run=re.escape(CONFIG.moses.phrase_model),
 
     ruleorder: train_on_phrases > train
 
     rule moses_phrase_scores:
         """Give the phrase table the model's p(target phrase given source phrase) as one more score."""
         input:
-            table=TABLES_OF_PHRASES[0],
+            table=TABLES[0],
             model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in NEEDED_FILES],
-            text=[f"moses/dev.{SOURCE}", *(set_tokens(set_, SOURCE) for set_ in SETS)],
+            text=[f"moses/dev.{SOURCE}", *(set_file(set_name, SOURCE) for set_name in SETS)],
         output:
             table=SCORED_TABLES[0],
         log:
             "logs/moses/phrase_scores.log",
-        threads: MODEL_CORES
+        threads: MODEL_JOB_THREADS
         resources:
-            **LONG_JOB,
-            gpu=gpu_of(CONFIG.decoding.device),
+            **LONG_JOB_RESOURCES,
+            gpu=count_gpus(CONFIG.decoding.device),
         params:
-            compute=lambda wildcards, input: CONFIG.decoding.model_dump(include={"device", "threads"}),
+            compute=not_tracked(CONFIG.decoding.model_dump(include={"device", "threads"})),
         script:
             "../scripts/moses_phrase_scores.py"
 
@@ -268,7 +272,7 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
+            source=set_source,
             programs=MOSES_BUILD,
         output:
             translations=f"translations/{{set}}/{WITH_PHRASE_MODEL}.txt",

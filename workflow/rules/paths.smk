@@ -1,141 +1,127 @@
-"""Where things lie: here, in the run whose text this one takes, or among models that somebody has released."""
+"""Lists of files: of this experiment, of the one whose text it uses, or of somebody else's models.
+
+In:  CONFIG, plan, FOLDER (common.smk).
+Out: functions of names, which the rules call when they are read.
+"""
+
+# --- text -------------------------------------------------------------------------------------------------------------
 
 
-def archive_at(path):
-    """The entry of the catalogue that describes a file."""
+def find_archive(path):
+    """Return the entry of `archives` that has this path."""
     return next(archive for archive in CONFIG.archives.values() if archive.path == path)
 
 
-def place_of(side):
-    """The file that holds a side of a corpus: an archive, or one's own."""
+def origin_file(side):
+    """Return the file that a side of a corpus comes from: an archive, or the user's own file."""
     return f"data/archives/{CONFIG.archives[side.archive].path}" if side.archive else side.file
 
 
-def shards(corpora):
-    """Every shard of some corpora as CORPUS/NUMBER."""
+def list_shards(corpora):
+    """Return every shard of some corpora as CORPUS/NUMBER."""
     return experiment.list_shards(CONFIG, corpora)
 
 
-def tokens(corpora, language, stage="tokens"):
-    """One side of the tokenized text of some corpora, shard by shard."""
-    return [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in shards(corpora)]
+def raw_files(corpus, language):
+    """Return one side of a corpus before tokenization, shard by shard.
+
+    Snakemake deletes those of training text once they are tokenized.
+    """
+    files = [f"data/raw/{shard}.{language}.zst" for shard in list_shards([corpus])]
+    if experiment.get_role(CONFIG, corpus) in ("dev", "test"):
+        return files
+    return [temp(file) for file in files]
 
 
-def selected_files(corpus, end):
-    """A file beside the selected text of each shard of a corpus."""
-    return [f"data/selected/{shard}.{end}" for shard in shards([corpus])]
+def token_files(corpora, language, stage="tokens"):
+    """Return one side of the tokenized text of some corpora, shard by shard."""
+    return [f"{DATA}/{stage}/{shard}.{language}.zst" for shard in list_shards(corpora)]
 
 
-def shard_threads(corpus):
-    """The shards of a corpus that a job works on at once."""
-    return min(4, CONFIG.corpora[corpus].shards)
+def selected_files(corpus, ending):
+    """Return a file of each shard of a corpus' selected text, such as its counts."""
+    return [f"data/selected/{shard}.{ending}" for shard in list_shards([corpus])]
 
 
-def text_of(part, language):
-    """One side of training or development text, shard by shard."""
-    return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
+def training_files(split, language):
+    """Return one side of the text that models learn from (split: train or dev), shard by shard."""
+    if split == "train":
+        return token_files(CONFIG.use.train, language, FINAL_STAGE)
+    return token_files(CONFIG.use.dev, language)
 
 
-def test_tokens(language):
-    """One side of the tokenized test text."""
-    return tokens([TEST], language)[0]
-
-
-def set_tokens(set_, language):
-    """One side of a tokenized set that is translated: the test text, or the whole development text."""
-    return test_tokens(language) if set_ == "test" else f"data/dev.{language}.zst"
-
-
-def vocabulary(language):
-    """The words of a language by rank: those of the text, or of the first model in use where that is somebody else's."""
-    side = "source" if language == SOURCE else "target"
-    return (
-        f"{MODELS}/{RUNS_IN_USE[0]}/{side}.tsv"
-        if CONFIG.pretrained.models
-        else str(FOLDER.vocabulary(language))
-    )
-
-
-def perplexities():
-    """Perplexities on the test set by system, where a table shows them."""
-    shown = SYSTEMS_IN_USE if any(table.kind == "perplexity" for table in TABLES) else []
-    names = select_distinct_systems(SYSTEMS[system] for system in shown)
-    return {system: f"perplexity/{system}.json" for system in names}
+def set_file(set_name, language):
+    """Return one side of a tokenized set that is translated: the test text, or the whole development text."""
+    return token_files([TEST], language)[0] if set_name == "test" else f"data/dev.{language}.zst"
 
 
 def raw_reference():
-    """The reference as it came; none where it came as tokens."""
-    if CONFIG.corpora[TEST].tokenized:
-        return []
-    return f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
+    """Return the references of the test set before tokenization, in a list; it is empty if they came as tokens."""
+    return [] if CONFIG.corpora[TEST].tokenized else [f"{DATA}/raw/{TEST}/0.{TARGET}.zst"]
 
 
 def gold_alignments():
-    """The known word alignments of the test text; none where nobody knows them."""
-    generated = f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar else []
-    return CONFIG.artifacts.gold_alignments or generated
+    """Return the known word alignments of the test text, in a list; it is empty if nobody knows them."""
+    if CONFIG.artifacts.gold_alignments:
+        return [CONFIG.artifacts.gold_alignments]
+    return [f"{DATA}/raw/{TEST}/0.align.zst"] if CONFIG.corpora[TEST].grammar else []
 
 
-def model_files_of(runs):
-    """What a command needs of trained models."""
-    return [f"{MODELS}/{run}/{name}" for run in runs for name in NEEDED_FILES]
+def vocabulary_file(language):
+    """Return the words of a language by rank: those of the text or, since pretrained models bring theirs, of a model."""
+    if not CONFIG.pretrained.models:
+        return str(FOLDER.vocabulary(language))
+    side = "source" if language == SOURCE else "target"
+    return f"{plan.models_folder}/{plan.selected_runs[0]}/{side}.tsv"
 
 
-def model_files(wildcards):
-    """What a command needs of the members of the system that stands for {model}."""
-    return model_files_of(SYSTEMS[wildcards.model].members)
+# The ids of training and development text, with the vocabularies: inputs of a training.
+BITEXT = {split: expand(f"{DATA}/binary/{split}/{{name}}", name=BITEXT_FILES) for split in ("train", "dev")}
+VOCABULARIES = {
+    "source_vocabulary": f"{DATA}/vocabulary/{SOURCE}.tsv",
+    "target_vocabulary": f"{DATA}/vocabulary/{TARGET}.tsv",
+}
+
+# --- models, and what they write --------------------------------------------------------------------------------------
 
 
-def model_options(system):
-    """The models of a system as options of a command, and what they average."""
-    return options.translators([f"{MODELS}/{run}" for run in system.members], system.average)
+def model_files(runs):
+    """Return the files that a command needs of the models of some runs."""
+    return [f"{plan.models_folder}/{run}/{name}" for run in runs for name in NEEDED_FILES]
 
 
-def records_of(files):
-    """The records of how translations were made."""
+def model_arguments(system):
+    """Return what follows `--model` for the models of a system, and what they average."""
+    folders = [f"{plan.models_folder}/{run}" for run in system.members]
+    return options.list_model_arguments(folders, system.average)
+
+
+def provenance_files(files):
+    """Return the files that say how translations were made."""
     return [str(provenance_path(Path(file))) for file in files]
 
 
-def other_system_file(set_name, system):
-    """The translations of a set by a system that is no model: somebody's, Moses', or the best of rescored lists."""
-    given = {
-        "test": CONFIG.artifacts.moses_translations,
-        "dev": CONFIG.artifacts.moses_dev_translations,
-    }
+def list_perplexity_systems():
+    """Return the systems whose perplexity on the test set a table shows."""
+    if not any(table.kind == "perplexity" for table in PAPER_TABLES):
+        return []
+    return select_distinct_systems(plan.systems[system] for system in plan.selected_systems)
+
+
+def other_translations(set_name, system):
+    """Return the translations of a set by a system without models: Moses, or the best of rescored lists."""
     if system in CONFIG.use.rescored:
         return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:
         return str(FOLDER.plain_translations(set_name, system))
-    return given[set_name]
-
-
-OTHER_SYSTEMS = {
-    set_name: {
-        system: other_system_file(set_name, system) for system in select_other_systems(CONFIG, set_name)
+    given_files = {
+        "test": CONFIG.artifacts.moses_translations,
+        "dev": CONFIG.artifacts.moses_dev_translations,
     }
-    for set_name in SETS
-}
+    return given_files[set_name]
 
 
-def raw_text(corpus, language):
-    """One side of a corpus before tokenization, shard by shard; of training text it is deleted once there are tokens."""
-    files = [f"data/raw/{shard}.{language}.zst" for shard in shards([corpus])]
-    return files if experiment.get_role(CONFIG, corpus) in ("dev", "test") else [temp(file) for file in files]
-
-
-def base_files(wildcards):
-    """What is needed of the model that a run continues; the summary, which Snakemake compares, has its key."""
-    base = RUNS[wildcards.model].base
-    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
-
-
-def files_of_run(run, originals, count):
-    """What the replication package copies of a run: translations and their records, attention, summary, perplexity.
-
-    Of the originals of the package, so many are translations.
-    """
-    names = {f"{run}.jsonl", f"{run}.json", *(f"{run}.{mode}.jsonl" for mode in MODES)}
-    files = [
-        file for file in originals if os.path.basename(file) in names or file.split(os.sep)[-2:-1] == [run]
-    ]
-    return files + records_of(file for file in files if file in originals[:count])
+def result_file(name, category):
+    """Return a file of the results, which Snakemake's report shows if it is a table (CSV), figure, page or error rate."""
+    file = f"results/{name}"
+    return report(file, category=category) if name.endswith((".csv", ".png", ".html", ".json")) else file

@@ -1,33 +1,40 @@
-"""From archives, files or the grammar to tokens. Both sides always have as many lines."""
+"""Prepare text: from archives, files or the grammar to tokens. Both sides always have as many lines.
 
-# Corpora by how they come: in files, in files of one language, from the grammar.
+In:  data/archives, the user's own files.
+Out: data/raw/CORPUS/SHARD.LANGUAGE.zst, data/tokens/CORPUS/SHARD.LANGUAGE.zst, words and counts of each shard.
+"""
+
+# Corpora by their origin: both sides in files, files of one language, the grammar.
 IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 MONOLINGUAL = experiment.list_lm_corpora(CONFIG)
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+
+for corpus in IN_FILES + MONOLINGUAL:
+    SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
+for corpus in PREPARED + MONOLINGUAL:
+    SETTINGS.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in IN_FILES:
 
     rule:
-        """Take both sides of a corpus out of their archives or files and deal their lines to shards."""
+        """Take both sides of a corpus out of their archives or files, and distribute their lines over shards."""
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(
-                f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])
-            ),
-            source=place_of(CONFIG.corpora[corpus].source),
-            target=place_of(CONFIG.corpora[corpus].target),
+            settings=f"settings/extract/{corpus}.json",
+            source=origin_file(CONFIG.corpora[corpus].source),
+            target=origin_file(CONFIG.corpora[corpus].target),
         output:
-            source=raw_text(corpus, SOURCE),
-            target=raw_text(corpus, TARGET),
+            source=raw_files(corpus, SOURCE),
+            target=raw_files(corpus, TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/extract.py"
 
@@ -35,22 +42,20 @@ for corpus in IN_FILES:
 for corpus in MONOLINGUAL:
 
     rule:
-        """Take the target side of a corpus out of its archive and deal its lines to shards."""
+        """Take the target side of a corpus out of its archive, and distribute its lines over shards."""
         name:
             f"extract_{corpus}"
         input:
-            settings=SETTINGS.add(
-                f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus])
-            ),
-            target=place_of(CONFIG.corpora[corpus].target),
+            settings=f"settings/extract/{corpus}.json",
+            target=origin_file(CONFIG.corpora[corpus].target),
         output:
-            target=raw_text(corpus, TARGET),
+            target=raw_files(corpus, TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/extract.py"
 
@@ -71,21 +76,18 @@ for corpus in GENERATED:
                 },
             ),
         output:
-            source=raw_text(corpus, SOURCE),
-            target=raw_text(corpus, TARGET),
-            alignment=raw_text(corpus, "align"),
+            source=raw_files(corpus, SOURCE),
+            target=raw_files(corpus, TARGET),
+            alignment=raw_files(corpus, "align"),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/generate/{corpus}.log",
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(60),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(60),
         script:
             "../scripts/generate.py"
 
-
-for corpus in (*PREPARED, *MONOLINGUAL):
-    SETTINGS.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
 
 if MONOLINGUAL:
 
@@ -99,10 +101,10 @@ if MONOLINGUAL:
         log:
             "logs/prepare/{corpus}/{number}.log",
         wildcard_constraints:
-            corpus=options.any_of(MONOLINGUAL),
+            corpus=options.match_any(MONOLINGUAL),
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(30, 600),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(30, per_input_gb=600),
         script:
             "../scripts/prepare_monolingual.py"
 
@@ -112,7 +114,7 @@ if PREPARED:
     rule prepare:
         """Clean and tokenize a shard in one pass, and count its words.
 
-        Pairs that the settings refuse become empty lines on both sides, so that line numbers stay in step.
+        Pairs that the settings remove become empty lines on both sides, so that line numbers stay the same.
         """
         input:
             settings="settings/prepare/{corpus}.json",
@@ -127,9 +129,9 @@ if PREPARED:
         log:
             "logs/prepare/{corpus}/{number}.log",
         wildcard_constraints:
-            corpus=options.any_of(PREPARED),
+            corpus=options.match_any(PREPARED),
         resources:
-            mem_mb=memory(2000),
-            runtime=minutes(30, 600),
+            mem_mb=scale_memory(2000),
+            runtime=scale_minutes(30, per_input_gb=600),
         script:
             "../scripts/prepare.py"

@@ -1,62 +1,62 @@
-"""n-best lists of other systems, rescored (Sutskever et al., 2014, Table 2)."""
+"""Rescore n-best lists of other systems (Sutskever et al., 2014, Table 2).
+
+In:  n-best lists of the test text: files in the settings `n_best_lists`, or translations of a system of this run.
+Out: rescored/NAME.LANGUAGE, the best translations; rescored/NAME.nbest.gz, the new lists.
+"""
 
 if CONFIG.use.rescored:
-    RESCORED = {name: CONFIG.rescored[name] for name in CONFIG.use.rescored}
-    RESCORING = [name for name, entry in RESCORED.items() if entry.members]
 
-    # Files of lists: those that somebody gave, else what a system of this run has found.
-    LISTS = {
-        name: CONFIG.n_best_lists.get(entry.n_best_list)
-        or str(FOLDER.translations("test", entry.n_best_list, "all"))
-        for name, entry in RESCORED.items()
-    }
+    for name in CONFIG.use.rescored:
+        SETTINGS.add(f"rescore/{name}", CONFIG.rescored[name])
 
-    for name, entry in RESCORED.items():
-        SETTINGS.add(f"rescore/{name}", entry)
+    # An entry without models is an oracle.
+    ORACLES = [name for name in CONFIG.use.rescored if not CONFIG.rescored[name].members]
 
     rule rescore:
-        """Mix the members' log-probabilities into the scores of n-best lists."""
+        """Interpolate the models' log-probabilities with the scores of n-best lists."""
         input:
             settings="settings/rescore/{rescored}.json",
-            model=lambda wildcards: model_files_of(RESCORED[wildcards.rescored].members),
-            source=test_tokens(SOURCE),
-            lists=lambda wildcards: LISTS[wildcards.rescored],
+            model=rescoring_models,
+            source=set_file("test", SOURCE),
+            lists=n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
             lists="rescored/{rescored}.nbest.gz",
         log:
             "logs/rescore/{rescored}.log",
         wildcard_constraints:
-            rescored=options.any_of(RESCORING),
-        threads: MODEL_CORES
+            rescored=options.match_any(set(CONFIG.use.rescored) - set(ORACLES)),
+        threads: MODEL_JOB_THREADS
         resources:
-            **WITH_MODELS,
+            **MODEL_JOB_RESOURCES,
         params:
-            model=lambda wildcards: model_options(RESCORED[wildcards.rescored]),
-            weight=lambda wildcards: RESCORED[wildcards.rescored].weight,
-            options=lambda wildcards, input: options.known(
-                (name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")
+            model=rescoring_arguments,
+            weight=rescoring_weight,
+            options=not_tracked(
+                options.format_options(
+                    (name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")
+                )
             ),
         shell:
-            "nmt test-set rescore --model {params.model:q} --source {input.source:q} --lists {input.lists:q}"
-            " --weight {params.weight} {params.options} --store store --output {output.best:q} --output-lists {output.lists:q}"
-            " 2>&1 | tee -i {log:q}"
+            "NMT_LOG={log:q} nmt test-set rescore --model {params.model:q} --source {input.source:q}"
+            " --lists {input.lists:q} --weight {params.weight} {params.options} --store store"
+            " --output {output.best:q} --output-lists {output.lists:q} 2>&1 | tee -i {log:q}"
 
     rule oracle:
-        """Choose the best of each n-best list, as one would who knows the reference."""
+        """Choose the best of each n-best list by comparison with the reference."""
         input:
-            source=test_tokens(SOURCE),
-            reference=test_tokens(TARGET),
-            lists=lambda wildcards: LISTS[wildcards.rescored],
+            source=set_file("test", SOURCE),
+            reference=set_file("test", TARGET),
+            lists=n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:
             "logs/rescore/{rescored}.log",
         wildcard_constraints:
-            rescored=options.any_of(set(RESCORED) - set(RESCORING)),
+            rescored=options.match_any(ORACLES),
         resources:
-            mem_mb=memory(DATA_MEMORY),
+            mem_mb=scale_memory(DATA_MEMORY),
             runtime=60,
         shell:
-            "nmt test-set oracle --source {input.source:q} --lists {input.lists:q} --reference {input.reference:q}"
-            " --output {output.best:q} 2>&1 | tee -i {log:q}"
+            "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.lists:q}"
+            " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

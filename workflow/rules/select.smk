@@ -1,14 +1,18 @@
-"""Data selection by bilingual cross-entropy difference (Axelrod et al., 2011), the same for any number of shards."""
+"""Select training text by bilingual cross-entropy difference (Axelrod et al., 2011), the same for any number of shards.
 
-# KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built: a build that
-# is made again, or for another experiment, is no reason to repeat them.
+In:  data/tokens of the training and in-domain corpora.
+Out: data/selected of the training corpora: the pairs with the best scores, the others as empty lines.
+"""
+
+# KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built, so they are
+# not repeated if the programs are built again or for another experiment.
 KENLM = str(ROOT / ".kenlm")
 KENLM_BUILD = f"{KENLM}/build.json"
 
 IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
 
 
-# The network is where Snakemake runs, and one build serves every experiment of this checkout.
+# Compute nodes often have no way to the internet, and one build serves every experiment of this checkout.
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
@@ -24,9 +28,7 @@ rule kenlm_programs:
 
 if PREPARED and CONFIG.selection.enabled:
 
-    BUDGETS = {experiment.name_budget(CONFIG, corpus) for corpus in CONFIG.use.train}
-
-    for budget in BUDGETS:
+    for budget in {experiment.name_budget(CONFIG, corpus) for corpus in CONFIG.use.train}:
         SETTINGS.add(
             f"selection/{budget}",
             {
@@ -41,22 +43,22 @@ if PREPARED and CONFIG.selection.enabled:
             settings=SETTINGS.add(
                 "selection/sample", {"seed": CONFIG.seed, "pairs": CONFIG.selection.sample_pairs}
             ),
-            source=tokens(CONFIG.use.train, SOURCE),
-            target=tokens(CONFIG.use.train, TARGET),
-            in_domain=tokens(IN_DOMAIN, SOURCE),
+            source=token_files(CONFIG.use.train, SOURCE),
+            target=token_files(CONFIG.use.train, TARGET),
+            in_domain=token_files(IN_DOMAIN, SOURCE),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
             target=f"data/selection/lm/out.{TARGET}.zst",
         log:
             "logs/select/sample.log",
         resources:
-            mem_mb=memory(4000),
-            runtime=minutes(30, 60),
+            mem_mb=scale_memory(4000),
+            runtime=scale_minutes(30, per_input_gb=60),
         script:
             "../scripts/sample.py"
 
     rule language_model:
-        """Train one of the four language models with KenLM's lmplz."""
+        """Train one of the four language models (in- or out-of-domain, source or target) with KenLM's lmplz."""
         input:
             settings=SETTINGS.add(
                 "selection/language_model",
@@ -67,18 +69,8 @@ if PREPARED and CONFIG.selection.enabled:
                     "also_words": None,
                 },
             ),
-            text=lambda wildcards: (
-                tokens(IN_DOMAIN, wildcards.language)
-                if wildcards.domain == "in"
-                else [f"data/selection/lm/out.{wildcards.language}.zst"]
-            ),
-            # the text whose words are all that a model knows, if it does not know all words of its own
-            words=lambda wildcards: (
-                tokens(IN_DOMAIN, wildcards.language)
-                if CONFIG.selection.lm_vocabulary == "in_domain"
-                else []
-            ),
-            also=[],
+            text=language_model_text,
+            words=language_model_words,
             programs=KENLM_BUILD,
         output:
             model="data/selection/lm/{domain}.{language}.binary",
@@ -87,30 +79,27 @@ if PREPARED and CONFIG.selection.enabled:
         wildcard_constraints:
             domain="in|out",
         resources:
-            mem_mb=memory(DATA_MEMORY, 2),
-            runtime=minutes(60, 60),
+            mem_mb=scale_memory(DATA_MEMORY, per_input_mb=2),
+            runtime=scale_minutes(60, per_input_gb=60),
         script:
             "../scripts/language_model.py"
 
     rule threshold:
-        """Find the one score up to which all shards of a word budget together hold the words wanted."""
+        """Find the one score up to which the pairs of all shards of a word budget together have the requested words."""
         input:
             settings="settings/selection/{budget}.json",
-            scores=lambda wildcards: expand(
-                "data/selection/{shard}.scores.npy",
-                shard=shards(experiment.list_budget_corpora(CONFIG, wildcards.budget)),
-            ),
+            scores=budget_scores,
         output:
             threshold="data/selection/{budget}.threshold.json",
         log:
             "logs/select/{budget}.threshold.log",
         resources:
-            mem_mb=memory(4000),
-            runtime=minutes(30),
+            mem_mb=scale_memory(4000),
+            runtime=scale_minutes(30),
         script:
             "../scripts/threshold.py"
 
-    # As in prepare.smk, a rule for each corpus, whose job works on several shards at once.
+    # As in prepare.smk, there is a rule for each corpus. Its job works on several shards at the same time.
     for corpus in CONFIG.use.train:
 
         rule:
@@ -118,19 +107,19 @@ if PREPARED and CONFIG.selection.enabled:
             name:
                 f"score_pairs_{corpus}"
             input:
-                source=tokens([corpus], SOURCE),
-                target=tokens([corpus], TARGET),
+                source=token_files([corpus], SOURCE),
+                target=token_files([corpus], TARGET),
                 source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
                 target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
                 programs=KENLM_BUILD,
             output:
-                scores=temp(expand("data/selection/{shard}.scores.npy", shard=shards([corpus]))),
+                scores=temp(expand("data/selection/{shard}.scores.npy", shard=list_shards([corpus]))),
             log:
                 f"logs/select/{corpus}.score.log",
             threads: shard_threads(corpus)
             resources:
-                mem_mb=memory(4000, 2),
-                runtime=minutes(30, 120),
+                mem_mb=scale_memory(4000, per_input_mb=2),
+                runtime=scale_minutes(30, per_input_gb=120),
             script:
                 "../scripts/score_pairs.py"
 
@@ -140,12 +129,12 @@ if PREPARED and CONFIG.selection.enabled:
                 f"select_pairs_{corpus}"
             input:
                 threshold=f"data/selection/{experiment.name_budget(CONFIG, corpus)}.threshold.json",
-                scores=expand("data/selection/{shard}.scores.npy", shard=shards([corpus])),
-                source=tokens([corpus], SOURCE),
-                target=tokens([corpus], TARGET),
+                scores=expand("data/selection/{shard}.scores.npy", shard=list_shards([corpus])),
+                source=token_files([corpus], SOURCE),
+                target=token_files([corpus], TARGET),
             output:
-                source=tokens([corpus], SOURCE, "selected"),
-                target=tokens([corpus], TARGET, "selected"),
+                source=token_files([corpus], SOURCE, "selected"),
+                target=token_files([corpus], TARGET, "selected"),
                 source_words=selected_files(corpus, f"{SOURCE}.words.zst"),
                 target_words=selected_files(corpus, f"{TARGET}.words.zst"),
                 counts=selected_files(corpus, "counts.json"),
@@ -153,7 +142,7 @@ if PREPARED and CONFIG.selection.enabled:
                 f"logs/select/{corpus}.log",
             threads: shard_threads(corpus)
             resources:
-                mem_mb=memory(2000, 1),
-                runtime=minutes(30, 60),
+                mem_mb=scale_memory(2000, per_input_mb=1),
+                runtime=scale_minutes(30, per_input_gb=60),
             script:
                 "../scripts/select.py"

@@ -1,32 +1,38 @@
-"""What happens before the first job: what the run will take is told, and what it would miss hours later."""
+"""Check a run before its first job: print what it will take, and exit if it lacks something that it needs hours later.
+
+In:  the graph of jobs.
+Out: settings/*.json.
+"""
 
 from pipeline.monitor import jobs
 
 # Whether this check is all that this Snakemake is for: `nmt preflight`.
 CHECK_ONLY = jobs.CHECK_ONLY in os.environ
 
-if not SUBMITTED:
+if not IS_SUBMITTED_JOB:
     SETTINGS.write()
 
 
-def start():
-    """Say what the jobs will take, and refuse where something is missing."""
-    if SUBMITTED:
+def check_run():
+    """Print what the jobs will take, and exit with the problems if there are any."""
+    if IS_SUBMITTED_JOB:
         return
-    # imported here, for they are not needed to read the rules
+    # imported here, since they are not needed to read the rules
     from pipeline.monitor.preflight import describe_forecast, find_problems
 
-    listed = internals.job_list(CONFIG, workflow)
-    submits = not workflow.executor_plugin.common_settings.local_exec
-    for line in describe_forecast(listed, Path()):
+    job_list = internals.list_jobs(CONFIG, workflow)
+    for line in describe_forecast(job_list, Path()):
         print(line, file=sys.stdout if CHECK_ONLY else sys.stderr)
-    problems = find_problems(listed, submits, internals.status_command(workflow))
+
+    on_cluster = not workflow.executor_plugin.common_settings.local_exec
+    problems = find_problems(job_list, on_cluster, internals.get_status_command(workflow))
     if problems:
-        refuse(problems)
+        exit_with_errors(problems)
     if CHECK_ONLY:
         sys.exit(0)
+
     try:
         SETTINGS.require_lock()
     except UserError as error:
-        refuse(error.args)
-    jobs.started_runs.append(listed)
+        exit_with_errors(error.args)
+    jobs.started_runs.append(job_list)

@@ -1,11 +1,18 @@
-"""Beam search, alignments and BLEU."""
+"""Translate the test and development text, read off alignments, and compute perplexity and BLEU.
+
+In:  models/RUN, tokenized text of the sets.
+Out: translations/SET/SYSTEM.MODE.jsonl, alignments/RUN.jsonl, perplexity/SYSTEM.json, scores/SET/SYSTEM.json.
+"""
+
+for system in plan.systems.values():
+    SETTINGS.add(f"translate/{system.name}", system.decoding)
 
 if "dev" in SETS:
 
     rule dev_text:
         """Join one side of the development corpora, to be translated as one text."""
         input:
-            tokens=lambda wildcards: tokens(CONFIG.use.dev, wildcards.language),
+            tokens=dev_tokens,
         output:
             text="data/dev.{language}.zst",
         log:
@@ -15,135 +22,117 @@ if "dev" in SETS:
             "cat {input.tokens:q} 2> {log:q} > {output.text:q}"
 
 
-for system in SYSTEMS.values():
-    SETTINGS.add(f"translate/{system.name}", system.decoding)
-
-
 rule translate:
     """Translate a set: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
-        settings="settings/translate/{model}.json",
-        model=model_files,
-        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
-        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
+        settings="settings/translate/{system}.json",
+        model=member_models,
+        source=set_source,
+        reference=set_reference,
     output:
-        translations="translations/{set}/{model}.{mode}.jsonl",
-        record="translations/{set}/{model}.{mode}.provenance.json",
+        translations="translations/{set}/{system}.{mode}.jsonl",
+        provenance="translations/{set}/{system}.{mode}.provenance.json",
     log:
-        "logs/translate/{set}/{model}.{mode}.log",
-    threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
+        "logs/translate/{set}/{system}.{mode}.log",
+    threads: translation_threads
     resources:
-        gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
-        mem_mb=memory(DATA_MEMORY, per_input=1),
+        gpu=translation_gpus,
+        mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         time_setting="translate_hours",
     params:
-        model=lambda wildcards: model_options(SYSTEMS[wildcards.model]),
+        model=member_arguments,
     shell:
-        "nmt test-set decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
-        " --mode {wildcards.mode} --settings {input.settings:q} --store store --output {output.translations:q}"
-        " 2>&1 | tee -i {log:q}"
+        "NMT_LOG={log:q} nmt test-set decode --model {params.model:q} --source {input.source:q}"
+        " --reference {input.reference:q} --mode {wildcards.mode} --settings {input.settings:q} --store store"
+        " --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
 
 rule align:
     """Read off the attention of a model while it is made to write the reference."""
     input:
-        model=model_files,
-        source=test_tokens(SOURCE),
-        target=test_tokens(TARGET),
+        model=run_model,
+        source=set_file("test", SOURCE),
+        target=set_file("test", TARGET),
     output:
-        alignments="alignments/{model}.jsonl",
+        alignments="alignments/{run}.jsonl",
     log:
-        "logs/align/{model}.log",
+        "logs/align/{run}.log",
     wildcard_constraints:
-        model=options.any_of(run for run in RUNS if CONFIG.models[RUNS[run].model].aligns),
-    threads: MODEL_CORES
+        run=options.match_any(name for name, run in plan.runs.items() if CONFIG.models[run.model].aligns),
+    threads: MODEL_JOB_THREADS
     resources:
-        **WITH_MODELS,
+        **MODEL_JOB_RESOURCES,
     params:
-        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
-        options=lambda wildcards, input: MODEL_OPTIONS,
+        model=run_model_folder,
+        options=not_tracked(DECODING_OPTIONS),
     shell:
-        "nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
+        "NMT_LOG={log:q} nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --store store --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
 rule perplexity:
     """Measure the perplexity of the test set's reference (Sutskever et al., 2014, Sec. 3.3)."""
     input:
-        model=model_files,
-        source=test_tokens(SOURCE),
-        reference=test_tokens(TARGET),
+        model=member_models,
+        source=set_file("test", SOURCE),
+        reference=set_file("test", TARGET),
     output:
-        perplexity="perplexity/{model}.json",
+        perplexity="perplexity/{system}.json",
     log:
-        "logs/perplexity/{model}.log",
-    threads: MODEL_CORES
+        "logs/perplexity/{system}.log",
+    threads: MODEL_JOB_THREADS
     resources:
-        **WITH_MODELS,
+        **MODEL_JOB_RESOURCES,
     params:
-        model=lambda wildcards: model_options(SYSTEMS[wildcards.model]),
-        run=lambda wildcards: options.known(
-            [("name", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
-        ),
-        options=lambda wildcards, input: MODEL_OPTIONS,
+        model=member_arguments,
+        run=system_options,
+        options=not_tracked(DECODING_OPTIONS),
     shell:
-        "nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
-        " {params.options} --store store --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
+        "NMT_LOG={log:q} nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q}"
+        " --reference {input.reference:q} {params.options} --store store --output {output.perplexity:q}"
+        " 2>&1 | tee -i {log:q}"
 
 
-rule score:
+rule bleu:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
-        all="translations/{set}/{model}.all.jsonl",
-        no_unk="translations/{set}/{model}.no_unk.jsonl",
-        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
-        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
+        all="translations/{set}/{system}.all.jsonl",
+        no_unk="translations/{set}/{system}.no_unk.jsonl",
+        source=set_source,
+        reference=set_reference,
     output:
-        scores="scores/{set}/{model}.json",
+        scores="scores/{set}/{system}.json",
     log:
-        "logs/score/{set}/{model}.log",
+        "logs/score/{set}/{system}.log",
     localrule: True
     params:
-        model=lambda wildcards: SYSTEMS[wildcards.model].model,
-        seed=lambda wildcards: SYSTEMS[wildcards.model].seed,
+        model=system_model,
+        seed=system_seed,
     script:
-        "../scripts/score.py"
+        "../scripts/bleu.py"
 
 
-rule score_text:
-    """Compute the same scores of a system that is no model: Moses, measured here or given, and rescored lists."""
+rule bleu_of_text:
+    """Compute the same scores of a system without models: Moses, measured here or given, or rescored lists."""
     input:
-        text=lambda wildcards: OTHER_SYSTEMS[wildcards.set][wildcards.system],
-        no_unk=f"translations/{{set}}/{RUNS_IN_USE[0]}.no_unk.jsonl",
-        source=lambda wildcards: set_tokens(wildcards.set, SOURCE),
-        reference=lambda wildcards: set_tokens(wildcards.set, TARGET),
+        text=other_system_text,
+        # the sentences without unknown words are those of the first model
+        no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
+        source=set_source,
+        reference=set_reference,
     output:
         scores="scores/{set}/{system}.json",
     log:
         "logs/score/{set}/{system}.log",
     wildcard_constraints:
-        system=options.any_of(system for files in OTHER_SYSTEMS.values() for system in files),
+        system=options.match_any(system for names in plan.other_systems.values() for system in names),
     localrule: True
     params:
         model="{system}",
         seed=None,
     script:
-        "../scripts/score.py"
+        "../scripts/bleu.py"
 
 
-ruleorder: score_text > score
-
-
-rule package:
-    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
-    input:
-        model=model_files,
-        settings=SETTINGS.add("text", job_settings.get_text_settings(CONFIG)),
-    output:
-        text="models/{model}/text.json",
-    log:
-        "logs/package/{model}.log",
-    localrule: True
-    shell:
-        "nmt model package --model models/{wildcards.model} --settings {input.settings:q} 2>&1 | tee -i {log:q}"
+ruleorder: bleu_of_text > bleu

@@ -16,5 +16,5 @@ with job(snakemake):
     measured = Path("scores"), comparison and Path(comparison)
     files = [Path(file).relative_to(results).as_posix() for file in snakemake.output.files]
     build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, files)
-    if made_with := snakemake.output.get("made_with"):
-        write_json(made_with, describe_environment())
+    if provenance := snakemake.output.get("provenance"):
+        write_json(provenance, describe_environment())

@@ -1,8 +1,8 @@
 """Snakemake's logger for the make targets: the progress of a run for a person, in 80 columns.
 
-A stage has a line when its last job is done; a training when it begins and when it ends; a failure shows what its log
-says. On a terminal a last line shows what runs at the moment; elsewhere a line comes at least each minute.
-Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs.
+A stage has a line when its last job is done; a training when it starts and when it ends; a failure shows what its log
+says. On a terminal a last line shows the running jobs; elsewhere a line comes at least each minute. Snakemake's own
+lines are in `.snakemake/log`, and the output of jobs in their logs.
 
 Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
 """
@@ -30,175 +30,197 @@ from nmt.io.progress import JobProgress, format_duration
 from pipeline.config.runs import collect_runs
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import estimate_parallel_hours, estimate_training_times, format_hours
-from pipeline.monitor.status import TrainingStatus, format_run_label, read_training_status
+from pipeline.monitor.status import format_run_label, read_training_status
 
-SILENCE = 60.0
-"""Seconds without a line, outside of a terminal, after which one says what runs."""
-LOOK = 3.0
-"""Seconds between two looks at the jobs' progress."""
-SHOWN = 4
-"""Running jobs that a line names."""
+SILENCE_SECONDS = 60.0
+"""Time without a line, outside of a terminal, after which a line says what runs."""
+REFRESH_SECONDS = 3.0
+"""Time between two looks at the jobs' progress."""
+MAX_JOBS_IN_LINE = 4
 HEADING = f"{'time':>8} {'left':>10}"
-ERROR = "nmt: error: "
-TAIL = 10
-"""Lines of a failed job's log that are shown if it has no error of `nmt`."""
-NOTHING_TO_DO = "Nothing to be done"
-RESTARTS = "Trying to restart job"
+ERROR_START = "nmt: error: "
+TAIL_LINES = 10
+"""Lines of a failed job's log that are printed if it has no error of `nmt`."""
+DISPLAYED_MESSAGES = ("Nothing to be done", "Trying to restart job")
+"""Starts of the messages of Snakemake that matter to a person, besides warnings and errors."""
 
 
 class RunProgress:
-    """Prints the progress of a run. It is told when jobs begin and end, and reads their progress from their files.
+    """Prints the progress of a run. Jobs are identified by their logs.
 
     Args:
         folder: the experiment's.
-        caller: paths are printed as seen from here.
-        stream: where to.
-        now: seconds of some clock.
+        caller: the folder that printed paths are relative to.
+        stream: where lines are printed.
+        clock: returns seconds.
     """
 
     def __init__(
-        self, folder: Path, caller: Path, stream: TextIO, now: Callable[[], float] = time.monotonic
+        self, folder: Path, caller: Path, stream: TextIO, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._folder, self._caller, self._stream, self._now = folder, caller, stream, now
-        self._start = self._printed = now()
-        self._jobs: dict[str, jobs.Job] = {}  # those that are not done, by their logs
-        self._running: dict[str, float] = {}  # since when
-        self._seconds: dict[str, list[float]] = {}  # of the jobs that are done, by rule
-        self._most_at_once = 1
-        self._lock, self._ended = threading.RLock(), threading.Event()
-        self._watch = threading.Thread(target=self._look_again, daemon=True)
+        self._folder, self._caller, self._stream, self._clock = folder, caller, stream, clock
+        self._start_time = self._last_line_time = clock()
+        self._jobs: dict[str, jobs.Job] = {}  # jobs that are not done, by their logs
+        self._start_times: dict[str, float] = {}  # of running jobs, by their logs
+        self._seconds_of_rule: dict[str, list[float]] = {}  # of the jobs that are done
+        self._max_parallel_jobs = 1
+        self._lock, self._has_ended = threading.RLock(), threading.Event()
+        self._watcher = threading.Thread(target=self._refresh_regularly, daemon=True)
 
-    def begin(self, log: str) -> None:
-        """Tell that a job, identified by its log, has begun."""
+    # --- events -------------------------------------------------------------------------------------------------
+
+    def start_job(self, log: str) -> None:
+        """Record that a job has started, and print a line if it is a training."""
         with self._lock:
-            if self._watch.ident is None:
-                self._read_list()
-            self._running[log] = self._now()
-            self._most_at_once = max(self._most_at_once, len(self._running))
+            if self._watcher.ident is None:
+                self._start_run()
+            self._start_times[log] = self._clock()
+            self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._start_times))
+
             job = self._jobs.get(log)
             if job and job.stage == "train":
-                status = self._training(job)
-                resumed = f"resumes after {status.checkpoint:,}" if status.checkpoint else "begins"
-                self._tell(job, f"{resumed}, {status.updates:,} updates")
+                status = read_training_status(self._config, self._folder, self._runs[str(job.run)])
+                start = f"resumes after {status.checkpoint:,}" if status.checkpoint else "begins"
+                self._print_job_line(job, f"{start}, {status.updates:,} updates")
 
-    def end(self, log: str) -> None:
-        """Tell that a job is done."""
+    def finish_job(self, log: str) -> None:
+        """Record that a job is done, and print a line if a model or a stage is done with it."""
         with self._lock:
-            begun, job = self._running.pop(log, None), self._jobs.pop(log, None)
-            if job is None or begun is None:
+            start_time, job = self._start_times.pop(log, None), self._jobs.pop(log, None)
+            if job is None or start_time is None:
                 return
-            self._seconds.setdefault(job.rule, []).append(self._now() - begun)
+            self._seconds_of_rule.setdefault(job.rule, []).append(self._clock() - start_time)
+
             if job.stage == "train":
                 summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
-                seconds = 3600 * (summary["hours"] - self._hours_of_base(job))
-                self._tell(job, f"done in {format_duration(seconds)}, dev NLL {summary['dev_nll']:.2f}")
-            elif job.rule == "score":
-                score = read_json(self._folder / job.outputs[0])
-                no_unk = score["bleu_no_unk"]
-                self._tell(
-                    job, f"BLEU {score['bleu_all']:.2f}" + (f", No UNK {no_unk:.2f}" if no_unk else "")
-                )
-            elif not any(other.stage == job.stage for other in self._jobs.values()):
-                self._line(f"{job.stage} done")
+                seconds = 3600 * (summary["hours"] - self._get_base_hours(job))
+                text = f"done in {format_duration(seconds)}, dev NLL {summary['dev_nll']:.2f}"
+                self._print_job_line(job, text)
+            elif job.rule == "bleu":
+                scores = read_json(self._folder / job.outputs[0])
+                text = f"BLEU {scores['bleu_all']:.2f}"
+                if scores["bleu_no_unk"]:
+                    text += f", No UNK {scores['bleu_no_unk']:.2f}"
+                self._print_job_line(job, text)
+            elif all(pending_job.stage != job.stage for pending_job in self._jobs.values()):
+                self._print_timed_line(f"{job.stage} done")
 
-    def _hours_of_base(self, job: jobs.Job) -> float:
+    def fail_job(self, log: str) -> bool:
+        """Print what the log of a failed job says. Return whether it has an error of `nmt`."""
+        with self._lock:
+            if self._start_times.pop(log, None) is None:  # Snakemake names a failed job twice
+                return True
+            path = self._folder / log
+            lines = []
+            if path.is_file():
+                lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            errors = [line for line in lines if line.startswith(ERROR_START)]
+
+            job = self._jobs.get(log)
+            name = f"{job.stage} {self._name_job(job)}" if job else log
+            relative_path = os.path.relpath(path, self._caller)
+            self.print_lines(
+                "", f"FAILED: {name}", *(errors or lines[-TAIL_LINES:]), f"log: {relative_path}", ""
+            )
+            return bool(errors)
+
+    def close(self) -> None:
+        """End the thread that watches the jobs."""
+        self._has_ended.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+        self._draw_last_line("")
+
+    # --- lines --------------------------------------------------------------------------------------------------
+
+    def print_lines(self, *lines: str) -> None:
+        """Print lines as they are."""
+        with self._lock:
+            self._draw_last_line("")
+            print(*lines, sep="\n", file=self._stream, flush=True)
+            self._last_line_time = self._clock()
+
+    def _print_timed_line(self, text: str) -> None:
+        """Print a line with the time since the start and the time left."""
+        elapsed = format_duration(self._clock() - self._start_time)
+        time_left = format_hours(self._estimate_hours_left())
+        self.print_lines(f"{elapsed:>8} {time_left:>10}  {text}")
+
+    def _print_job_line(self, job: jobs.Job, text: str) -> None:
+        self._print_timed_line(f"{job.stage} {self._name_job(job)}: {text}")
+
+    def _draw_last_line(self, text: str) -> None:
+        """Replace the last line of a terminal."""
+        if self._stream.isatty():
+            width = shutil.get_terminal_size().columns
+            print(f"\r\033[K{text[: width - 1]}", end="", file=self._stream, flush=True)
+
+    def refresh(self) -> None:
+        """Show the running jobs: on a terminal always, elsewhere after a minute without a line."""
+        running_jobs = [self._jobs[log] for log in self._start_times if log in self._jobs]
+        parts = []
+        for job in running_jobs[:MAX_JOBS_IN_LINE]:
+            reading = progress.read_progress(progress.progress_path(self._folder / job.log)) or JobProgress()
+            done = reading.count / reading.total if reading.total else 0.0
+            parts.append(f"{job.stage} {self._name_job(job)} {done:.0%}")
+        if len(running_jobs) > MAX_JOBS_IN_LINE:
+            parts.append(f"{len(running_jobs) - MAX_JOBS_IN_LINE} more")
+        text = ", ".join(parts)
+
+        if self._stream.isatty():
+            time_left = format_hours(self._estimate_hours_left())
+            self._draw_last_line(f"about {time_left} left: {text}" if text else "")
+        elif text and self._clock() - self._last_line_time >= SILENCE_SECONDS:
+            self._print_timed_line(text)
+
+    # --- the run ------------------------------------------------------------------------------------------------
+
+    def _start_run(self) -> None:
+        job_list = jobs.started_runs[-1]
+        self._config = job_list.config
+        self._runs = collect_runs(self._config)
+        self._jobs = {job.log: job for job in job_list.pending_jobs}
+        self.print_lines(HEADING)
+        self._watcher.start()
+
+    def _refresh_regularly(self) -> None:
+        while not self._has_ended.wait(REFRESH_SECONDS):
+            with self._lock:
+                self.refresh()
+
+    def _name_job(self, job: jobs.Job) -> str:
+        """Return what a job works on: the label of a model and the job's other wildcards, or a text."""
+        if job.run not in self._runs:
+            return job.name
+        words = [format_run_label(self._config, self._runs[job.run])]
+        words += [value for name, value in job.wildcards.items() if name not in ("run", "system")]
+        return ", ".join(words)
+
+    def _get_base_hours(self, job: jobs.Job) -> float:
         """Return the hours of the run that this one continues, which its own include; 0 if it continues none."""
         base = self._runs[str(job.run)].base
         hours: float = read_json(self._folder / "models" / base / "summary.json")["hours"] if base else 0.0
         return hours
 
-    def fail(self, log: str) -> bool:
-        """Tell of a failed job. Return whether its log says why."""
-        with self._lock:
-            if self._running.pop(log, None) is None:  # it was shown before
-                return True
-            lines = self._lines(log)
-            errors = [line for line in lines if line.startswith(ERROR)]
-            job, path = self._jobs.get(log), os.path.relpath(self._folder / log, self._caller)
-            name = f"{job.stage} {self._name(job)}" if job else log
-            self.say("", f"FAILED: {name}", *(errors or lines[-TAIL:]), f"log: {path}", "")
-            return bool(errors)
+    def _estimate_hours_left(self) -> float:
+        """Return the hours left: trainings at their measured speed, other jobs at the mean time of their rule."""
+        mean_seconds = {
+            rule: sum(seconds) / len(seconds)
+            for rule, seconds in self._seconds_of_rule.items()
+            if rule != "train"
+        }
+        overall_mean = sum(mean_seconds.values()) / len(mean_seconds) if mean_seconds else 0.0
+        runs, seconds_left = [], 0.0
+        for job in self._jobs.values():
+            if job.stage == "train":
+                runs.append(str(job.run))
+            else:
+                seconds_left += mean_seconds.get(job.rule, overall_mean)
 
-    def _lines(self, log: str) -> list[str]:
-        path = self._folder / log
-        return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-
-    def say(self, *lines: str) -> None:
-        """Print lines as they are."""
-        with self._lock:
-            self._show("")
-            print(*lines, sep="\n", file=self._stream, flush=True)
-            self._printed = self._now()
-
-    def close(self) -> None:
-        """End the thread that watches the jobs."""
-        self._ended.set()
-        if self._watch.is_alive():
-            self._watch.join()
-        self._show("")
-
-    def _read_list(self) -> None:
-        listed = jobs.started_runs[-1]
-        self._config = listed.config
-        self._runs = collect_runs(self._config, list(self._config.models))
-        self._jobs = {job.log: job for job in listed.pending_jobs}
-        self.say(HEADING)
-        self._watch.start()
-
-    def _look_again(self) -> None:
-        while not self._ended.wait(LOOK):
-            with self._lock:
-                self.look()
-
-    def look(self) -> None:
-        """Show what runs: on a terminal always, elsewhere after a minute without a line."""
-        running = [self._jobs[log] for log in self._running if log in self._jobs]
-        shares = [f"{job.stage} {self._name(job)} {self._share(job.log):.0%}" for job in running]
-        text = ", ".join(shares[:SHOWN] + [f"{len(shares) - SHOWN} more"] * (len(shares) > SHOWN))
-        if self._stream.isatty():
-            self._show(f"about {self._time_left()} left: {text}" if running else "")
-        elif running and self._now() - self._printed >= SILENCE:
-            self._line(text)
-
-    def _share(self, log: str) -> float:
-        reading = progress.read_progress(progress.progress_path(self._folder / log)) or JobProgress()
-        return reading.count / reading.total if reading.total else 0.0
-
-    def _tell(self, job: jobs.Job, text: str) -> None:
-        self._line(f"{job.stage} {self._name(job)}: {text}")
-
-    def _line(self, text: str) -> None:
-        self.say(f"{format_duration(self._now() - self._start):>8} {self._time_left():>10}  {text}")
-
-    def _name(self, job: jobs.Job) -> str:
-        """Return what a job works on: a model by its label and what else tells it apart, or a text."""
-        if job.run not in self._runs:
-            return job.name
-        others = [value.strip("/") for name, value in job.wildcards.items() if name != "model"]
-        return ", ".join([format_run_label(self._config, self._runs[job.run]), *filter(None, others)])
-
-    def _training(self, job: jobs.Job) -> TrainingStatus:
-        return read_training_status(self._config, self._folder, self._runs[str(job.run)])
-
-    def _time_left(self) -> str:
-        """Return the time left of the whole run in words."""
-        return format_hours(self._hours_left())
-
-    def _hours_left(self) -> float:
-        """Return the hours left: training at measured rates, other jobs at their rule's mean time."""
-        runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
+        # no run takes less than its longest chain of trainings, and no less than its work divided among parallel jobs
         times = estimate_training_times(self._config, self._folder, runs)
-        means = {rule: sum(known) / len(known) for rule, known in self._seconds.items() if rule != "train"}
-        usual = sum(means.values()) / len(means) if means else 0.0
-        rest = sum(means.get(job.rule, usual) for job in self._jobs.values() if job.stage != "train")
-        all_hours = sum(time.hours for time in times) + rest / 3600
-        return max(estimate_parallel_hours(self._config, times), all_hours / self._most_at_once)
-
-    def _show(self, text: str) -> None:
-        """Show a text in the last line of a terminal."""
-        if self._stream.isatty():
-            width = shutil.get_terminal_size().columns
-            print(f"\r\033[K{text[: width - 1]}", end="", file=self._stream, flush=True)
+        total_hours = sum(time.hours for time in times) + seconds_left / 3600
+        return max(estimate_parallel_hours(self._config, times), total_hours / self._max_parallel_jobs)
 
 
 class LogHandler(LogHandlerBase):
@@ -211,53 +233,54 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Begin without knowledge of the run."""
-        self.caller = Path.cwd()  # Snakemake goes to the experiment's folder later
+        """Start without knowledge of the run."""
+        self.caller = Path.cwd()  # Snakemake changes to the experiment's folder later
         self.progress: RunProgress | None = None
-        self.logs: dict[int, str] = {}
-        self.explained = False
-        self.interrupted = False
+        self.logs: dict[int, str] = {}  # by Snakemake's numbers of jobs
+        self.has_explained_error = False
+        self.is_interrupted = False
         if threading.current_thread() is threading.main_thread():
-            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+            self._previous_handler = signal.signal(signal.SIGINT, self._record_interrupt)
 
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Take note of Ctrl-C: that all jobs then fail is nothing to tell."""
-        self.interrupted = True
-        if callable(self._handler):
-            self._handler(number, frame)
+    def _record_interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Record Ctrl-C, since all jobs then fail, and nothing is to be printed of that."""
+        self.is_interrupted = True
+        if callable(self._previous_handler):
+            self._previous_handler(number, frame)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print what a person wants to know of a record."""
+        """Print what matters to a person in a record."""
         try:
-            self._handle(record, getattr(record, "event", None))
+            self._handle_event(record, getattr(record, "event", None))
         except Exception:
             self.handleError(record)
 
-    def _handle(self, record: logging.LogRecord, event: LogEvent | None) -> None:
+    def _handle_event(self, record: logging.LogRecord, event: LogEvent | None) -> None:
         fields: dict[str, Any] = vars(record)
         if event == LogEvent.RUN_INFO:
             # From here on only jobs write to standard output, and each has its log.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         elif event == LogEvent.JOB_INFO and fields["log"]:
-            self.logs[fields["jobid"]] = str(fields["log"][0])
-            self._run().begin(str(fields["log"][0]))
+            log = str(fields["log"][0])
+            self.logs[fields["jobid"]] = log
+            self._get_progress().start_job(log)
         elif event == LogEvent.JOB_FINISHED and fields["job_id"] in self.logs:
-            self._run().end(self.logs[fields["job_id"]])
-        elif self.interrupted:
+            self._get_progress().finish_job(self.logs[fields["job_id"]])
+        elif self.is_interrupted:
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.explained |= self._run().fail(self.logs[fields["jobid"]])
+            self.has_explained_error |= self._get_progress().fail_job(self.logs[fields["jobid"]])
         elif event in (None, LogEvent.ERROR):
-            self._print(record)
+            self._print_message(record)
 
-    def _print(self, record: logging.LogRecord) -> None:
-        """Print a warning, an error that no job's log explains, or one of the few other lines that matter."""
+    def _print_message(self, record: logging.LogRecord) -> None:
+        """Print a warning, an error that no job's log explains, or one of the few other messages that matter."""
         message = str(record.msg)
-        wanted = record.levelno >= logging.WARNING and not self.explained
-        if wanted or message.startswith((RESTARTS, NOTHING_TO_DO)):
-            self._run().say(message)
+        is_unexplained = record.levelno >= logging.WARNING and not self.has_explained_error
+        if is_unexplained or message.startswith(DISPLAYED_MESSAGES):
+            self._get_progress().print_lines(message)
 
-    def _run(self) -> RunProgress:
+    def _get_progress(self) -> RunProgress:
         if self.progress is None:
             self.progress = RunProgress(Path.cwd(), self.caller, sys.stderr)
         return self.progress

@@ -1,0 +1,30 @@
+"""The runs and systems of an experiment, as its rules need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.config.experiment import select_playground_models
+from pipeline.config.runs import collect_runs, collect_systems, select_other_systems, select_systems
+from pipeline.config.schema import Config
+
+
+class Plan:
+    """What an experiment trains, what translates, and what its results compare."""
+
+    def __init__(self, config: Config, sets: Iterable[str]) -> None:
+        self.runs = collect_runs(config)
+        """All models of the settings, each at its seeds, by the name that stands for {run} in paths."""
+        self.selected_runs = list(collect_runs(config, config.use.models))
+        """Names of the runs whose models the results show."""
+        self.trained_here = [] if config.pretrained.models else self.selected_runs
+        """The same, but none if the models are somebody else's."""
+        self.models_folder = config.pretrained.models or "models"
+        self.systems = collect_systems(config)
+        """What translates with models, by the name that stands for {system}: runs, and systems such as ensembles."""
+        self.selected_systems = list(select_systems(config))
+        """Names of the systems that the results compare."""
+        self.other_systems = {set_name: select_other_systems(config, set_name) for set_name in sets}
+        """Names of Moses and of rescored lists, by the set (test or dev) that they translate."""
+        self.playground_runs = select_playground_models(config)
+        """Names of the runs whose weights the playground has."""

@@ -1,0 +1,316 @@
+"""Functions of a job: Snakemake calls them for each job, with its wildcards, its inputs and its attempt.
+
+In:  CONFIG, plan, SHARED_GPUS (common.smk), lists of files (paths.smk).
+Out: what the rules have at `input`, `params`, `threads`, `priority` and `resources` instead of values.
+"""
+
+from pipeline.monitor.forecast import request_training_minutes
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def not_tracked(value):
+    """Return a parameter with this value. Snakemake records no function that takes `input`, so a change runs nothing."""
+
+    def get_value(wildcards, input):
+        return value
+
+    return get_value
+
+
+def constant(text):
+    """Return a parameter with this text. In a plain text Snakemake would take braces for wildcards."""
+
+    def get_text(wildcards):
+        return text
+
+    return get_text
+
+
+# --- memory and time --------------------------------------------------------------------------------------------------
+
+# MB of a data job that holds more than a few lines at a time.
+DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
+
+# A repeated job requests at most a day: a partition might never grant more. Jobs that resume (training, decoding) request
+# the same at every attempt.
+MAX_REPEATED_MINUTES = 24 * 60
+
+
+def scale_memory(megabytes, per_input_mb=0):
+    """Return the memory of a job in MB: a base, and so many for each MB of its input; as much again with every attempt."""
+
+    def request_memory(wildcards, input, attempt):
+        input_mb = input.size_mb if per_input_mb else 0
+        return attempt * round(megabytes + per_input_mb * input_mb)
+
+    return request_memory
+
+
+def scale_minutes(base, per_input_gb=0):
+    """Return the time limit of a job: a base, and so many minutes for each GB of (compressed) input.
+
+    As much again is requested with every attempt, up to a day.
+    """
+
+    def request_minutes(wildcards, input, attempt):
+        input_gb = input.size_mb / 1000 if per_input_gb else 0
+        minutes = round(base + per_input_gb * input_gb)
+        return max(minutes, min(attempt * minutes, MAX_REPEATED_MINUTES))
+
+    return request_minutes
+
+
+# --- processors and GPUs ----------------------------------------------------------------------------------------------
+
+
+def count_gpus(device):
+    """Return one GPU per job, or 0 if the settings say that it computes on the processor."""
+    return 0 if device == "cpu" else 1
+
+
+def count_cores(threads):
+    """Return the cores that a job on a GPU counts for.
+
+    With several GPUs they are fewer than its threads, so that a lack of cores leaves no GPU idle. Snakemake only counts
+    cores; the settings say how many threads compute.
+    """
+    if SHARED_GPUS < 2:
+        return threads
+    return min(threads, max(1, internals.count_cores(workflow) // SHARED_GPUS))
+
+
+def shard_threads(corpus):
+    """Return the number of shards of a corpus that a job works on at the same time."""
+    return min(4, CONFIG.corpora[corpus].shards)
+
+
+# Jobs with trained models, other than translation, which has settings of its own.
+MODEL_JOB_RESOURCES = {
+    "gpu": count_gpus(CONFIG.decoding.device),
+    "mem_mb": scale_memory(DATA_MEMORY, per_input_mb=1),
+    "runtime": scale_minutes(60 * CONFIG.resources.translate_hours),
+    "time_setting": "translate_hours",
+}
+MODEL_JOB_THREADS = count_cores(CONFIG.decoding.threads)
+DECODING_OPTIONS = options.format_options(
+    (name, getattr(CONFIG.decoding, name)) for name in ("batch_size", "threads", "device")
+)
+
+
+def list_rules_without_gpu():
+    """Return the rules of which no job computes on a GPU, of those for which a profile states the partition with GPUs."""
+    training_devices = [CONFIG.models[model].training.device for model in CONFIG.use.models]
+    system_devices = [system.decoding.device for system in plan.systems.values()]
+    devices = {
+        "train": training_devices,
+        "train_on_phrases": training_devices,
+        "translate": system_devices,
+        "rescore": system_devices,
+    }
+    for rule_name in ("align", "perplexity", "vectors", "moses_phrase_scores"):
+        devices[rule_name] = [CONFIG.decoding.device]
+    return [rule_name for rule_name, found in devices.items() if set(found) == {"cpu"}]
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def binarized_source(wildcards):
+    """The source side of the text that becomes ids."""
+    return training_files(wildcards.split, SOURCE)
+
+
+def binarized_target(wildcards):
+    """Its target side."""
+    return training_files(wildcards.split, TARGET)
+
+
+def corpus_source(wildcards):
+    """The tokenized source side of a corpus."""
+    return token_files([wildcards.corpus], SOURCE)
+
+
+def corpus_target(wildcards):
+    """The tokenized target side of a corpus."""
+    return token_files([wildcards.corpus], TARGET)
+
+
+def corpus_threads(wildcards):
+    """The shards of a corpus that a job works on at the same time."""
+    return shard_threads(wildcards.corpus)
+
+
+def set_source(wildcards):
+    """The source side of a set that is translated."""
+    return set_file(wildcards.set, SOURCE)
+
+
+def set_reference(wildcards):
+    """The references of that set."""
+    return set_file(wildcards.set, TARGET)
+
+
+def dev_tokens(wildcards):
+    """One side of all development corpora."""
+    return token_files(CONFIG.use.dev, wildcards.language)
+
+
+def archive_entry(wildcards):
+    """The archive's address and checksums. Other sources of the same archive are left out: they download nothing again."""
+    return find_archive(wildcards.archive).model_dump(exclude={"alternatives"})
+
+
+def archive_alternatives(wildcards, input):
+    """Other archives with the same members; not tracked, as a function of `input`."""
+    return find_archive(wildcards.archive).model_dump()["alternatives"]
+
+
+def language_model_text(wildcards):
+    """The text of a language model: the in-domain corpora, or the sample of the training text."""
+    if wildcards.domain == "in":
+        return token_files(IN_DOMAIN, wildcards.language)
+    return [f"data/selection/lm/out.{wildcards.language}.zst"]
+
+
+def language_model_words(wildcards):
+    """The text that limits a language model's vocabulary; none without such a limit."""
+    return token_files(IN_DOMAIN, wildcards.language) if CONFIG.selection.lm_vocabulary == "in_domain" else []
+
+
+def budget_scores(wildcards):
+    """The scores of all corpora that share a word budget."""
+    corpora = experiment.list_budget_corpora(CONFIG, wildcards.budget)
+    return [f"data/selection/{shard}.scores.npy" for shard in list_shards(corpora)]
+
+
+# --- training ---------------------------------------------------------------------------------------------------------
+
+
+def base_files(wildcards):
+    """What a run needs of the model that it continues, if any. The summary, which Snakemake compares, has its key."""
+    base = plan.runs[wildcards.run].base
+    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
+
+
+def train_folder(wildcards, input):
+    """The folder of the training text."""
+    return os.path.dirname(input.train[0])
+
+
+def dev_folder(wildcards, input):
+    """The folder of the development text."""
+    return os.path.dirname(input.dev[0])
+
+
+def continue_option(wildcards, input):
+    """The option that names the model which a run continues."""
+    base = input.get("base")
+    return options.format_option("continue-from", os.path.dirname(base[0])) if base else ""
+
+
+def training_priority(wildcards):
+    """How early a training must start, since others wait for it."""
+    return cluster.get_priority(CONFIG, plan.runs[wildcards.run])
+
+
+def nice_option(wildcards):
+    """The option of sbatch that gives less urgent trainings a lower priority."""
+    return f"--nice={10 * (cluster.HIGHEST_PRIORITY - training_priority(wildcards))}"
+
+
+def training_settings(wildcards):
+    """The settings `training` of a run's model."""
+    return CONFIG.models[plan.runs[wildcards.run].model].training
+
+
+def training_threads(wildcards):
+    """The cores of a training."""
+    return count_cores(training_settings(wildcards).threads)
+
+
+def training_gpus(wildcards):
+    """The GPUs of a training."""
+    return count_gpus(training_settings(wildcards).device)
+
+
+def training_minutes(wildcards):
+    """The time limit of a training, from its speed."""
+    return request_training_minutes(CONFIG, plan.runs[wildcards.run], Path())
+
+
+# --- translation and scores -------------------------------------------------------------------------------------------
+
+
+def run_model(wildcards):
+    """The files of a run's model."""
+    return model_files([wildcards.run])
+
+
+def run_model_folder(wildcards):
+    """The folder of a run's model."""
+    return f"{plan.models_folder}/{wildcards.run}"
+
+
+def member_models(wildcards):
+    """The files of the models that translate together as a system."""
+    return model_files(plan.systems[wildcards.system].members)
+
+
+def member_arguments(wildcards):
+    """What follows `--model` for these models."""
+    return model_arguments(plan.systems[wildcards.system])
+
+
+def translation_threads(wildcards):
+    """The cores of a translation."""
+    return count_cores(plan.systems[wildcards.system].decoding.threads)
+
+
+def translation_gpus(wildcards):
+    """The GPUs of a translation."""
+    return count_gpus(plan.systems[wildcards.system].decoding.device)
+
+
+def system_model(wildcards):
+    """The name of a system's entry in the settings."""
+    return plan.systems[wildcards.system].model
+
+
+def system_seed(wildcards):
+    """The seed of a run; None for other systems."""
+    return plan.systems[wildcards.system].seed
+
+
+def system_options(wildcards):
+    """Options that say which system was measured."""
+    return options.format_options([("name", system_model(wildcards)), ("seed", system_seed(wildcards))])
+
+
+def other_system_text(wildcards):
+    """The translations by a system without models."""
+    return other_translations(wildcards.set, wildcards.system)
+
+
+# --- n-best lists -----------------------------------------------------------------------------------------------------
+
+
+def n_best_list(wildcards):
+    """The n-best lists that are rescored: somebody's, or what a system of this run has found."""
+    name = CONFIG.rescored[wildcards.rescored].n_best_list
+    return CONFIG.n_best_lists.get(name) or str(FOLDER.translations("test", name, "all"))
+
+
+def rescoring_models(wildcards):
+    """The files of the models that rescore."""
+    return model_files(CONFIG.rescored[wildcards.rescored].members)
+
+
+def rescoring_arguments(wildcards):
+    """What follows `--model` for these models."""
+    return model_arguments(CONFIG.rescored[wildcards.rescored])
+
+
+def rescoring_weight(wildcards):
+    """The models' share of the mixed score."""
+    return CONFIG.rescored[wildcards.rescored].weight

@@ -1,0 +1,57 @@
+"""Write the pages of a run.
+
+In:  TABLES_AND_FIGURES (tables.smk), models, the test text.
+Out: RESULT_FILES; results/report.html, results/playground.html.
+"""
+
+EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
+PLAYGROUND = ["results/playground.html"] if plan.playground_runs else []
+
+# Tables, figures and pages: what a run is for.
+RESULT_FILES = [*TABLES_AND_FIGURES, "results/report.html", *PLAYGROUND]
+
+
+if PLAYGROUND:
+
+    rule playground:
+        """A page in which models translate what one types, in one file."""
+        input:
+            settings="settings/text.json",
+            models=model_files(plan.playground_runs),
+            source=set_file("test", SOURCE),
+            reference=set_file("test", TARGET),
+        output:
+            page=result_file("playground.html", "Translations"),
+        log:
+            "logs/results/playground.log",
+        localrule: True
+        params:
+            models=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
+            size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
+            title=constant(f"Translate in the browser: {EXPERIMENT}"),
+        script:
+            "../scripts/playground.py"
+
+
+rule report:
+    """One page with the headline, figures, tables, settings and versions of the run, without Snakemake's report."""
+    input:
+        settings=SETTINGS.add("page", get_page_settings(CONFIG)),
+        artifacts=[
+            file
+            for file in TABLES_AND_FIGURES
+            if file.endswith((".txt", ".md", ".png", ".json")) and not file.endswith(COMPARISON)
+        ],
+    output:
+        page="results/report.html",
+    log:
+        "logs/results/report.log",
+    localrule: True
+    params:
+        title=constant(f"Neural machine translation: {EXPERIMENT}"),
+        papers=[paper.name for paper in PAPERS.values()],
+        beside=[os.path.basename(page) for page in PLAYGROUND],
+        captions=str(WORKFLOW / "captions.yaml"),
+        several=any(len(get_seeds(CONFIG, model)) > 1 for model in CONFIG.use.models),
+    script:
+        "../scripts/pages.py"

@@ -1,0 +1,55 @@
+"""Record the results when all of them exist, and pack single runs for a run in pieces.
+
+In:  RESULT_FILES (pages.smk), REPLICATION_PACKAGE (package.smk).
+Out: results/ro-crate-metadata.json, pieces/RUN.tar.
+"""
+
+
+rule ro_crate:
+    """Record where the results come from: code, settings, text, models, and the checksum of every file."""
+    input:
+        RESULT_FILES,
+        REPLICATION_PACKAGE,
+        provenance_files(TRANSLATIONS.values()),
+        f"results/{TABLES_MADE}",
+    output:
+        # the record of the former run is kept until this one is written, since it names that run's files
+        update("results/ro-crate-metadata.json"),
+    log:
+        "logs/results/ro_crate.log",
+    localrule: True
+    params:
+        archives=f"{DATA}/archives",
+    script:
+        "../scripts/ro_crate.py"
+
+
+# --- a run in pieces --------------------------------------------------------------------------------------------------
+
+
+def files_of_run(wildcards):
+    """The files of the package that a run makes: translations, what its training wrote, attention, perplexity."""
+    run = wildcards.run
+    translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
+    files = translations + provenance_files(translations)
+    files += [f"{plan.models_folder}/{run}/{name}" for name in RECORD_FILES]
+    if run in OUTPUTS.aligned:
+        files.append(f"alignments/{run}.jsonl")
+    if run in PERPLEXITY_SYSTEMS:
+        files.append(f"perplexity/{run}.json")
+    return files
+
+
+rule pack_run:
+    """Pack what the results need of a run, without weights: workflow/pieces.py joins runs of several machines."""
+    input:
+        files=files_of_run,
+    output:
+        archive="pieces/{run}.tar",
+    log:
+        "logs/results/{run}.pack.log",
+    wildcard_constraints:
+        run=options.match_any(plan.selected_runs),
+    localrule: True
+    shell:
+        "tar --dereference -cf {output.archive:q} {input.files:q} 2> {log:q}"

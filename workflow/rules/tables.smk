@@ -1,0 +1,129 @@
+"""Make tables and figures of the replication package.
+
+In:  REPLICATION_PACKAGE (package.smk), scores of all systems.
+Out: results/: tables, figures, comparison.json.
+"""
+
+SCORES = [
+    str(FOLDER.scores(set_name, system))
+    for set_name in SETS
+    for system in (*plan.selected_systems, *plan.other_systems[set_name])
+]
+
+
+rule compare:
+    """How sure the scores are: intervals, paired significance of each pair of systems, and other metrics."""
+    input:
+        package=REPLICATION_PACKAGE,
+        scores=SCORES,
+    output:
+        files=["results/comparison.json"],
+    log:
+        "logs/results/compare.log",
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    script:
+        "../scripts/build.py"
+
+
+rule tables:
+    """Every table, the alignment error rates, and the headline result in a sentence."""
+    input:
+        package=REPLICATION_PACKAGE,
+        scores=SCORES,
+        comparison="results/comparison.json",
+    output:
+        files=[result_file(name, "Tables") for name in OUTPUTS.table_files],
+        provenance=f"results/{TABLES_MADE}",
+    log:
+        "logs/results/tables.log",
+    localrule: True
+    script:
+        "../scripts/build.py"
+
+
+use rule tables as figures with:
+    output:
+        files=[result_file(name, "Figures") for name in OUTPUTS.figure_files],
+    log:
+        "logs/results/figures.log",
+    localrule: True
+
+
+if OUTPUTS.corpora:
+
+    use rule tables as data_report with:
+        input:
+            counts=RESULTS.counts,
+            papers=[RESULTS.paper(paper) for paper in PAPERS],
+            settings=str(RESULTS.configuration),
+        output:
+            files=[result_file(name, "Text") for name in OUTPUTS.data_files],
+        log:
+            "logs/results/data.log",
+        localrule: True
+
+
+# --- figures that need a model ----------------------------------------------------------------------------------------
+
+if CONFIG.sentence_vectors:
+
+    rule vectors:
+        """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
+        input:
+            settings=SETTINGS.add("vectors", {"panels": CONFIG.sentence_vectors.panels}),
+            model=run_model,
+        output:
+            coordinates="vectors/{run}.tsv",
+        log:
+            "logs/vectors/{run}.log",
+        threads: MODEL_JOB_THREADS
+        resources:
+            **MODEL_JOB_RESOURCES,
+        params:
+            model=run_model_folder,
+            # a line for each sentence, and an empty line between panels
+            lines=constant("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
+            options=not_tracked(DECODING_OPTIONS),
+        shell:
+            "NMT_LOG={log:q} nmt vectors --tokenized --model {params.model:q} {params.options}"
+            " --output-tsv {output.coordinates:q} <<< {params.lines:q} 2>&1 | tee -i {log:q}"
+
+
+# Figure 6 of Cho et al. (2014b) is drawn from the model itself.
+TREE_FILES = []
+if CONFIG.artifacts.tree_model and any(TREE in paper.figures for paper in PAPERS.values()):
+    TREE_FILES = [f"{TREE}.pdf", f"{TREE}.svg", f"{TREE}.png"]
+
+if TREE_FILES:
+
+    def tree_options(wildcards, output):
+        """The options for the pictures that `nmt tree` writes."""
+        return options.format_options(("output", file) for file in output)
+
+    rule tree:
+        """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
+        input:
+            settings=SETTINGS.add("tree", {"sentence": CONFIG.artifacts.tree_sentence}),
+            text=f"{plan.models_folder}/{CONFIG.artifacts.tree_model}/text.json",
+            model=model_files([CONFIG.artifacts.tree_model]),
+        output:
+            [result_file(name, "Figures") for name in TREE_FILES],
+        log:
+            "logs/results/tree.log",
+        localrule: True
+        params:
+            model=not_tracked(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
+            sentence=constant(CONFIG.artifacts.tree_sentence),
+            outputs=tree_options,
+        shell:
+            "NMT_LOG={log:q} nmt tree {params.sentence:q} --model {params.model:q} {params.outputs}"
+            " 2>&1 | tee -i {log:q}"
+
+
+# The tables and figures that a run is for, in the order in which its page shows them.
+DATA_REPORT = [f"results/{name}" for name in OUTPUTS.data_files]
+TABLES_AND_FIGURES = [
+    f"results/{name}" for name in (*OUTPUTS.table_files, COMPARISON, *OUTPUTS.figure_files, *TREE_FILES)
+] + DATA_REPORT
