@@ -44,7 +44,7 @@ MORE_TO_DO = 75
     type=FOLDER,
     metavar="FOLDER",
     help="Folder of a model whose weights are the initial ones, for fine-tuning on other text or with another learning "
-    "rate. ModelType, sizes and vocabularies must be the same. Nothing but its weights is taken.",
+    "rate. Model type, sizes and vocabularies must be the same. Nothing but its weights is taken.",
 )
 @click.option(
     "--store",
