@@ -1,12 +1,12 @@
-"""Fused steps: torch.compile makes a few kernels of the operations between two matrix products of a training update.
+"""Compiled steps: torch.compile makes a few kernels of the operations between two matrix products of a training update.
 
 A GPU takes longer to start dozens of small kernels for a step than to run them. The functions marked with `fusible`
 contain these operations; called with `fuse`, they run as torch.compile has made them. The equations are the same, and
 the results differ in their last digits.
 
-What is compiled is little and bounded: each function once for a model, with the sizes of the model and the batch as
-constants, but for the sizes that vary from batch to batch. No kernel is chosen by its measured time, so that equal
-input gives equal bits in every process.
+Little is compiled: each function once for a model, with the sizes of the model and the batch as constants, but for the
+sizes that vary from batch to batch. No kernel is chosen by its measured time, so that equal input gives equal bits in
+every process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nmt.errors import UserError
 
 Kernels = Literal["auto", "torch", "compiled"]
 
-OPTIONS: dict[str, Any] = {
+COMPILER_OPTIONS: dict[str, Any] = {
     "max_autotune": False,
     "triton.autotune_pointwise": False,
     "deterministic": True,
@@ -36,26 +36,26 @@ OPTIONS: dict[str, Any] = {
 """So that no kernel depends on measured times."""
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 UNFINISHED = "unfinished"
-"""The file in the folder of what is compiled while a process compiles."""
+"""The file that the cache folder has while a process compiles."""
 TRITON_CAPABILITY = (7, 0)
-"""The least compute capability for which Triton, which makes a GPU's kernels, compiles."""
+"""The lowest compute capability for which Triton, which makes a GPU's kernels, compiles."""
 
 _cache: Path | None = None
-"""The folder of what this process compiles, if it is of the training's state."""
+"""The folder of what this process compiles, if it belongs to the training's state."""
 
 
 def prepare_compiled_steps(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
-    """Return whether training updates use compiled steps, and prepare PyTorch's compiler for them.
+    """Prepare PyTorch's compiler, and return whether training updates use compiled steps.
 
     `auto` compiles on a GPU if a first small function can be compiled, and says in a line if it cannot. `cache` is the
-    folder where what is compiled is kept.
+    folder where compiled code is kept.
 
     Raises:
         UserError: for `compiled`, if nothing can be compiled; in any case, if the folder was damaged.
     """
     if kernels == "torch" or (kernels == "auto" and device.type == "cpu"):
         return False
-    problem = _too_old(device) or _compiler_problem(device, cache)
+    problem = _find_gpu_problem(device) or _find_compiler_problem(device, cache)
     if problem and kernels == "compiled":
         raise UserError(f"training.kernels is `compiled`, but {problem}; mend it, or set it to `auto`")
     if problem:
@@ -65,44 +65,47 @@ def prepare_compiled_steps(kernels: Kernels, device: torch.device, cache: Path |
     return problem is None
 
 
-def _too_old(device: torch.device) -> str | None:
+def _find_gpu_problem(device: torch.device) -> str | None:
     """Return why no Triton kernel runs on this GPU, if it is too old."""
     if device.type == "cpu" or torch.cuda.get_device_capability(device) >= TRITON_CAPABILITY:
         return None
     return f"{torch.cuda.get_device_name(device)} is too old for compiled kernels"
 
 
-def _compiler_problem(device: torch.device, cache: Path | None) -> str | None:
+def _find_compiler_problem(device: torch.device, cache: Path | None) -> str | None:
     """Compile a small function, and return in a line why this fails, if it does.
 
     Only trying shows that a compiler works: without the C library's headers, it is there and compiles nothing.
     """
-    has_library = _prepare_compiler(cache)
+    has_earlier_code = _set_up_compiler(cache)
     try:
         with torch.no_grad():
             _double(torch.ones(8, device=device), fuse=True)
     except Exception as error:
-        if has_library:
-            raise _uncompiled(error) from None
-        return f"nothing can be compiled here (Debian: gcc g++ libc6-dev python3-dev): {_reason(error)}"
+        if has_earlier_code:
+            raise _discard_cache(error) from None
+        return f"nothing can be compiled here (Debian: gcc g++ libc6-dev python3-dev): {_find_reason(error)}"
     return None
 
 
-def _prepare_compiler(cache: Path | None) -> bool:
-    """Set where and how PyTorch compiles. Return whether `cache` has results of an earlier process."""
+def _set_up_compiler(cache: Path | None) -> bool:
+    """Set where and how PyTorch compiles. Return whether `cache` has code of an earlier process."""
     global _cache
 
-    # A process that is killed while it compiles leaves a library that is cut off, at which every later one would fail.
+    # A process that is killed while it compiles leaves a truncated library, at which every later one would fail.
     if cache is not None and (cache / UNFINISHED).exists():
         shutil.rmtree(cache)
 
-    # Before the import, which sets the folder as well. A folder that the user has set is not ours to empty.
+    # Set before the import below, which sets the folder, too. A folder that the user has set is not ours to empty.
     if cache is not None and CACHE_VARIABLE not in os.environ:
         os.environ[CACHE_VARIABLE] = str(cache)
         _cache = cache
-    # One thread compiles in this process; more would be processes that stay until the end.
+
+    # With one thread, this process compiles itself; otherwise worker processes would stay until the end.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-    import torch._dynamo  # not above: it takes seconds, and most processes compile nothing
+
+    # imported here, since it takes seconds and most processes compile nothing
+    import torch._dynamo
     import torch._inductor
 
     # A process may train several models, each with sizes, precisions and shapes of its own; the default is 8.
@@ -110,44 +113,46 @@ def _prepare_compiler(cache: Path | None) -> bool:
     return _cache is not None and any(_cache.glob("*"))
 
 
-def _uncompiled(error: Exception) -> UserError:
-    """Return the error for steps that are not compiled although a compiler works; remove what may be damaged."""
+def _discard_cache(error: Exception) -> UserError:
+    """Remove compiled code that may be damaged. Return the error for steps that fail although a compiler works."""
     if _cache is not None:
         shutil.rmtree(_cache, ignore_errors=True)
     return UserError(
         f"steps of the training could not be compiled, or what was compiled earlier is damaged; it is removed now: "
-        f"start again, or set training.kernels to `torch`, which changes no model: {_reason(error)}"
+        f"start again, or set training.kernels to `torch`, which changes no model: {_find_reason(error)}"
     )
 
 
-def _reason(error: Exception) -> str:
+def _find_reason(error: Exception) -> str:
     """Return the line of PyTorch's message that says what is wrong: the compiler's first error, or the first line."""
-    lines = [line for line in map(str.strip, str(error).splitlines()) if line and "raised:" not in line]
-    errors = [line for line in lines if re.search(r"\berror: ", line)]
-    return [*errors, *lines, type(error).__name__][0][:300]
+    stripped_lines = [line.strip() for line in str(error).splitlines()]
+    lines = [line for line in stripped_lines if line and "raised:" not in line]
+    compiler_errors = [line for line in lines if re.search(r"\berror: ", line)]
+    candidates = compiler_errors + lines + [type(error).__name__]
+    return candidates[0][:300]
 
 
-def _compile(graph: Any, inputs: Any) -> Any:
+def _compile_graph(graph: Any, inputs: Any) -> Any:
     """Compile a function that torch.compile has read; a file tells the next process if this one is killed meanwhile."""
     if _cache is None:
-        return torch._inductor.compile(graph, inputs, options=OPTIONS)
+        return torch._inductor.compile(graph, inputs, options=COMPILER_OPTIONS)
     mark = _cache / UNFINISHED
     mark.parent.mkdir(parents=True, exist_ok=True)
     mark.touch()
-    compiled = torch._inductor.compile(graph, inputs, options=OPTIONS)
+    compiled = torch._inductor.compile(graph, inputs, options=COMPILER_OPTIONS)
     mark.unlink(missing_ok=True)
     return compiled
 
 
 def fusible(
-    fused: Callable[..., Any] | None = None, **varying: int | tuple[int, ...]
+    fused: Callable[..., Any] | None = None, **varying_dimensions: int | tuple[int, ...]
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a function that torch.compile can make faster.
 
     Args:
         fused: a function of the same name (and `_fused`) and signature. It computes the same in a form of which
             torch.compile makes better kernels, and is compiled in place of the function.
-        varying: arguments with the dimension, or those, whose size varies from batch to batch.
+        varying_dimensions: for each argument whose size varies from batch to batch, the dimension or dimensions.
 
     Returns:
         The function with another argument, `fuse`.
@@ -155,22 +160,23 @@ def fusible(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(inspect.signature(function).parameters)
-        places = [(names.index(name), dimension) for name, dimension in varying.items()]
-        compiled = functools.cache(
-            lambda: torch.compile(fused or function, fullgraph=True, dynamic=False, backend=_compile)
-        )
+
+        @functools.cache
+        def compile_function() -> Callable[..., Any]:
+            return torch.compile(fused or function, fullgraph=True, dynamic=False, backend=_compile_graph)
 
         @functools.wraps(function)
-        def call(*arguments: Any, fuse: bool = False) -> Any:
+        def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Any:
             if not fuse:
-                return function(*arguments)
-            for place, dimension in places:
-                if arguments[place] is not None:
-                    torch._dynamo.maybe_mark_dynamic(arguments[place], dimension)
+                return function(*arguments, **keywords)
+            values = dict(zip(names, arguments)) | keywords  # noqa: B905
+            for name, dimensions in varying_dimensions.items():
+                if values[name] is not None:
+                    torch._dynamo.maybe_mark_dynamic(values[name], dimensions)
             try:
-                return compiled()(*arguments)
+                return compile_function()(**values)
             except torch._dynamo.exc.TorchDynamoException as error:
-                raise _uncompiled(error) from None
+                raise _discard_cache(error) from None
 
         return call
 

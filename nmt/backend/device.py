@@ -3,8 +3,8 @@
 A GPU that is there but cannot be used is an error: on the CPU, a job would take days instead of hours.
 
 An update at the paper's sizes allocates and frees some gigabytes in tensors of many megabytes. By default, the C
-library returns such blocks to the system at once, and the system clears every page again: a twelfth of an update's time
-on two cores.
+library returns such blocks to the system immediately, and the system clears every page again: a twelfth of an update's
+time on two cores.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ import torch
 from nmt.backend import gpu_pool
 from nmt.errors import RecurringError, UserError
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
-_LARGEST = 2**31 - 1
-_LARGEST_BEFORE = 2**25
-"""Maximum of M_MMAP_THRESHOLD in older versions of glibc, which refuse a larger value."""
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameters of mallopt(3)
+MAX_THRESHOLD = 2**31 - 1
+OLD_MAX_MMAP_THRESHOLD = 2**25
+"""Older versions of glibc refuse a larger MMAP_THRESHOLD."""
 
 OVERRIDES = {
     "cpu": ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"),
     "cuda": ("NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION", "TORCHINDUCTOR_USE_FAST_MATH"),
 }
-"""Variables of the environment that decide over precision in a device's libraries, whatever a program says."""
+"""Environment variables that decide over precision in a device's libraries, whatever a program says."""
 
-_REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
-_OUT_OF_MEMORY = (
+MEMORY_REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
+OUT_OF_MEMORY_MESSAGES = (
     "DefaultCPUAllocator: can't allocate memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDA error: out of memory",
@@ -47,58 +47,68 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
     gpu_pool.reserve_gpu(name)
     device = torch.device("cpu")
     if name != "cpu" and torch.cuda.is_available():
-        _refuse_unusable()
+        _check_gpu()
         device = torch.device("cuda")
     elif name == "cuda" or (name == "auto" and gpu_pool.has_gpu_evidence()):
-        raise UserError(_unseen(name))
-    _refuse_overrides(device)
+        raise UserError(_describe_missing_gpu(name))
+    _check_overrides(device)
     if name == "auto" and announced:
         click.echo(f"nmt: computes on {device_name(device)}", err=True)
     return device
 
 
-def _unseen(name: str) -> str:
-    """Return the message for a GPU that PyTorch does not find, which itself warns of a driver that is too old."""
-    build = torch.version.cuda
-    reason = (
-        f"nvidia-smi shows whether its driver has CUDA {build}" if build else "it is a build without CUDA"
-    )
+def _describe_missing_gpu(name: str) -> str:
+    """Return the message for a GPU that PyTorch does not find. PyTorch itself warns of a driver that is too old."""
+    cuda_version = torch.version.cuda
+    reason = "it is a build without CUDA"
+    if cuda_version:
+        reason = f"nvidia-smi shows whether its driver has CUDA {cuda_version}"
     remedy = (
         "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu` (--device cpu)"
     )
     return f"device is `{name}`: torch {torch.__version__} sees no GPU: {reason}; {remedy}"
 
 
-def _refuse_overrides(device: torch.device) -> None:
+def _check_overrides(device: torch.device) -> None:
     """Raise a UserError for a variable that makes the device's libraries round otherwise than `precision` says."""
     for name in OVERRIDES[device.type]:
-        if value := os.environ.get(name):
+        value = os.environ.get(name)
+        if value:
             raise UserError(f"{name}={value} changes what a precision means behind the settings; unset it")
 
 
-def _refuse_unusable() -> None:
+def _check_gpu() -> None:
     """Raise a UserError for a GPU on which PyTorch computes nothing, as where its build has no kernels for it."""
     try:
         torch.ones(1, device="cuda").add_(1).item()
     except RuntimeError as error:
         raise UserError(
-            f"{torch.cuda.get_device_name()}: torch {torch.__version__} cannot compute on it: {_first(error)}; "
+            f"{torch.cuda.get_device_name()}: torch {torch.__version__} cannot compute on it: {_first_line(error)}; "
             f"docs/cluster.md#gpus says which build fits, or use another GPU"
         ) from None
 
 
-def find_out_of_memory_error(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
-    """Return the message for an out-of-memory error: the work, and what PyTorch says of it. None for other errors."""
-    if not isinstance(error, torch.OutOfMemoryError) and not any(map(str(error).count, _OUT_OF_MEMORY)):
-        # where memory ends while a graph is recorded, ending the recording may fail, too
-        before = error.__context__
-        return find_out_of_memory_error(before, work, remedy) if isinstance(before, RuntimeError) else None
-    return RecurringError(
-        f"{work}: out of memory: {_first(error).partition(' Of the allocated')[0]}; {remedy}"
+def find_out_of_memory_error(
+    error: BaseException, work: str, remedy: str = MEMORY_REMEDY
+) -> RecurringError | None:
+    """Return the error to report if memory ended: the work, and what PyTorch says of it. None for other errors.
+
+    Running out of memory while a CUDA graph is captured can fail again when the capture ends. So if `error` is another
+    one, the error before it counts.
+    """
+    is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
+        message in str(error) for message in OUT_OF_MEMORY_MESSAGES
     )
+    if is_out_of_memory:
+        reason = _first_line(error).partition(" Of the allocated")[0]
+        return RecurringError(f"{work}: out of memory: {reason}; {remedy}")
+    previous_error = error.__context__
+    if isinstance(previous_error, RuntimeError):
+        return find_out_of_memory_error(previous_error, work, remedy)
+    return None
 
 
-def _first(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     return str(error).partition("\n")[0]
 
 
@@ -111,13 +121,15 @@ def device_name(device: torch.device) -> str:
 
 
 def make_deterministic(threads: int) -> None:
-    """Make results equal to the bit for the same seed and machine. The number of threads comes from the config."""
-    # with another size, a GPU's products may differ from run to run
+    """Make results equal to the bit for the same seed and machine. The number of threads comes from the settings."""
+    # With another size, a GPU's products may differ from run to run.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_num_threads(threads)
-    # use_deterministic_algorithms would import torch's compiler, which takes seconds
+
+    # use_deterministic_algorithms would import torch's compiler, which takes seconds.
     torch.set_deterministic_debug_mode("warn")
-    # every `empty` here is filled before it is read: filling it beforehand would be time lost
+
+    # All memory from `empty` is written before it is read, so filling it first would only cost time.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
@@ -129,8 +141,8 @@ def keep_freed_memory() -> None:
     """
     if platform.libc_ver()[0] == "glibc":
         mallopt = ctypes.CDLL(None).mallopt
-        if mallopt(_MMAP_THRESHOLD, _LARGEST) or mallopt(_MMAP_THRESHOLD, _LARGEST_BEFORE):
-            mallopt(_TRIM_THRESHOLD, _LARGEST)
+        if mallopt(MMAP_THRESHOLD, MAX_THRESHOLD) or mallopt(MMAP_THRESHOLD, OLD_MAX_MMAP_THRESHOLD):
+            mallopt(TRIM_THRESHOLD, MAX_THRESHOLD)
 
 
 def give_back_freed_memory() -> None:

@@ -19,15 +19,15 @@ import click
 from nmt.io.locks import try_lock
 
 POOL_VARIABLE, VISIBLE_VARIABLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
-POLL = 1.0
+POLL_SECONDS = 1.0
 GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
-"""What CUDA takes for a GPU; it takes any other word, such as NoDevFiles, for none."""
+"""What CUDA takes for a GPU. Any other word, such as NoDevFiles, means no GPU."""
 
 DEVICES = Path("/dev")
 LOCKS = Path("/tmp")
-"""Parent of the locks' folder: one for all jobs of a machine, while each may have its own TMPDIR."""
+"""Parent of the locks' folder: the same for all jobs of a machine, while each may have its own TMPDIR."""
 
-_held: list[int] = []
+_held_locks: list[int] = []
 """Descriptors of the locks that this process holds, open until it ends."""
 
 
@@ -38,28 +38,35 @@ def reserve_gpu(device: str) -> None:
     without a pool, or if this process has reserved a GPU already.
     """
     pool = list(dict.fromkeys(parse_gpu_list(os.environ.get(POOL_VARIABLE, ""))))
-    if device == "cpu" or not pool or _held:
+    if device == "cpu" or not pool or _held_locks:
         return
-    gpu, descriptor = _first_free(pool)
-    _held.append(descriptor)
+    gpu, descriptor = _wait_for_gpu(pool)
+    _held_locks.append(descriptor)
     os.environ[VISIBLE_VARIABLE] = gpu
     click.echo(f"nmt: computes on GPU {gpu} of {', '.join(pool)}", err=True)
 
 
 def parse_gpu_list(text: str) -> list[str]:
-    """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES, which ends at the first that is none, as -1."""
-    return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
+    """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES.
+
+    As for CUDA, the list ends at the first word that is no GPU: "0,1,-1,2" -> ["0", "1"].
+    """
+    words = [word.strip() for word in text.split(",")]
+    return list(takewhile(GPU.fullmatch, words))
 
 
 def has_gpu_evidence() -> bool:
     """Return whether this process may use a GPU, by signs without PyTorch. CUDA_VISIBLE_DEVICES may hide all."""
     if os.environ.get(POOL_VARIABLE) or os.environ.get("SLURM_JOB_GPUS"):
         return True
-    hidden = VISIBLE_VARIABLE in os.environ and not parse_gpu_list(os.environ[VISIBLE_VARIABLE])
-    return not hidden and any(map(_opens, [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]))
+    visible_gpus = os.environ.get(VISIBLE_VARIABLE)
+    if visible_gpus is not None and not parse_gpu_list(visible_gpus):
+        return False
+    device_files = [*DEVICES.glob("nvidia[0-9]*"), DEVICES / "dxg"]  # dxg: a GPU under Windows' Linux
+    return any(_can_open(file) for file in device_files)
 
 
-def _opens(device: Path) -> bool:
+def _can_open(device: Path) -> bool:
     """Return whether this process may open a device. A scheduler denies devices that it has not granted."""
     try:
         os.close(os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
@@ -68,22 +75,21 @@ def _opens(device: Path) -> bool:
     return True
 
 
-def folder() -> Path:
-    """Return the folder of the locks, which belongs to this machine and this user."""
-    path = LOCKS / f"nmt-gpus-{os.getuid()}"
-    path.mkdir(mode=0o700, exist_ok=True)
-    return path
+def _wait_for_gpu(pool: Sequence[str]) -> tuple[str, int]:
+    """Lock the first free GPU of the pool. Return the GPU and the descriptor of its lock."""
+    # the folder of the locks belongs to this machine and this user
+    folder = LOCKS / f"nmt-gpus-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
 
-
-def _first_free(pool: Sequence[str]) -> tuple[str, int]:
-    announced = False
+    has_announced = False
     while True:
         for gpu in pool:
-            descriptor = os.open(folder() / f"{gpu.replace('/', '_')}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            lock_file = folder / f"{gpu.replace('/', '_')}.lock"
+            descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT, 0o600)
             if try_lock(descriptor):
                 return gpu, descriptor
             os.close(descriptor)
-        if not announced:
+        if not has_announced:
             click.echo(f"nmt: GPUs {', '.join(pool)} are all in use by other jobs; waiting for one", err=True)
-            announced = True
-        time.sleep(POLL)
+            has_announced = True
+        time.sleep(POLL_SECONDS)

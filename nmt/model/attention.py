@@ -1,48 +1,49 @@
 """The alignment model and the decoder's recurrence over it (paper, Sec. 3.1 and App. A.1.2, A.2.2).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, N hidden units, A alignment units,
-C annotation size (2N).
-
-    e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)          the alignment model, App. A.1.2
+    e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)               the alignment model, App. A.1.2
     alpha_i = softmax_j(e_ij),  c_i = sum_j alpha_ij h_j   Eqs. 5 and 6
+
+Here, W_a s_{i-1} is called a query, and U_a h_j a key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmt.backend.compiled import fusible
-from nmt.backend.products import Backend, Module, tanh_
-from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients
+from nmt.backend.products import Backend, BackendModule, tanh_
+from nmt.model.gru import GRUStep, backward_gru_step, recurrent_gradients, write_gru_step
 from nmt.model.weights import create_weight
 
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
-IN_SEARCH = 4
-"""So many times as many in a search on a CPU, where hypotheses share their keys. Training keeps its last digits."""
+SEARCH_FACTOR = 4
+"""A search on a CPU, where hypotheses share their keys, computes so many times as many at once. Training does not: its
+gradients would have other last digits."""
 
 
-class Alignment(Module):
+class Alignment(BackendModule):
     """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model; no bias, as in the authors' code."""
 
-    def __init__(self, hidden: int, annotation: int, units: int) -> None:
+    def __init__(self, hidden_size: int, context_size: int, alignment_units: int) -> None:
         super().__init__()
-        self.W_a, self.U_a = create_weight(hidden, units), create_weight(annotation, units)
-        self.v_a = nn.Parameter(torch.empty(units))
+        self.W_a = create_weight(hidden_size, alignment_units)
+        self.U_a = create_weight(context_size, alignment_units)
+        self.v_a = create_weight(alignment_units)
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def compute_keys(self, annotations: Tensor) -> Tensor:
         """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
-        return self.backend.product(annotations, self.prepared_weight("keys", lambda: self.U_a))
+        return self.backend.product(annotations, self.prepare_once("keys", lambda: self.U_a))
 
     def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
-        queries = self.backend.product(state, self.prepared_weight("queries", lambda: self.W_a))
-        weights, attended = attend(queries, keys, self.v_a, padding, values, self.backend.by_sigmoid)
-        return weights, attended
+        queries = self.backend.product(state, self.prepare_once("queries", lambda: self.W_a))
+        alpha, weighted_sum = attend(queries, keys, self.v_a, padding, values, self.backend.fast_tanh)
+        return alpha, weighted_sum
 
 
 class AttentionScan(torch.autograd.Function):
@@ -68,7 +69,7 @@ class AttentionScan(torch.autograd.Function):
         v_a: Tensor,
         U_gates: Tensor,
         U: Tensor,
-        C: Tensor,
+        C_all: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Run the recurrence.
 
@@ -77,218 +78,289 @@ class AttentionScan(torch.autograd.Function):
             start: s_0, (B, N).
             annotations, keys: h_j (B, S, C) and U_a h_j (B, S, A).
             padding: True where the source is padding, (B, S).
-            W_a, v_a, U_gates, U, C: weights (N, A), (A,), (N, 2N), (N, N), (C, 3N).
+            W_a, v_a, U_gates, U, C_all: weights (N, A), (A,), (N, 2N), (N, N), (C, 3N).
 
         Returns:
             States s_0..s_T (T+1, B, N), contexts c_1..c_T (T, B, C) and weights alpha (T, B, S), of which the last
             takes no gradient.
         """
-        steps, batch, width = projected.shape
-        hidden, units = width // 3, keys.shape[2]
-        states = projected.new_empty(steps + 1, batch, hidden)
-        gates = projected.new_empty(steps, batch, 2 * hidden)
-        candidates = projected.new_empty(steps, batch, hidden)
-        queries = projected.new_empty(steps, batch, units)
-        weights = projected.new_empty(steps, batch, keys.shape[1])
+        T, B, _ = projected.shape
+        N = start.shape[1]
+        S, A = keys.shape[1:]
+        states = projected.new_empty(T + 1, B, N)
+        gates = projected.new_empty(T, B, 2 * N)
+        candidates = projected.new_empty(T, B, N)
+        queries = projected.new_empty(T, B, A)
+        alpha = projected.new_empty(T, B, S)
 
-        from_state = torch.cat([W_a, U_gates], dim=1)
-        by_state, by_candidate = backend.prepare_weight(from_state), backend.prepare_weight(U)
-        shares = backend.product(annotations, C)  # (B, S, 3N)
+        # what is the same at every step
+        W_state = torch.cat([W_a, U_gates], dim=1)  # (N, A + 2N)
+        prepared_W_state, prepared_U = backend.prepare_weight(W_state), backend.prepare_weight(U)
+        annotation_terms = backend.product(annotations, C_all)  # (B, S, 3N)
         padding = padding.contiguous()
-        # not where a development set is scored, whose batches have many sizes
+        # A development set has batches of many sizes, for each of which compiled steps would be compiled again.
         ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
 
         states[0] = start
-        for t in range(steps):
-            products = backend.product(states[t], by_state)
-            queries[t] = products[:, :units]
-            alpha, share = attend(
-                queries[t].unsqueeze(1),
-                keys,
-                v_a,
-                padding,
-                shares,
-                backend.by_sigmoid,
+        for t in range(T):
+            # both products of the state in one: the query and h [U_z | U_r]
+            state_products = backend.product(states[t], prepared_W_state)  # (B, A + 2N)
+            queries[t] = state_products[:, :A]
+
+            # alpha_i (B, 1, S), and [C_z C_r C] c_i (B, 1, 3N)
+            step_alpha, context_terms = attend(
+                queries=queries[t].unsqueeze(1),
+                keys=keys,
+                v_a=v_a,
+                padding=padding,
+                values=annotation_terms,
+                fast_tanh=backend.fast_tanh,
                 fuse=backend.fuse,
             )
-            weights[t] = alpha.squeeze(1)
-            given = share.squeeze(1).add_(projected[t])
-            out = gates[t], candidates[t], states[t + 1]
-            gated_step(backend, given, products[:, units:], states[t], by_candidate, None, out)
+            alpha[t] = step_alpha.squeeze(1)
 
-        contexts = torch.bmm(weights.transpose(0, 1), annotations).transpose(0, 1)  # (T, B, C)
+            # the gated unit
+            write_gru_step(
+                backend,
+                GRUStep(gates[t], candidates[t], states[t + 1]),
+                projected=context_terms.squeeze(1).add_(projected[t]),
+                recurrent=state_products[:, A:],
+                state=states[t],
+                U=prepared_U,
+            )
+
+        contexts = torch.bmm(alpha.transpose(0, 1), annotations).transpose(0, 1)  # (T, B, C)
         ctx.save_for_backward(
-            states, gates, candidates, queries, contexts, weights, annotations, shares, keys,
-            from_state, v_a, U, C,
+            states, gates, candidates, queries, contexts, alpha, annotations, annotation_terms, keys,
+            W_state, v_a, U, C_all,
         )  # fmt: skip
-        ctx.mark_non_differentiable(weights)
-        return states, contexts, weights
+        ctx.mark_non_differentiable(alpha)
+        return states, contexts, alpha
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients in the order of the arguments; backend and padding have none."""
-        backend, (grad_states, grad_contexts, _) = ctx.backend, grads
+        backend = ctx.backend
         (
-            states, gates, candidates, queries, contexts, weights, annotations, shares, keys,
-            from_state, v_a, U, C,
+            states, gates, candidates, queries, contexts, alpha, annotations, annotation_terms, keys,
+            W_state, v_a, U, C_all,
         ) = ctx.saved_tensors  # fmt: skip
-        steps, batch, hidden = candidates.shape
-        units = keys.shape[2]
-        grad_projected = gates.new_empty(steps, batch, 3 * hidden)
-        grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
-        grad_energies = torch.empty_like(weights)
-        squares, grad_v = torch.zeros_like(keys), keys.new_zeros(batch, units)
-        grad_states = grad_states.contiguous()
-        state_back, candidate_back = backend.prepare_weight(from_state.t()), backend.prepare_weight(U.t())
+        T, B, N = candidates.shape
+        A = keys.shape[2]
+        grad_states, grad_contexts = grads[0].contiguous(), grads[1]
+        grad_projected = gates.new_empty(T, B, 3 * N)
+        grad_state_products = gates.new_empty(T, B, A + 2 * N)
+        grad_energies = torch.empty_like(alpha)
+        sums = AlignmentSums(torch.zeros_like(keys), keys.new_zeros(B, A))
+        transposed_W_state, transposed_U = backend.prepare_weight(W_state.t()), backend.prepare_weight(U.t())
 
         # dL/d alpha_ij by way of the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
-        known = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
+        grad_alpha = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
 
-        grad = grad_states[steps]
-        for t in reversed(range(steps)):
-            before = gated_step_backward(
-                backend, grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
+        # from the last step to the first: dL/ds_{t-1} by way of step t, then that of s_{t-1} itself
+        grad = grad_states[T]
+        for t in reversed(range(T)):
+            grad_before = backward_gru_step(
+                backend,
+                grad,
+                gates=gates[t],
+                candidate=candidates[t],
+                state=states[t],
+                transposed_U=transposed_U,
+                grad_projected=grad_projected[t],
             )
-            attend_backward(
-                weights[t], shares, grad_projected[t], known[t], keys, queries[t], v_a, grad_energies[t],
-                grad_products[t, :, :units], squares, grad_v, backend.by_sigmoid, fuse=backend.fuse,
-            )  # fmt: skip
-            grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
-            backend.add_product(before, grad_products[t], state_back)
-            grad = before.add_(grad_states[t])
+            backward_attend(
+                alpha=alpha[t],
+                values=annotation_terms,
+                grad_sum=grad_projected[t],
+                grad_alpha=grad_alpha[t],
+                keys=keys,
+                query=queries[t],
+                v_a=v_a,
+                grad_energy=grad_energies[t],
+                grad_query=grad_state_products[t, :, :A],
+                sum_squares=sums.squares,
+                sum_activations=sums.activations,
+                fast_tanh=backend.fast_tanh,
+                fuse=backend.fuse,
+            )
+            grad_state_products[t, :, A:] = grad_projected[t, :, : 2 * N]
+            backend.add_product(grad_before, grad_state_products[t], transposed_W_state)
+            grad = grad_before.add_(grad_states[t])
 
-        # every weight's gradient is one product over all steps
-        past, flat = states[:-1].view(-1, hidden), grad_projected.flatten(0, 1)
-        grad_W_a = backend.product(past.t(), grad_products.flatten(0, 1)[:, :units])
-        grad_U_gates, grad_U = recurrent_gradients(backend, past, gates.view(-1, 2 * hidden), flat)
-        grad_C = backend.product(contexts.flatten(0, 1).t(), flat)
-        grad_keys, grad_v = keys_backward(
-            grad_energies, queries, keys, v_a, squares, grad_v, fuse=backend.fuse
+        # every weight's gradient is one product over all steps and sentences: (T * B, ...)
+        states_before, flat_grad = states[:-1].view(-1, N), grad_projected.flatten(0, 1)
+        grad_W_a = backend.product(states_before.t(), grad_state_products.flatten(0, 1)[:, :A])
+        grad_U_gates, grad_U = recurrent_gradients(backend, states_before, gates.view(-1, 2 * N), flat_grad)
+        grad_C_all = backend.product(contexts.flatten(0, 1).t(), flat_grad)
+        grad_keys, grad_v_a = backward_keys(
+            grad_energies=grad_energies,
+            queries=queries,
+            keys=keys,
+            v_a=v_a,
+            sum_squares=sums.squares,
+            sum_activations=sums.activations,
+            fuse=backend.fuse,
         )
 
         # dL/dc_i by way of the unit and of the output layer, and d c_i / d h_j = alpha_ij
-        grad_contexts = backend.product(flat, C.t()).view_as(contexts) + grad_contexts
-        grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
+        grad_contexts = backend.product(flat_grad, C_all.t()).view_as(contexts) + grad_contexts
+        grad_annotations = torch.bmm(alpha.permute(1, 2, 0), grad_contexts.transpose(0, 1))
         return (
-            None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v,
-            grad_U_gates, grad_U, grad_C,
+            None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v_a,
+            grad_U_gates, grad_U, grad_C_all,
         )  # fmt: skip
 
 
 def attend_fused(
-    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
+    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
     """Do what `attend` does for one query a sentence, in expressions of which a compiler makes two kernels."""
     assert queries.shape[1] == 1
-    energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
+    energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)  # (B, 1, S)
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
     return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
 
 
 @fusible(fused=attend_fused, keys=1, padding=1, values=1)
 def attend(
-    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
+    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
-    """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for queries W_a s_{i-1} (B, K, A), Eqs. 5 and 6.
+    """Return alpha_i, (B, K, S), and sum_j alpha_ij values_j, (B, K, X): Eqs. 5 and 6.
 
-    `keys` (B, S, A) are U_a h_j, and `values` (B, S, X) what is summed: a linear function of the annotations.
-    In training, a sentence has one query. In a search, all hypotheses of a sentence share its keys.
+    Args:
+        queries: W_a s_{i-1}, (B, K, A). In training, K is 1; in a search, the hypotheses of a sentence share its keys.
+        keys: U_a h_j, (B, S, A).
+        padding: True where the source is padding, (B, S).
+        values: what is summed, a linear function of the annotations, (B, S, X).
+        fast_tanh: see `Backend.fast_tanh`.
     """
-    energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
-    for rows, some, activation in activations(keys, queries, by_sigmoid):
-        energy[rows, some] = activation @ v_a
+    energy = queries.new_empty(*queries.shape[:2], keys.shape[1])  # (B, K, S)
+    for block in iterate_activations(keys, queries, fast_tanh):
+        energy[block.sentences, block.hypotheses] = block.activations @ v_a
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
     return alpha, torch.bmm(alpha, values)
 
 
-def activations(keys: Tensor, queries: Tensor, by_sigmoid: bool) -> Iterator[tuple[slice, slice, Tensor]]:
-    """Yield tanh(W_a s + U_a h_j), (b, k, S, A), of some sentences and some of their queries, for `attend`'s arguments.
+class ActivationBlock(NamedTuple):
+    """tanh(W_a s + U_a h_j), (b, k, S, A), of b sentences and k of their hypotheses."""
 
-    Each group reuses the memory of the group before.
+    sentences: slice
+    hypotheses: slice
+    activations: Tensor
+
+
+def iterate_activations(keys: Tensor, queries: Tensor, fast_tanh: bool) -> Iterator[ActivationBlock]:
+    """Yield the activations of the alignment model block by block; see `attend` for the arguments.
+
+    Each block reuses the memory of the block before.
     """
-    batch, hypotheses, units = queries.shape
-    at_once = ACTIVATIONS_PER_BLOCK[keys.device.type]
-    if hypotheses > 1 and keys.device.type == "cpu":
-        at_once *= IN_SEARCH
-    size = max(1, at_once // (keys.shape[1] * units))
-    sentences, each = min(batch, max(1, size // hypotheses)), min(size, hypotheses)
-    buffer = keys.new_empty(sentences, each, keys.shape[1], units)
-    for first in range(0, batch, sentences):
-        rows = slice(first, min(first + sentences, batch))
-        for place in range(0, hypotheses, each):
-            some = slice(place, min(place + each, hypotheses))
-            activation = buffer[: rows.stop - first, : some.stop - place]
-            torch.add(keys[rows].unsqueeze(1), queries[rows, some].unsqueeze(2), out=activation)
-            yield rows, some, tanh_(activation, by_sigmoid)
+    B, K, A = queries.shape
+    S = keys.shape[1]
+
+    # as many sentences with all their hypotheses as fit, or else one sentence with some of them
+    limit = ACTIVATIONS_PER_BLOCK[keys.device.type]
+    if K > 1 and keys.device.type == "cpu":
+        limit *= SEARCH_FACTOR
+    hypotheses_limit = max(1, limit // (S * A))
+    block_sentences = min(B, max(1, hypotheses_limit // K))
+    block_hypotheses = min(hypotheses_limit, K)
+
+    buffer = keys.new_empty(block_sentences, block_hypotheses, S, A)
+    for sentence in range(0, B, block_sentences):
+        sentences = slice(sentence, min(sentence + block_sentences, B))
+        for hypothesis in range(0, K, block_hypotheses):
+            hypotheses = slice(hypothesis, min(hypothesis + block_hypotheses, K))
+            activations = buffer[: sentences.stop - sentence, : hypotheses.stop - hypothesis]
+            torch.add(
+                keys[sentences].unsqueeze(1), queries[sentences, hypotheses].unsqueeze(2), out=activations
+            )
+            yield ActivationBlock(sentences, hypotheses, tanh_(activations, fast_tanh))
 
 
-def attend_backward_fused(
-    weights: Tensor, values: Tensor, grad_sum: Tensor, known: Tensor, keys: Tensor, query: Tensor,
-    v_a: Tensor, grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
+class AlignmentSums(NamedTuple):
+    """Sums over all steps for the gradients of keys and v_a, with g = dL/de_ij and a = tanh(q_i + k_j).
+
+    squares: sum_i g a^2, (B, S, A). activations: sum_ij g a, (B, A). Compiled steps leave both 0.
+    """
+
+    squares: Tensor
+    activations: Tensor
+
+
+def backward_attend_fused(
+    alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
+    grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
 ) -> None:  # fmt: skip
-    """Do what `attend_backward` does, but for the sums, which `keys_backward_fused` computes at once.
+    """Do what `backward_attend` does, but for the sums, which `backward_keys_fused` computes at once.
 
     To read and write the sums at each step would take a GPU longer than to compute the activations once more.
     """
-    grad_weights = known + (values * grad_sum.unsqueeze(1)).sum(dim=2)
-    grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
-    grad_energy.copy_(grads)
+    # through the weighted sum and the softmax, (B, S)
+    total_grad_alpha = grad_alpha + (values * grad_sum.unsqueeze(1)).sum(dim=2)
+    g = alpha * (total_grad_alpha - (alpha * total_grad_alpha).sum(dim=1, keepdim=True))
+    grad_energy.copy_(g)
+
+    # through tanh, (B, S, A)
     activation = torch.tanh(keys + query.unsqueeze(1))
     slope = 1 - activation * activation
-    grad_query.copy_((grads.unsqueeze(2) * slope).sum(dim=1) * v_a)
+    grad_query.copy_((g.unsqueeze(2) * slope).sum(dim=1) * v_a)
 
 
-@fusible(fused=attend_backward_fused, weights=1, values=1, known=1, keys=1, grad_energy=1, squares=1)
-def attend_backward(
-    weights: Tensor, values: Tensor, grad_sum: Tensor, known: Tensor, keys: Tensor, query: Tensor,
-    v_a: Tensor, grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
+@fusible(fused=backward_attend_fused, alpha=1, values=1, grad_alpha=1, keys=1, grad_energy=1, sum_squares=1)
+def backward_attend(
+    alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
+    grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
 ) -> None:  # fmt: skip
-    """Go back through one step of `attend`: fill dL/de_i (B, S) and dL/dq_i (B, A), and add to two sums over the steps.
+    """Go back through one step of `attend`: fill dL/de_i and dL/dq_i, and add to two sums over the steps.
 
     With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i is v_a * sum_j g (1 - a^2).
 
     Args:
-        weights, query: alpha_i (B, S) and q_i (B, A).
+        alpha, query: alpha_i (B, S) and q_i (B, A).
         values, keys, v_a: see `attend`.
-        grad_sum: the gradient of the sum of values, (B, X).
-        known: the other part of dL/d alpha_i, (B, S).
-        squares, grad_v: the sums over all steps of g a^2 (B, S, A), and of g a over positions (B, A).
+        grad_sum: the gradient of the weighted sum of values, (B, X).
+        grad_alpha: the gradient of alpha_i by other ways than this sum, (B, S).
+        grad_energy, grad_query: to be filled with dL/de_i (B, S) and dL/dq_i (B, A).
+        sum_squares, sum_activations: see `AlignmentSums`.
+        fast_tanh: see `Backend.fast_tanh`.
     """
-    grad_weights = torch.baddbmm(known.unsqueeze(2), values, grad_sum.unsqueeze(2)).squeeze(2)
-    # that of the softmax, which is 0 on padding, whose weight is 0
-    grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
-    grad_energy.copy_(grads)
-    of_squares = torch.empty_like(query)
-    for rows, _, found in activations(keys, query.unsqueeze(1), by_sigmoid):
-        activation = found.squeeze(1)
-        some = grads[rows]
-        grad_v[0].addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
+    # through the weighted sum and the softmax, (B, S); g is 0 on padding, where alpha is 0
+    total_grad_alpha = torch.baddbmm(grad_alpha.unsqueeze(2), values, grad_sum.unsqueeze(2)).squeeze(2)
+    g = alpha * (total_grad_alpha - (alpha * total_grad_alpha).sum(dim=1, keepdim=True))
+    grad_energy.copy_(g)
+
+    # through tanh, a block of sentences at a time
+    step_squares = torch.empty_like(query)  # sum_j g a^2, (B, A)
+    for block in iterate_activations(keys, query.unsqueeze(1), fast_tanh):
+        activation, block_g = block.activations.squeeze(1), g[block.sentences]  # (b, S, A), (b, S)
+        sum_activations[0].addmv_(activation.flatten(0, 1).t(), block_g.reshape(-1))
         square = activation.mul_(activation)
-        of_squares[rows] = torch.bmm(some.unsqueeze(1), square).squeeze(1)
-        squares[rows].addcmul_(square, some.unsqueeze(2))
-    grad_query.copy_((grads.sum(dim=1, keepdim=True) - of_squares) * v_a)
+        step_squares[block.sentences] = torch.bmm(block_g.unsqueeze(1), square).squeeze(1)
+        sum_squares[block.sentences].addcmul_(square, block_g.unsqueeze(2))
+    grad_query.copy_((g.sum(dim=1, keepdim=True) - step_squares) * v_a)
 
 
-def keys_backward_fused(
-    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, squares: Tensor, grad_v: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Do what `keys_backward` does, from the activations of all steps instead of sums that the steps have made."""
+def backward_keys_fused(
+    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Do what `backward_keys` does, from the activations of all steps instead of sums that the steps have made."""
     activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), which exists in registers only
-    grads = grad_energies.unsqueeze(3)
+    g = grad_energies.unsqueeze(3)
     slope = 1 - activation * activation
-    return v_a * (grads * slope).sum(dim=0), (grads * activation).sum(dim=0).sum(dim=(0, 1))
+    return v_a * (g * slope).sum(dim=0), (g * activation).sum(dim=0).sum(dim=(0, 1))
 
 
-@fusible(fused=keys_backward_fused, grad_energies=(0, 2), queries=0, keys=1, squares=1)
-def keys_backward(
-    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, squares: Tensor, grad_v: Tensor
-) -> tuple[Tensor, Tensor]:
+@fusible(fused=backward_keys_fused, grad_energies=(0, 2), queries=0, keys=1, sum_squares=1)
+def backward_keys(
+    grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the gradients of the keys (B, S, A), v_a * sum_i g (1 - a^2), and of v_a (A,), sum_ij g a.
 
     Args:
         grad_energies, queries: g of all steps, (T, B, S), and q_i, (T, B, A).
         keys, v_a: see `attend`.
-        squares, grad_v: what the steps of `attend_backward` have summed up.
+        sum_squares, sum_activations: what the steps of `backward_attend` have summed up, see `AlignmentSums`.
     """
-    sums = grad_energies.sum(dim=0).unsqueeze(2)
-    return torch.sub(sums, squares, out=squares).mul_(v_a), grad_v.sum(dim=0)
+    g_sum = grad_energies.sum(dim=0).unsqueeze(2)  # (B, S, 1)
+    return torch.sub(g_sum, sum_squares, out=sum_squares).mul_(v_a), sum_activations.sum(dim=0)

@@ -1,8 +1,6 @@
-"""The parts that the models of all types share: encoder, decoder, embeddings and output layer.
+"""What the models of all types share: the interface of encoder and decoder, embeddings, and the training cost.
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
-P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
-first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
+The letters of dimensions are those of `nmt.model`.
 """
 
 from __future__ import annotations
@@ -15,24 +13,24 @@ from typing import Any, NamedTuple, Protocol, Self
 import torch
 from torch import Generator, Tensor, nn
 
-from nmt.backend.products import Module
+from nmt.backend.products import BackendModule
 from nmt.data.batches import Batch, word_mask
 from nmt.model.loss import summed_nll
 from nmt.model.output_layer import Candidates, OutputLayer
 from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
 
-Inputs = tuple[Tensor, ...]
-"""Inputs of the output layer at each position: state, previous word and context, or others, by model type."""
+OutputInputs = tuple[Tensor, ...]
+"""Inputs of the output layer at each position: state, previous word and context, or what the model type has instead."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """B source sentences as encoded by a model. The fields of a subclass are tensors (B, ...); the last may be None."""
+    """B source sentences as encoded by a model. Every field of a subclass is a tensor (B, ...) or None."""
 
     @property
     def tensor(self) -> Tensor:
-        """The first field."""
+        """The first field, whose device and dtype are those of all."""
         first_field: Tensor = next(iter(vars(self).values()))
         return first_field
 
@@ -41,7 +39,8 @@ class Encoded:
 
     def select(self, rows: Tensor) -> Self:
         """Return the sentences at `rows`."""
-        return replace(self, **{name: part[rows] for name, part in vars(self).items() if part is not None})
+        selected_fields = {name: field[rows] for name, field in vars(self).items() if field is not None}
+        return replace(self, **selected_fields)
 
 
 class Prediction(NamedTuple):
@@ -74,14 +73,14 @@ class DecoderState(Protocol):
 class Embedding(nn.Module):
     """The embedding matrix E (V, M), with a bias after the look-up if the model type has one, as in the authors' code.
 
-    On a processor, the gradient of E is sparse: it holds only the rows that were looked up, so words that a batch lacks
-    cost nothing. On a GPU it is dense, since the host would wait to know the rows.
+    On a CPU, the gradient of E is sparse: it holds only the rows that were looked up, so words that a batch lacks cost
+    nothing. On a GPU it is dense, since the CPU would have to wait for the GPU to know the rows.
     """
 
-    def __init__(self, vocabulary: int, size: int, bias: bool) -> None:
+    def __init__(self, vocabulary_size: int, embedding_size: int, has_bias: bool) -> None:
         super().__init__()
-        self.E = create_weight(vocabulary, size)
-        self.b = nn.Parameter(torch.empty(size)) if bias else None
+        self.E = create_weight(vocabulary_size, embedding_size)
+        self.b = create_weight(embedding_size) if has_bias else None
 
     def forward(self, words: Tensor) -> Tensor:
         """Return E x for word ids of any shape: (...) -> (..., M)."""
@@ -89,10 +88,10 @@ class Embedding(nn.Module):
         return embedded if self.b is None else embedded + self.b
 
 
-class EncoderDecoder(Module, ABC):
+class EncoderDecoder(BackendModule, ABC):
     """A model of any type. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
 
-    A model type adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
+    A subclass adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
     """
 
     readout: OutputLayer
@@ -103,11 +102,11 @@ class EncoderDecoder(Module, ABC):
         super().__init__()
         self.architecture = architecture
         self.target_vocabulary = target_vocabulary
-        size, unused = architecture.embedding_size, architecture.unused_ids
-        self.source_embedding = Embedding(source_vocabulary + unused, size, embedding_bias)
-        self.target_embedding = Embedding(target_vocabulary + unused, size, embedding_bias)
+        M, unused_ids = architecture.embedding_size, architecture.unused_ids
+        self.source_embedding = Embedding(source_vocabulary + unused_ids, M, embedding_bias)
+        self.target_embedding = Embedding(target_vocabulary + unused_ids, M, embedding_bias)
 
-    # What a model type says -----------------------------------------------------------------------------------------
+    # What a model type defines ---------------------------------------------------------------------------------------
 
     @abstractmethod
     def choose_initializer(self, name: str) -> Initializer:
@@ -118,11 +117,13 @@ class EncoderDecoder(Module, ABC):
         """Encode padded sources (S, B) with their lengths (B,), as input for `unroll` and `start_search`."""
 
     @abstractmethod
-    def unroll(self, encoded: Any, target: Tensor, steps: int) -> Iterator[tuple[Inputs, Tensor | None]]:
+    def unroll(
+        self, encoded: Any, target: Tensor, steps: int
+    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
         """Run the decoder over the target words (T, B), `steps` of them at a time.
 
-        Yields the inputs of the output layer before each word, (t, B, ...) each, and the attention (t, B, S), or None
-        for a model type without attention.
+        Yields the inputs of the output layer before each word, (steps, B, ...) each, and the attention (steps, B, S),
+        or None for a model type without attention.
         """
 
     @abstractmethod
@@ -130,39 +131,52 @@ class EncoderDecoder(Module, ABC):
         """Return the state of a search over encoded sentences, restricted to the candidate words if there are any."""
 
     def sentence_vectors(self, encoded: Any) -> Tensor | None:
-        """Return the fixed vector of each sentence, (B, D); None if a sentence is not encoded as one fixed vector."""
+        """Return the fixed vector of each sentence, (B, size); None if sentences are not encoded as one vector."""
         return None
 
-    # What is made of it ----------------------------------------------------------------------------------------------
+    # What follows from it --------------------------------------------------------------------------------------------
 
     def initialize(self, seed: int) -> None:
         """Draw all weights in the order of their definition. Equal seeds give equal models, but for their last digits.
 
-        Those depend on the processor: LAPACK makes the orthogonal matrices, and vector instructions the normal numbers.
+        Those depend on the CPU: LAPACK makes the orthogonal matrices, and vector instructions the normal numbers.
         """
         generator = Generator().manual_seed(seed)
         with torch.no_grad():
             for name, weight in self.named_parameters():
-                self.choose_initializer(name)(weight, generator)
+                fill = self.choose_initializer(name)
+                fill(weight, generator)
 
     def total_nll(self, batch: Batch, include_padding: bool = False) -> Tensor:
         """Return the sum of -log p over all target words and end symbols in nats, a scalar: the training cost.
 
-        With `include_padding`, padding is computed, too, and counts 0, so that the shapes of a batch alone decide what
-        is computed, as in a CUDA graph. Cost and gradients only differ in their last digits.
+        With `include_padding`, padding is computed, too, and counts 0. So the shapes of a batch alone decide what is
+        computed, as a CUDA graph needs it. Cost and gradients only differ in their last digits.
         """
-        encoded, target, readout = self.encode(batch.source, batch.source_lengths), batch.target, self.readout
-        ((inputs, _),) = self.unroll(encoded, target, len(target))
+        # the decoder's values at all steps: (T, B, ...) each
+        encoded = self.encode(batch.source, batch.source_lengths)
+        decoder_values, _ = next(self.unroll(encoded, batch.target, len(batch.target)))
+
+        # the positions that count: all, with a mask, or only those without padding
+        positions, mask = None, None
         if include_padding:
-            mask = word_mask(batch.target_lengths, len(target)).flatten().to(readout.W_o.dtype)
-            features, words = readout.features(*(part.flatten(0, 1) for part in inputs)), target.flatten()
-            return summed_nll(self.backend, features, readout.W_o, readout.b_o, words, mask)
-        positions = batch.positions
-        features = readout.features(*(select_positions(positions, part) for part in inputs))
-        return summed_nll(self.backend, features, readout.W_o, readout.b_o, target.flatten()[positions])
+            mask = word_mask(batch.target_lengths, len(batch.target)).flatten().to(self.readout.W_o.dtype)
+        else:
+            positions = batch.positions
+
+        # the cost at these positions
+        inputs = [select_positions(positions, values) for values in decoder_values]  # (P, ...) each
+        features = self.readout.compute_features(*inputs)  # (P, F)
+        words = select_positions(positions, batch.target)  # (P,)
+        return summed_nll(self.backend, features, self.readout.W_o, self.readout.b_o, words, mask)
 
 
-def select_positions(positions: Tensor, values: Tensor) -> Tensor:
-    """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; no copy if P = T * B."""
-    flat = values.flatten(0, 1)
-    return flat if len(positions) == len(flat) else flat[positions]
+def select_positions(positions: Tensor | None, values: Tensor) -> Tensor:
+    """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; None for all.
+
+    If these are all positions, nothing is copied.
+    """
+    flat_values = values.flatten(0, 1)
+    if positions is None or len(positions) == len(flat_values):
+        return flat_values
+    return flat_values[positions]

@@ -1,8 +1,6 @@
 """The paper's decoder, a gated unit with a context and a deep output, and the model around it (App. A.1.1 and A.2.2).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
-N hidden units, M embedding size, C context size (N for RNNencdec and grConv, 2N for RNNsearch), L maxout units,
-V vocabulary size.
+The letters of dimensions are those of `nmt.model`.
 """
 
 from __future__ import annotations
@@ -15,21 +13,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.products import Module
-from nmt.model.encoder_decoder import (
-    DecoderState,
-    Encoded,
-    EncoderDecoder,
-    Inputs,
-    Prediction,
-)
-from nmt.model.gru import GRUCell, gated_step, scan
-from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities, maxout
+from nmt.backend.products import BackendModule
+from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, OutputInputs, Prediction
+from nmt.model.gru import GRUCell, GRUStep, scan, write_gru_step
+from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
 from nmt.settings.model_types import GatedDecoderArchitecture
 
-RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
-ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
+RECURRENT_NAMES = re.compile(r"\.(U|U_z|U_r)$")
+ZERO_NAMES = re.compile(r"\.(v_a|b|b_\w+)$")
 
 
 @dataclass(frozen=True)
@@ -48,27 +40,25 @@ class Annotations(Encoded):
     keys: Tensor | None = None
 
     @classmethod
-    def single(cls, vector: Tensor) -> Annotations:
+    def from_vector(cls, vector: Tensor) -> Annotations:
         """Return annotations with one vector (B, C) per sentence, which is both context and summary."""
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
 
 
-class GatedDecoder(Module, ABC):
+class GatedDecoder(BackendModule, ABC):
     """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s).
 
     A subclass defines the context.
     """
 
-    def __init__(self, architecture: GatedDecoderArchitecture, context: int) -> None:
-        """Take the sizes: `context` is that of c_i."""
+    def __init__(self, architecture: GatedDecoderArchitecture, context_size: int) -> None:
         super().__init__()
-        hidden = architecture.hidden_units
-        self.W_s = create_weight(hidden, hidden)
-        self.b_s = nn.Parameter(torch.empty(hidden))
-        self.unit = GRUCell(architecture.embedding_size, hidden, context)
+        N = architecture.hidden_units
+        self.W_s, self.b_s = create_weight(N, N), create_weight(N)
+        self.unit = GRUCell(architecture.embedding_size, N, context_size)
 
-    def prepare(self, encoded: Annotations) -> Annotations:
-        """Add values that are computed once per sentence."""
+    def add_keys(self, encoded: Annotations) -> Annotations:
+        """Add what is computed once per sentence, and needs weights of the decoder."""
         return encoded
 
     def start(self, encoded: Annotations) -> Tensor:
@@ -79,21 +69,24 @@ class GatedDecoder(Module, ABC):
     def scan(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return states (T+1, B, N) from `start` on, contexts (T, B, C) and weights (T, B, S) for E y (T, B, M)."""
+        """Run the recurrence over words E y (T, B, M) from the state `start` (B, N).
+
+        Returns:
+            States from `start` on (T+1, B, N), contexts (T, B, C), and the attention (T, B, S) or None.
+        """
 
     @abstractmethod
-    def context_share(
-        self, state: Tensor, encoded: Annotations, shares: Tensor
+    def compute_context_terms(
+        self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
     ) -> tuple[Tensor | None, Tensor]:
-        """Return the weights alpha_i and a linear function of c_i, for states (B, K, N).
+        """Return the attention alpha_i (B, K, S), or None, and a linear function of c_i (B, K, X).
 
-        The function's values on h_j are `shares`, (B, S, X); on c_i it is (B, K, X). The weights are (B, K, S), or None
-        without attention.
+        `state` is (B, K, N). `annotation_terms` are the values of the linear function on h_j, (B, S, X).
         """
 
 
 class FixedContextDecoder(GatedDecoder):
-    """The decoder of RNNencdec. The same vector is c_i at every step, in the candidate, both gates and the readout.
+    """The decoder of RNNencdec: the same vector is c_i at every step, in candidate, both gates and the output layer.
 
     The paper does not define s_0. It is a layer on the same vector, as in the authors' code.
     """
@@ -102,15 +95,18 @@ class FixedContextDecoder(GatedDecoder):
         super().__init__(architecture, architecture.hidden_units)
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
-        """See `GatedDecoder.scan`; there are no weights."""
-        context = encoded.annotations[:, 0]
-        projected = self.unit.project(embedded) + self.backend.product(context, self.unit.context_weights())
+        """See `GatedDecoder.scan`; there is no attention."""
+        context = encoded.annotations[:, 0]  # (B, C)
+        context_terms = self.backend.product(context, self.unit.context_weights())  # (B, 3N)
+        projected = self.unit.project(embedded) + context_terms  # (T, B, 3N)
         states = scan([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
         return states, context.expand(len(embedded), -1, -1), None
 
-    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> tuple[None, Tensor]:
-        """See `GatedDecoder.context_share`; it is the same for all hypotheses of a sentence."""
-        return None, shares.expand(-1, state.shape[1], -1)
+    def compute_context_terms(
+        self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
+    ) -> tuple[None, Tensor]:
+        """See `GatedDecoder.compute_context_terms`; they are the same for all hypotheses of a sentence."""
+        return None, annotation_terms.expand(-1, state.shape[1], -1)
 
 
 class GatedEncoderDecoder(EncoderDecoder):
@@ -139,15 +135,15 @@ class GatedEncoderDecoder(EncoderDecoder):
         """Return the initializer of App. B.1.
 
         Recurrent U, U_z, U_r are random orthogonal. v_a and all biases are 0. All other weights are drawn from
-        N(0, 0.01^2), with the deviation as a setting. ModelTypes with other kinds of weights override this method.
+        N(0, 0.01^2), with the deviation as a setting. Model types with other kinds of weights extend this method.
         """
-        if RECURRENT.search(name):
+        if RECURRENT_NAMES.search(name):
             return orthogonal()
-        return zero if ZERO.search(name) else normal(self.architecture.init_std)
+        return zero if ZERO_NAMES.search(name) else normal(self.architecture.init_std)
 
     def encode(self, source: Tensor, lengths: Tensor) -> Annotations:
         """See `EncoderDecoder.encode`."""
-        return self.decoder.prepare(self.encoder(self.source_embedding(source), lengths))
+        return self.decoder.add_keys(self.encoder(self.source_embedding(source), lengths))
 
     def sentence_vectors(self, encoded: Annotations) -> Tensor | None:
         """See `EncoderDecoder.sentence_vectors`; the vector is the fixed context."""
@@ -155,19 +151,22 @@ class GatedEncoderDecoder(EncoderDecoder):
 
     def unroll(
         self, encoded: Annotations, target: Tensor, steps: int
-    ) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """See `EncoderDecoder.unroll`; yields states (t, B, N), previous words (t, B, M) and contexts (t, B, C)."""
+    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
+        """See `EncoderDecoder.unroll`; the inputs are states (.., N), previous words (.., M) and contexts (.., C)."""
+        # y_i and y_{i-1} of each step, (T, B, M)
         embedded = self.target_embedding(target)
-        previous = torch.cat([embedded.new_zeros(embedded[:1].shape), embedded[:-1]])
+        no_word = embedded.new_zeros(embedded[:1].shape)
+        previous = torch.cat([no_word, embedded[:-1]])
         order = self.architecture.step_order
-        fed = embedded if order == "groundhog" else previous
-        start = self.decoder.start(encoded)
-        for first in range(0, len(target), steps):
-            some = slice(first, first + steps)
-            states, contexts, weights = self.decoder.scan(encoded, fed[some], start)
-            read = states[1:] if order == "section3" else states[:-1]
-            yield (read, previous[some], contexts), weights
-            start = states[-1]
+        unit_inputs = embedded if order == "groundhog" else previous
+
+        state = self.decoder.start(encoded)
+        for step in range(0, len(target), steps):
+            block = slice(step, step + steps)
+            states, contexts, attention = self.decoder.scan(encoded, unit_inputs[block], state)
+            output_states = states[1:] if order == "section3" else states[:-1]
+            yield (output_states, previous[block], contexts), attention
+            state = states[-1]
 
     def start_search(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
         """See `EncoderDecoder.start_search`."""
@@ -178,7 +177,7 @@ class GatedDecoderState:
     """The `DecoderState` of a gated decoder, with one state per hypothesis.
 
     Values that do not change from step to step are computed once per search: concatenated weights, and the terms of
-    gates, candidate and readout that depend on the context. For c_i = sum_j alpha_ij h_j these terms are sums, too:
+    gates, candidate and output layer that depend on the context. For c_i = sum_j alpha_ij h_j these terms are sums:
     [C_z C_r C C_o] c_i = sum_j alpha_ij ([C_z C_r C C_o] h_j). So the products are computed once per source word
     instead of once per hypothesis and step.
     """
@@ -186,34 +185,56 @@ class GatedDecoderState:
     def __init__(
         self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
     ) -> None:
-        unit, readout = model.decoder.unit, model.readout
+        unit, output_layer = model.decoder.unit, model.readout
         self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()
         self.order = model.architecture.step_order
-        self.from_word, self.bias = unit.input_factor(), unit.input_bias()
-        self.to_gates = unit.prepared_weight("gates", unit.gate_weights)
-        self.to_candidate = unit.prepared_weight("candidate", lambda: unit.U)
-        self.to_readout = readout.prepared_weight("search", lambda: torch.cat([readout.U_o, readout.V_o]))
-        self.words = WordProbabilities(readout, model.target_vocabulary, candidates)
-        self.recurrent = 3 * unit.hidden
-        to_shares = model.prepared_weight(
-            "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1)
+
+        # weights: (M, 3N), (3N,), (N, 2N), (N, N), (N + M, 2L), (F, V)
+        self.W, self.bias = unit.prepare_once("input", unit.input_weights), unit.input_bias()
+        self.U_gates = unit.prepare_once("gates", unit.gate_weights)
+        self.U = unit.prepare_once("candidate", lambda: unit.U)
+        self.UV_o = output_layer.prepare_once(
+            "search", lambda: torch.cat([output_layer.U_o, output_layer.V_o])
         )
-        self.shares = self.backend.product(encoded.annotations, to_shares)
+        self.word_probabilities = WordProbabilities(output_layer, model.target_vocabulary, candidates)
+
+        # [C_z C_r C C_o] h_j, (B, S, 3N + 2L)
+        context_weights = model.prepare_once(
+            "context", lambda: torch.cat([unit.context_weights(), output_layer.C_o], dim=1)
+        )
+        self.annotation_terms = self.backend.product(encoded.annotations, context_weights)
+
+        # s_0 and the word before the first, of one hypothesis per sentence: (B, 1, N), (B, 1, M)
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
-        attention, share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
-        before = self.state
-        self.share = share[..., : self.recurrent]
+        # [C_z C_r C] c_i (B, K, 3N), C_o c_i (B, K, 2L)
+        N = self.state.shape[2]
+        attention, context_terms = self.model.decoder.compute_context_terms(
+            self.state, self.encoded, self.annotation_terms
+        )
+        self.unit_terms, output_terms = context_terms[..., : 3 * N], context_terms[..., 3 * N :]
+
+        # the state that the output layer reads: s_i for section3, else s_{i-1}
+        output_state = self.state
         if self.order != "groundhog":
-            self.state = self._updated(before, self.previous, self.share)
-        read = self.state if self.order == "section3" else before
-        parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
+            self.state = self._next_state(self.state, self.previous, self.unit_terms)
+        if self.order == "section3":
+            output_state = self.state
+
+        # the inputs of the output layer, of all hypotheses or the active ones: (R, N), (R, M), (R, 2L)
+        inputs = [values.flatten(0, 1) for values in (output_state, self.previous, output_terms)]
         if active_rows is not None:
-            parts = [part[active_rows] for part in parts]
-        log_probs = self.words.of(self._features(*parts), self.state.shape[1], active_rows)
+            inputs = [values[active_rows] for values in inputs]
+        state, previous, terms = inputs
+
+        # their features (R, F), then log p (R, V)
+        readout = self.model.readout
+        pre_activations = self.backend.affine(torch.cat([state, previous], dim=1), self.UV_o, readout.b_t)
+        features = readout.apply_maxout(pre_activations.add_(terms))
+        log_probs = self.word_probabilities.compute_log_probs(features, self.state.shape[1], active_rows)
         return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
@@ -221,29 +242,30 @@ class GatedDecoderState:
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self.previous, self.state = self.model.target_embedding(words), self.state[rows, parents]
         if self.order == "groundhog":
-            self.state = self._updated(self.state, self.previous, self.share[rows, parents])
+            self.state = self._next_state(self.state, self.previous, self.unit_terms[rows, parents])
 
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
-        self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
+        self.encoded, self.annotation_terms = self.encoded.select(rows), self.annotation_terms[rows]
         self.state, self.previous = self.state[rows], self.previous[rows]
-        self.words.select_sentences(rows)
+        self.word_probabilities.select_sentences(rows)
 
-    def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
-        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N)."""
-        flat = state.flatten(0, 1)
-        given = self.backend.affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(
-            share.flatten(0, 1)
+    def _next_state(self, state: Tensor, embedded: Tensor, unit_terms: Tensor) -> Tensor:
+        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N), from (B, K, N), E y (B, K, M) and [C_z C_r C] c_i (B, K, 3N)."""
+        flat_state = state.flatten(0, 1)
+        projected = self.backend.affine(embedded.flatten(0, 1), self.W, self.bias)
+        recurrent = self.backend.product(flat_state, self.U_gates)
+        step = GRUStep(
+            gates=torch.empty_like(recurrent),
+            candidate=torch.empty_like(flat_state),
+            state=torch.empty_like(flat_state),
         )
-        recurrent, after = self.backend.product(flat, self.to_gates), torch.empty_like(flat)
-        out = torch.empty_like(recurrent), torch.empty_like(flat), after
-        gated_step(self.backend, given, recurrent, flat, self.to_candidate, None, out)
-        return after.view_as(state)
-
-    def _features(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
-        """Return the readout's features (R, D) of s (R, N), E y (R, M) and C_o c (R, 2L)."""
-        readout = self.model.readout
-        inputs = torch.cat([state, previous], dim=1)
-        return readout.compressed(
-            maxout(self.backend.affine(inputs, self.to_readout, readout.b_t).add_(share))
+        write_gru_step(
+            self.backend,
+            step,
+            projected=projected.add_(unit_terms.flatten(0, 1)),
+            recurrent=recurrent,
+            state=flat_state,
+            U=self.U,
         )
+        return step.state.view_as(state)

@@ -1,7 +1,4 @@
-"""The training cost: -log p of the target words, and its gradient in the same pass.
-
-Shapes: P positions, D features, V vocabulary size.
-"""
+"""The training cost: -log p of the target words in nats, and its gradient in the same pass."""
 
 from __future__ import annotations
 
@@ -16,94 +13,114 @@ from nmt.backend.products import Backend
 POSITIONS_PER_BLOCK = 600
 """Positions whose logits are in memory at once."""
 LOGITS_PER_BLOCK = 1 << 20
-"""Logits that a CPU processes at once, few enough to stay in its cache from one pass to the next."""
+"""Logits that a CPU processes at once: few enough to stay in its cache from one pass to the next."""
+
+
+def summed_nll(
+    backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """Return the sum of -log p(word) over all positions, a scalar; see `SummedNLL.forward` for the arguments."""
+    total: Tensor = SummedNLL.apply(backend, features, W, b, words, mask)  # type: ignore[no-untyped-call]
+    return total
 
 
 class SummedNLL(torch.autograd.Function):
-    """The function -sum_p mask_p log softmax(features_p W + b)[word_p] in nats, with its gradient in the same pass.
+    """The function -sum_p mask_p log softmax(features_p W + b)[word_p], which computes its gradient in the same pass.
 
-    The logits (P, V) are by far the largest tensor of an update. Here only one chunk of them exists at a time. The
-    softmax of a chunk becomes its own gradient in place, and is added to the gradients of features and weights before
-    the next.
+    The logits (P, V) are by far the largest tensor of an update. So only one block of them exists at a time. The
+    softmax of a block becomes its own gradient in place, which is added to the gradients of features and weights before
+    the next block.
     """
 
     @staticmethod
     def forward(
         ctx: Any, backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """Compute the scalar cost from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
-        grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
+        """Return the cost, a scalar.
+
+        Args:
+            features: what the output layer reads at each position, (P, F).
+            W, b: weights (F, V) and bias (V,) of the output layer.
+            words: ids of the target words, (P,).
+            mask: 1 where a position counts, else 0, (P,); None if all count.
+        """
+        grad_features, grad_W, grad_b = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
         total = torch.zeros((), dtype=torch.float64, device=features.device)
-        ahead, back = backend.prepare_weight(W), backend.prepare_weight(W.t())
+        prepared_W, transposed_W = backend.prepare_weight(W), backend.prepare_weight(W.t())
+
         for start in range(0, len(features), POSITIONS_PER_BLOCK):
-            rows = slice(start, start + POSITIONS_PER_BLOCK)
-            row_mask = None if mask is None else mask[rows].unsqueeze(1)
-            logits = backend.product(features[rows], ahead)
-            total += logits_to_gradient_(logits, b, words[rows].unsqueeze(1), row_mask, fuse=backend.fuse)
-            grads[0][rows] = backend.product(logits, back)
-            put_product(backend, grads[1], features[rows].t(), logits, add=start > 0)
-            grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
-        ctx.save_for_backward(*grads)
+            block = slice(start, start + POSITIONS_PER_BLOCK)
+            block_mask = None if mask is None else mask[block].unsqueeze(1)
+
+            # the logits of the block, which then become their gradient: (P of the block, V)
+            logits = backend.product(features[block], prepared_W)
+            total += replace_logits_by_gradient_(
+                logits, b, words[block].unsqueeze(1), block_mask, fuse=backend.fuse
+            )
+
+            # back through features W + b
+            grad_features[block] = backend.product(logits, transposed_W)
+            write_product(backend, grad_W, features[block].t(), logits, accumulate=start > 0)
+            grad_b.addmv_(logits.t(), logits.new_ones(len(logits)))
+
+        ctx.save_for_backward(grad_features, grad_W, grad_b)
         return total.to(features.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients that `forward` stored, scaled; backend, words and mask have none."""
         (scale,) = grads
-        features, W, b = ctx.saved_tensors
-        return None, features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
+        grad_features, grad_W, grad_b = ctx.saved_tensors
+        return None, grad_features.mul_(scale), grad_W.mul_(scale), grad_b.mul_(scale), None, None
 
 
-def logits_to_gradient_fused_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
-    """Do what `logits_to_gradient_` does, with as few passes over the logits as a kernel needs."""
-    values = logits + b
-    total = values.logsumexp(dim=1, keepdim=True)
-    cost = total - values.gather(1, words)
-    chosen = torch.arange(values.shape[1], device=values.device) == words
-    error = torch.exp(values - total) - chosen.to(values.dtype)
+def replace_logits_by_gradient_fused_(
+    logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
+) -> Tensor:
+    """Do what `replace_logits_by_gradient_` does, with as few passes over the logits as a kernel needs."""
+    scores = logits + b
+    log_sum = scores.logsumexp(dim=1, keepdim=True)
+    cost = log_sum - scores.gather(1, words)
+    one_hot = torch.arange(scores.shape[1], device=scores.device) == words
+    error = torch.exp(scores - log_sum) - one_hot.to(scores.dtype)
     if mask is not None:
         cost, error = cost * mask, error * mask
     logits.copy_(error)
     return cost.sum(dtype=torch.float64)
 
 
-@fusible(fused=logits_to_gradient_fused_, logits=0, words=0, mask=0)
-def logits_to_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
-    """Turn logits without bias (P, V) into their gradient, softmax - one-hot, and return the cost.
+@fusible(fused=replace_logits_by_gradient_fused_, logits=0, words=0, mask=0)
+def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Replace logits without bias (P, V) by their gradient, softmax - one-hot, and return the cost, a scalar.
 
-    `words` and `mask` are (P, 1).
+    words, mask: (P, 1); see `SummedNLL.forward`.
     """
-    total = torch.zeros((), dtype=torch.float64, device=logits.device)
-    size = len(logits) if logits.is_cuda else max(1, LOGITS_PER_BLOCK // logits.shape[1])
-    buffer = torch.empty_like(logits[:size])
-    for start in range(0, len(logits), size):
-        part, word = logits[start : start + size], words[start : start + size]
-        log_probabilities = torch.log_softmax(part.add_(b), dim=1, out=buffer[: len(part)])
-        chosen = log_probabilities.gather(1, word)
-        torch.exp(log_probabilities, out=part)
-        # a number, not a tensor, since a GPU would sort a tensor to add it in a fixed order
-        part.scatter_(1, word, -1.0, reduce="add")
+    cost = torch.zeros((), dtype=torch.float64, device=logits.device)
+    rows_per_block = len(logits) if logits.is_cuda else max(1, LOGITS_PER_BLOCK // logits.shape[1])
+    buffer = torch.empty_like(logits[:rows_per_block])
+
+    for start in range(0, len(logits), rows_per_block):
+        block = slice(start, start + rows_per_block)
+        values, block_words = logits[block], words[block]
+        log_probs = torch.log_softmax(values.add_(b), dim=1, out=buffer[: len(values)])
+        word_log_probs = log_probs.gather(1, block_words)
+
+        # The gradient is softmax - one-hot. Add a number: a GPU would sort a tensor to add it in a fixed order.
+        torch.exp(log_probs, out=values)
+        values.scatter_(1, block_words, -1.0, reduce="add")
         if mask is not None:
-            chosen = chosen * mask[start : start + size]
-            part.mul_(mask[start : start + size])
-        total -= chosen.sum(dtype=torch.float64)
-    return total
+            word_log_probs = word_log_probs * mask[block]
+            values.mul_(mask[block])
+        cost -= word_log_probs.sum(dtype=torch.float64)
+    return cost
 
 
-def put_product(backend: Backend, sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:
-    """Set `sums` to left @ right, added to its old values with `add`; without a copy if the precision allows it."""
+def write_product(backend: Backend, out: Tensor, left: Tensor, right: Tensor, accumulate: bool) -> None:
+    """Set `out` to left @ right, or add the product to it. In 32 bits, the product needs no memory of its own."""
     left, right = backend.rounded(left), backend.rounded(right)
-    if left.dtype == sums.dtype:
-        sums.addmm_(left, right, beta=1 if add else 0)
-    elif add:
-        sums += backend.product(left, right)
+    if left.dtype == out.dtype:
+        out.addmm_(left, right, beta=int(accumulate))
+    elif accumulate:
+        out += backend.product(left, right)
     else:
-        sums.copy_(backend.product(left, right))
-
-
-def summed_nll(
-    backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None
-) -> Tensor:
-    """Return -sum_p log p(word_p) in nats over the positions with mask 1, a scalar."""
-    total: Tensor = SummedNLL.apply(backend, features, W, b, words, mask)  # type: ignore[no-untyped-call]
-    return total
+        out.copy_(backend.product(left, right))

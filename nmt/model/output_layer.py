@@ -1,11 +1,10 @@
-"""The deep output with a single maxout layer (paper, App. A.2.2; Goodfellow et al. 2013).
+"""The deep output with a layer of maxout units (paper, App. A.2.2; Goodfellow et al. 2013).
 
-Shapes: P positions (any leading shape), N hidden units, M embedding size, C context size, L maxout units, D features,
-V vocabulary size, W candidates for B sentences, R hypotheses.
+    t~_i = U_o s + V_o E y_{i-1} + C_o c_i                (2L,)
+    t_i  = [max(t~_{i,2k-1}, t~_{i,2k})]_{k=1..L}         (L,)
+    p(y_i) = softmax(W_o t_i)                             (V,)
 
-    t~_i = U_o s + V_o E y_{i-1} + C_o c_i       2L
-    t_i  = [max(t~_{i,2k-1}, t~_{i,2k})]_{k=1..L}
-    p(y_i) = softmax(W_o t_i)
+Models call their output layer `readout`, since the names of its weights in model files begin so.
 """
 
 from __future__ import annotations
@@ -17,28 +16,28 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.products import Factor, Module
+from nmt.backend.products import BackendModule, PreparedWeight
 from nmt.model.weights import create_weight
 from nmt.settings.model_types import GatedDecoderArchitecture
 
 
-class OutputLayer(Module, ABC):
+class OutputLayer(BackendModule, ABC):
     """The layer softmax(W_o x + b_o). A subclass computes the features x from the decoder's values at a position."""
 
     W_o: nn.Parameter
     b_o: nn.Parameter
 
     @abstractmethod
-    def features(self, *inputs: Tensor) -> Tensor:
-        """Return the features, which W_o multiplies, (P, D)."""
+    def compute_features(self, *inputs: Tensor) -> Tensor:
+        """Return the features that W_o multiplies, (P, F)."""
 
     def forward(self, *inputs: Tensor) -> Tensor:
-        """Return logits (P, V)."""
-        return self.backend.affine(self.features(*inputs), self.word_factor(), self.b_o)
+        """Return the logits, (P, V)."""
+        return self.backend.affine(self.compute_features(*inputs), self.prepared_W_o(), self.b_o)
 
-    def word_factor(self) -> Factor:
-        """The factor for products with W_o, (D, V)."""
-        return self.prepared_weight("words", lambda: self.W_o)
+    def prepared_W_o(self) -> PreparedWeight:
+        """Return W_o, (F, V), prepared for products."""
+        return self.prepare_once("W_o", lambda: self.W_o)
 
 
 @dataclass(frozen=True)
@@ -54,26 +53,39 @@ class Candidates:
 
 
 class WordProbabilities:
-    """Computes log p of the next word in a search, for all words or for the candidates of each sentence."""
+    """The distribution of the next word in a search, over all words or over the candidates of each sentence."""
 
-    def __init__(self, readout: OutputLayer, words: int, candidates: Candidates | None) -> None:
-        """Take the output layer and `words`, the size of the vocabulary without unused ids."""
-        self.backend, self.words, self.candidates = readout.backend, words, candidates
-        self.weights, self.bias = readout.word_factor(), cast(Tensor, readout.b_o)
-        if candidates is not None:
-            self.weights = self.backend.prepare_weight(readout.W_o.index_select(1, candidates.ids))
-            self.bias = readout.b_o[candidates.ids]
+    def __init__(
+        self, output_layer: OutputLayer, vocabulary_size: int, candidates: Candidates | None
+    ) -> None:
+        """Prepare the weights. `vocabulary_size` is V without the layer's unused ids."""
+        self.backend, self.vocabulary_size, self.candidates = (
+            output_layer.backend,
+            vocabulary_size,
+            candidates,
+        )
+        if candidates is None:
+            self.weights, self.bias = output_layer.prepared_W_o(), cast(Tensor, output_layer.b_o)
+        else:
+            candidate_weights = output_layer.W_o.index_select(1, candidates.ids)  # (F, W)
+            self.weights = self.backend.prepare_weight(candidate_weights)
+            self.bias = output_layer.b_o[candidates.ids]
 
-    def of(self, features: Tensor, hypotheses: int, active_rows: Tensor | None) -> Tensor:
-        """Return log p, (R, V) or (R, W), of features (R, D) of the hypotheses at `active_rows`, or of all.
+    def compute_log_probs(self, features: Tensor, beam_size: int, active_rows: Tensor | None) -> Tensor:
+        """Return log p of the next word, (R, V) or (R, W).
 
-        `hypotheses` is their number per sentence, K.
+        Args:
+            features: what W_o multiplies, (R, F).
+            beam_size: hypotheses per sentence, K.
+            active_rows: indices into B * K of the hypotheses of `features`, (R,); None for all.
         """
         logits = self.backend.affine(features, self.weights, self.bias)
         if self.candidates is not None:
-            rows = torch.arange(len(features), device=features.device) if active_rows is None else active_rows
-            logits.masked_fill_(self.candidates.mask[rows // hypotheses], -torch.inf)
-        return logits.log_softmax(dim=1)[:, : self.words]
+            if active_rows is None:
+                active_rows = torch.arange(len(features), device=features.device)
+            omitted = self.candidates.mask[active_rows // beam_size]  # (R, W)
+            logits.masked_fill_(omitted, -torch.inf)
+        return logits.log_softmax(dim=1)[:, : self.vocabulary_size]
 
     def select_sentences(self, rows: Tensor) -> None:
         """Keep only the sentences at `rows`."""
@@ -82,33 +94,39 @@ class WordProbabilities:
 
 
 class MaxoutOutputLayer(OutputLayer):
-    """Computes the logits of the next word from state, previous word and context.
+    """The output layer of the gated decoders, which reads state, previous word and context.
 
-    `direct` is the paper's W_o, (L, V). `factored` is that of the authors' code: L -> M without bias, then M -> V.
-    Biases are those of the authors' code: one for the projection of the state, and one for the softmax.
+    With `direct`, W_o is the paper's, (L, V). With `factored`, it is that of the authors' code: W_m (L, M) without
+    bias, then W_o (M, V). Biases are those of the authors' code: one for the projection of the state, and one for the
+    softmax.
     """
 
-    def __init__(self, architecture: GatedDecoderArchitecture, context: int, words: int) -> None:
-        """Take the sizes: `context` of c_i, `words` of the target vocabulary without its `unused_ids`."""
+    def __init__(
+        self, architecture: GatedDecoderArchitecture, context_size: int, vocabulary_size: int
+    ) -> None:
+        """Take the sizes C and V; the layer also has the `unused_ids` of the settings."""
         super().__init__()
-        embedding, maxout = architecture.embedding_size, architecture.maxout_units
-        sizes = (architecture.hidden_units, embedding, context)
-        self.U_o, self.V_o, self.C_o = (create_weight(inputs, 2 * maxout) for inputs in sizes)
-        self.b_t = nn.Parameter(torch.empty(2 * maxout))
-        self.factored = architecture.output_layer == "factored"
-        if self.factored:
-            self.W_m = create_weight(maxout, embedding)
-        self.W_o = create_weight(embedding if self.factored else maxout, words + architecture.unused_ids)
-        self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
+        M, L = architecture.embedding_size, architecture.maxout_units
+        self.U_o = create_weight(architecture.hidden_units, 2 * L)
+        self.V_o = create_weight(M, 2 * L)
+        self.C_o = create_weight(context_size, 2 * L)
+        self.b_t = create_weight(2 * L)
+        self.is_factored = architecture.output_layer == "factored"
+        if self.is_factored:
+            self.W_m = create_weight(L, M)
+        words = vocabulary_size + architecture.unused_ids
+        self.W_o = create_weight(M if self.is_factored else L, words)
+        self.b_o = create_weight(words)
 
-    def features(self, *inputs: Tensor) -> Tensor:
-        """Return the features, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
-        weights = torch.cat([self.U_o, self.V_o, self.C_o])
-        return self.compressed(maxout(self.backend.affine(torch.cat(inputs, dim=-1), weights, self.b_t)))
+    def compute_features(self, *inputs: Tensor) -> Tensor:
+        """Return the features, (P, F), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
+        weights = torch.cat([self.U_o, self.V_o, self.C_o])  # (N + M + C, 2L)
+        return self.apply_maxout(self.backend.affine(torch.cat(inputs, dim=-1), weights, self.b_t))
 
-    def compressed(self, hidden: Tensor) -> Tensor:
-        """Return the features, (P, L) or (P, M), from t_i (P, L)."""
-        return self.backend.product(hidden, self.W_m) if self.factored else hidden
+    def apply_maxout(self, pre_activations: Tensor) -> Tensor:
+        """Return the features, (P, F), from t~_i (P, 2L)."""
+        units = maxout(pre_activations)  # (P, L)
+        return self.backend.product(units, self.W_m) if self.is_factored else units
 
 
 def maxout(values: Tensor) -> Tensor:

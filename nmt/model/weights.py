@@ -11,26 +11,26 @@ Initializer = Callable[[Tensor, Generator], object]
 """A function that fills a weight in place."""
 
 
-def create_weight(inputs: int, outputs: int) -> nn.Parameter:
-    """Return a matrix (inputs, outputs) that `EncoderDecoder.initialize` fills later."""
-    return nn.Parameter(torch.empty(inputs, outputs))
+def create_weight(*sizes: int) -> nn.Parameter:
+    """Return a matrix (inputs, outputs) or a vector that `EncoderDecoder.initialize` fills later."""
+    return nn.Parameter(torch.empty(sizes))
 
 
 def zero(weight: Tensor, generator: Generator) -> None:
-    """Fill with 0, without drawing random numbers."""
+    """Fill a weight with 0, without drawing random numbers."""
     weight.zero_()
 
 
 def normal(std: float) -> Initializer:
-    """Draw from N(0, std^2)."""
+    """Return an initializer that draws from N(0, std^2)."""
     return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
 
 
 def uniform(limit: float) -> Initializer:
-    """Draw uniformly between -limit and limit."""
+    """Return an initializer that draws uniformly between -limit and limit."""
     return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
 
 
 def orthogonal(scale: float = 1.0) -> Initializer:
-    """Draw an orthogonal matrix (N, N), uniformly over the orthogonal group, times the size of its eigenvalues."""
+    """Return an initializer that draws an orthogonal matrix uniformly over the orthogonal group, times `scale`."""
     return lambda weight, generator: nn.init.orthogonal_(weight, scale, generator)

@@ -1,15 +1,12 @@
 """grConv (Cho et al. 2014b, Sec. 2.2): the encoder is a gated recursive convolution, and its root is the fixed context.
 
-Shapes: B sentences, S source length with the end symbol, N units of a node, M embedding size. Vectors are rows, so a
-weight is (inputs, outputs).
-
     h_j^0 = U E x_j + b_U
     h~_j  = phi(W_l h_{j-1} + W_r h_j + b)                      phi: a rectifier
     [w_c, w_l, w_r] = softmax(G_l h_{j-1} + G_r h_j + b_g)
     h_j^t = w_c h~_j + w_l h_{j-1}^{t-1} + w_r h_j^{t-1}        Eq. 1; all of level t - 1 on the right
 
 Each level has one node less than the level below. So in this code, node j of level t covers the words j to j + t, and
-the root of a sentence of L words is node 0 of level L - 1. Nodes over padding are computed, too, but no root uses them.
+the root of a sentence of n words is node 0 of level n - 1. Nodes over padding are computed, too, but no root uses them.
 """
 
 from __future__ import annotations
@@ -17,68 +14,73 @@ from __future__ import annotations
 import re
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from nmt.backend.products import Module
-from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.backend.products import BackendModule
+from nmt.model.gated_decoder import RECURRENT_NAMES, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal
 from nmt.settings.model_types import GrConvArchitecture
 
-SQUARE = re.compile(r"^encoder\.W_[lr]$")
+SQUARE_NAMES = re.compile(r"^encoder\.W_[lr]$")
 """The square matrices of the tree. All other matrices of the tree are initialized like the decoder's."""
 GATES = 3
 """Gates of a node: one for its new value, and one for each child."""
 
 
-class RecursiveEncoder(Module):
+class RecursiveEncoder(BackendModule):
     """The encoder, whose root is c. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3) are the same at every level."""
 
     def __init__(self, architecture: GrConvArchitecture) -> None:
         super().__init__()
-        units = architecture.hidden_units
-        self.U = create_weight(architecture.embedding_size, units)
-        self.W_l, self.W_r = create_weight(units, units), create_weight(units, units)
-        self.G_l, self.G_r = create_weight(units, GATES), create_weight(units, GATES)
-        self.b_U, self.b, self.b_g = (nn.Parameter(torch.empty(size)) for size in (units, units, GATES))
+        N = architecture.hidden_units
+        self.U = create_weight(architecture.embedding_size, N)
+        self.W_l, self.W_r = create_weight(N, N), create_weight(N, N)
+        self.G_l, self.G_r = create_weight(N, GATES), create_weight(N, GATES)
+        self.b_U, self.b, self.b_g = create_weight(N), create_weight(N), create_weight(GATES)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
-        last = lengths.unsqueeze(1) - 1
-        nodes = self.leaves(embedded)
+        root_levels = lengths.unsqueeze(1) - 1  # (B, 1)
+        nodes = self.compute_leaves(embedded)
         roots = nodes[0]
         for level in range(1, len(embedded)):
-            nodes, _ = self.level_above(nodes)
-            roots = torch.where(last == level, nodes[0], roots)
-        return Annotations.single(roots)
+            nodes, _ = self.compute_level(nodes)
+            roots = torch.where(root_levels == level, nodes[0], roots)
+        return Annotations.from_vector(roots)
 
-    def leaves(self, embedded: Tensor) -> Tensor:
+    def compute_leaves(self, embedded: Tensor) -> Tensor:
         """Return level 0, (S, B, N), for E x (S, B, M)."""
         return self.backend.product(embedded, self.U) + self.b_U
 
-    def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """Return nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
+    def compute_level(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above `nodes` (n, B, N).
 
-        Nearly all time is spent in the two products here and the four products of the backward pass, each over all
-        nodes of all sentences. So a hand-written backward pass is not faster than PyTorch's.
+        A hand-written backward pass would not be faster than PyTorch's, since nearly all time is spent in products.
         """
         left, right = nodes[:-1], nodes[1:]
-        product = self.backend.product
-        new = product(left, self.W_l) + product(right, self.W_r)
-        shares = product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
-        gates = shares[:-1, :, :GATES] + shares[1:, :, GATES:]
-        new, gates = torch.relu(new + self.b), (gates + self.b_g).softmax(dim=2)
-        above = torch.addcmul(gates[..., :1] * new, gates[..., 1:2], left)
-        return torch.addcmul(above, gates[..., 2:], right), gates
+
+        # both terms of the new value, (n-1, B, N)
+        new_values = self.backend.product(left, self.W_l) + self.backend.product(right, self.W_r)
+
+        # each node gives the gates a term as a left child, and one as a right child: (n, B, 6)
+        gate_terms = self.backend.product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
+        gates = gate_terms[:-1, :, :GATES] + gate_terms[1:, :, GATES:]
+
+        # Eq. 1
+        new_values = torch.relu(new_values + self.b)
+        gates = (gates + self.b_g).softmax(dim=2)
+        level = torch.addcmul(gates[..., :1] * new_values, gates[..., 1:2], left)
+        return torch.addcmul(level, gates[..., 2:], right), gates
 
     @torch.no_grad()
-    def gates(self, embedded: Tensor) -> list[Tensor]:
+    def compute_gates(self, embedded: Tensor) -> list[Tensor]:
         """Return the gates of each level above the words, (S - t, 3), for one sentence E x (S, M)."""
-        nodes, found = self.leaves(embedded.unsqueeze(1)), []
+        nodes, gates_of_levels = self.compute_leaves(embedded.unsqueeze(1)), []
         for _ in range(1, len(embedded)):
-            nodes, gates = self.level_above(nodes)
-            found.append(gates.squeeze(1))
-        return found
+            nodes, gates = self.compute_level(nodes)
+            gates_of_levels.append(gates.squeeze(1))
+        return gates_of_levels
 
 
 class GrConv(GatedEncoderDecoder):
@@ -100,17 +102,17 @@ class GrConv(GatedEncoderDecoder):
 
         For other weights, see `GatedEncoderDecoder.choose_initializer`.
         """
-        if SQUARE.search(name):
+        if SQUARE_NAMES.search(name):
             return orthogonal(self.architecture.tree_init_scale)
         if name == "encoder.U":  # not recurrent, in spite of its name
             return normal(self.architecture.init_std)
-        if RECURRENT.search(name):
+        if RECURRENT_NAMES.search(name):
             return orthogonal(self.architecture.recurrent_init_scale)
         return super().choose_initializer(name)
 
     def gates(self, source: Tensor) -> list[Tensor]:
         """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""
-        return self.encoder.gates(self.source_embedding(source))
+        return self.encoder.compute_gates(self.source_embedding(source))
 
 
 Model = GrConv

@@ -4,122 +4,136 @@ One deep LSTM reads the source. Its last h and c of every layer are the initial 
 The decoder is a language model with a softmax on its top layer (Eq. 1). The source is read backwards unless the
 settings say otherwise (Sec. 3.3).
 
-Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are active,
-L layers, N hidden units, M embedding size or, above the first layer, N; V vocabulary size. Vectors are rows.
+The letters of dimensions are those of `nmt.model`. Above the first layer, M is N.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from nmt.backend.products import Module
+from nmt.backend.products import BackendModule
 from nmt.data.vocabulary import END
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Inputs, Prediction
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder, OutputInputs, Prediction
 from nmt.model.output_layer import Candidates, OutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, uniform
 from nmt.settings.model_types import LSTMArchitecture
 
-State = tuple[Tensor, Tensor]
-"""h and c, (..., N) each."""
+
+class LSTMState(NamedTuple):
+    """State of a layer: h and its cell c, (..., N) each."""
+
+    h: Tensor
+    c: Tensor
 
 
-class Layer(Module):
+class LSTMLayer(BackendModule):
     """One layer: W (M, 4N), U (N, 4N), b (4N,), each the concatenation of [i | f | g | o], as in PyTorch's LSTM.
 
     i = sigmoid(W_i x + U_i h + b_i), f and o alike; g = tanh(W_g x + U_g h + b_g); c' = f c + i g; h' = o tanh(c').
     """
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        self.W, self.U = create_weight(inputs, 4 * hidden), create_weight(hidden, 4 * hidden)
-        self.b = nn.Parameter(torch.empty(4 * hidden))
+        self.W, self.U = (
+            create_weight(input_size, 4 * hidden_size),
+            create_weight(hidden_size, 4 * hidden_size),
+        )
+        self.b = create_weight(4 * hidden_size)
 
-    def scan(self, x: Tensor, start: State, mask: Tensor) -> tuple[Tensor, State]:
-        """Return h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
+    def scan(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
+        """Return h at every step, (T, B, N), and the last state, from inputs x (T, B, M) and the state before them.
 
         `mask` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
         `mask`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
         """
-        if not self.backend.rounds:
-            return self._scan_by_library(x, start, mask)
-        given = self.backend.product(x, self.W) + mask.unsqueeze(2) * self.b
-        U, states = self.prepared_weight("U", lambda: self.U), []
-        h, c = start
-        for step in given:
-            h, c = self.cell(step + self.backend.product(h, U), c)
-            states.append(h)
-        return torch.stack(states), (h, c)
+        # A library's recurrence would round its states to bf16, too.
+        if not self.backend.is_bf16:
+            return self._scan_by_library(x, state, mask)
 
-    def _scan_by_library(self, x: Tensor, start: State, mask: Tensor) -> tuple[Tensor, State]:
+        input_terms = self.backend.product(x, self.W) + mask.unsqueeze(2) * self.b  # (T, B, 4N)
+        U, states = self.prepare_once("U", lambda: self.U), []
+        for step_terms in input_terms:
+            state = self._apply_gates(step_terms + self.backend.product(state.h, U), state.c)
+            states.append(state.h)
+        return torch.stack(states), state
+
+    def _scan_by_library(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
         """Compute `scan` by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
-        # on a GPU inputs of 0 besides, for products whose rows begin where several numbers are read at once
-        more = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
-        W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, more))
-        # in one piece of memory, as cuDNN wants them
-        ours = [W.t(), self.U.t()]
-        together = torch.cat([part.flatten() for part in ours]).split_with_sizes(
-            [part.numel() for part in ours]
-        )
-        weights = [part.view_as(like) for part, like in zip(together, ours, strict=True)]
-        h, c = (part.unsqueeze(0) for part in start)
+        # On a GPU, further inputs of 0 pad the rows to a multiple of 8 numbers: aligned rows are faster.
+        padding = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
+        inputs = pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, padding))  # (T, B, M + 1 + padding)
+        W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, padding)).t()
+        U = self.U.t()
+
+        # cuDNN copies weights at each call unless they are in one block of memory.
+        flat_W, flat_U = torch.cat([W.flatten(), U.flatten()]).split_with_sizes([W.numel(), U.numel()])
+        weights = [flat_W.view_as(W), flat_U.view_as(U)]
+
         states, h, c = torch.lstm(
-            pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, more)), (h.contiguous(), c.contiguous()), weights,
-            has_biases=False, num_layers=1, dropout=0.0, train=torch.is_grad_enabled(), bidirectional=False,
+            inputs,
+            (state.h.unsqueeze(0).contiguous(), state.c.unsqueeze(0).contiguous()),
+            weights,
+            has_biases=False,
+            num_layers=1,
+            dropout=0.0,
+            train=torch.is_grad_enabled(),
+            bidirectional=False,
             batch_first=False,
-        )  # fmt: skip
-        return states, (h[0], c[0])
+        )
+        return states, LSTMState(h[0], c[0])
 
-    def step(self, x: Tensor, state: State) -> State:
-        """Compute one step for any number of hypotheses, from inputs (R, M) and their states."""
-        h, c = state
-        W, U = self.prepared_weight("W", lambda: self.W), self.prepared_weight("U", lambda: self.U)
-        return self.cell(self.backend.affine(x, W, self.b) + self.backend.product(h, U), c)
+    def compute_step(self, x: Tensor, state: LSTMState) -> LSTMState:
+        """Return the next state of any number of hypotheses, from inputs (B * K, M)."""
+        W, U = self.prepare_once("W", lambda: self.W), self.prepare_once("U", lambda: self.U)
+        pre_activations = self.backend.affine(x, W, self.b) + self.backend.product(state.h, U)
+        return self._apply_gates(pre_activations, state.c)
 
-    def cell(self, inner: Tensor, c: Tensor) -> State:
-        """Return the next h and c from c (..., N) and the pre-activations (..., 4N)."""
-        i, f, g, o = inner.chunk(4, dim=-1)
+    def _apply_gates(self, pre_activations: Tensor, c: Tensor) -> LSTMState:
+        """Return the next state from the pre-activations (..., 4N) and the cell (..., N)."""
+        i, f, g, o = pre_activations.chunk(4, dim=-1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
+        return LSTMState(o.sigmoid() * c.tanh(), c)
 
 
-class Layers(nn.ModuleList):
+class LSTMLayers(nn.ModuleList):
     """A deep LSTM: the first layer reads embeddings, each other layer reads the h of the layer below."""
 
     def __init__(self, architecture: LSTMArchitecture) -> None:
-        hidden = architecture.hidden_units
-        inputs = [architecture.embedding_size, *[hidden] * (architecture.layers - 1)]
-        super().__init__(Layer(size, hidden) for size in inputs)
+        N = architecture.hidden_units
+        upper_layers = [LSTMLayer(N, N) for _ in range(architecture.layers - 1)]
+        super().__init__([LSTMLayer(architecture.embedding_size, N), *upper_layers])
 
-    def __iter__(self) -> Iterator[Layer]:
+    def __iter__(self) -> Iterator[LSTMLayer]:
         """Iterate over the layers, from the first to the top."""
-        return cast(Iterator[Layer], super().__iter__())
+        return cast(Iterator[LSTMLayer], super().__iter__())
 
-    def scan(self, x: Tensor, states: list[State], mask: Tensor) -> tuple[Tensor, list[State]]:
-        """Return h of the top layer at every step, and the last states of all layers; see `Layer.scan`."""
-        after = []
+    def scan(self, x: Tensor, states: list[LSTMState], mask: Tensor) -> tuple[Tensor, list[LSTMState]]:
+        """Return h of the top layer at every step, and the last states of all layers; see `LSTMLayer.scan`."""
+        last_states = []
         for layer, state in zip(self, states, strict=True):
-            x, last = layer.scan(x, state, mask)
-            after.append(last)
-        return x, after
+            x, last_state = layer.scan(x, state, mask)
+            last_states.append(last_state)
+        return x, last_states
 
-    def step(self, x: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
-        """Compute one step of all layers; see `Layer.step`."""
-        after = []
+    def compute_step(self, x: Tensor, states: list[LSTMState]) -> list[LSTMState]:
+        """Return the next states of all layers, the top layer's last; see `LSTMLayer.compute_step`."""
+        next_states = []
         for layer, state in zip(self, states, strict=True):
-            after.append(layer.step(x, state))
-            x = after[-1][0]
-        return x, after
+            next_state = layer.compute_step(x, state)
+            next_states.append(next_state)
+            x = next_state.h
+        return next_states
 
 
 @dataclass(frozen=True)
 class SentenceVector(Encoded):
-    """The last state of every layer, h and c (B, L, N) each."""
+    """The last state of every layer, h and c (B, layers, N) each."""
 
     h: Tensor
     c: Tensor
@@ -128,15 +142,14 @@ class SentenceVector(Encoded):
 class SoftmaxLayer(OutputLayer):
     """The output layer, a softmax that reads only the top layer's h (Eq. 1)."""
 
-    def __init__(self, architecture: LSTMArchitecture, words: int) -> None:
+    def __init__(self, architecture: LSTMArchitecture, vocabulary_size: int) -> None:
         super().__init__()
-        self.W_o = create_weight(architecture.hidden_units, words + architecture.unused_ids)
-        self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
+        words = vocabulary_size + architecture.unused_ids
+        self.W_o, self.b_o = create_weight(architecture.hidden_units, words), create_weight(words)
 
-    def features(self, *inputs: Tensor) -> Tensor:
+    def compute_features(self, *inputs: Tensor) -> Tensor:
         """Return h of the top layer unchanged."""
-        (h,) = inputs
-        return h
+        return inputs[0]
 
 
 class DeepLSTM(EncoderDecoder):
@@ -148,7 +161,7 @@ class DeepLSTM(EncoderDecoder):
         self, architecture: LSTMArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=False)
-        self.encoder, self.decoder = Layers(architecture), Layers(architecture)
+        self.encoder, self.decoder = LSTMLayers(architecture), LSTMLayers(architecture)
         self.readout = SoftmaxLayer(architecture, target_vocabulary)
 
     def choose_initializer(self, name: str) -> Initializer:
@@ -157,25 +170,30 @@ class DeepLSTM(EncoderDecoder):
 
     def encode(self, source: Tensor, lengths: Tensor) -> SentenceVector:
         """See `EncoderDecoder.encode`."""
-        order, is_word = self.reading_order(lengths, len(source))
-        x = self.source_embedding(source.gather(0, order))
+        # the words in reading order, (S, B, M), with 0 on padding
+        positions, is_word = self.reading_order(lengths, len(source))
+        x = self.source_embedding(source.gather(0, positions))
         mask = is_word.to(x.dtype)
         x = x * mask.unsqueeze(2)
-        nothing = x.new_zeros(source.shape[1], self.architecture.hidden_units)
-        _, last = self.encoder.scan(x, [(nothing, nothing)] * self.architecture.layers, mask)
-        return SentenceVector(*(torch.stack(parts, dim=1) for parts in zip(*last, strict=True)))
+
+        zeros = x.new_zeros(source.shape[1], self.architecture.hidden_units)
+        start = [LSTMState(zeros, zeros)] * self.architecture.layers
+        _, last_states = self.encoder.scan(x, start, mask)
+        h = torch.stack([state.h for state in last_states], dim=1)
+        c = torch.stack([state.c for state in last_states], dim=1)
+        return SentenceVector(h, c)
 
     def reading_order(self, lengths: Tensor, steps: int) -> tuple[Tensor, Tensor]:
         """Return the position that is read at each step, and the mask: whether it is a word, (S, B) each.
 
         Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
         """
-        place = torch.arange(steps, device=lengths.device).unsqueeze(1) - (steps - lengths)
-        mask = place >= 0
+        positions = torch.arange(steps, device=lengths.device).unsqueeze(1) - (steps - lengths)
+        mask = positions >= 0
         if self.architecture.source_order == "reversed":
             words = lengths - 1 if self.architecture.source_eos else lengths
-            place = torch.where(place < words, words - 1 - place, place)
-        return torch.where(mask, place, 0), mask
+            positions = torch.where(positions < words, words - 1 - positions, positions)
+        return torch.where(mask, positions, 0), mask
 
     def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
         """See `EncoderDecoder.sentence_vectors`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
@@ -183,19 +201,20 @@ class DeepLSTM(EncoderDecoder):
 
     def unroll(
         self, encoded: SentenceVector, target: Tensor, steps: int
-    ) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """See `EncoderDecoder.unroll`: h of the top layer (t, B, N)."""
-        embedded = torch.cat([self.before_first(target.shape[1]), self.target_embedding(target[:-1])])
-        states = list(zip(encoded.h.unbind(1), encoded.c.unbind(1), strict=True))
-        for first in range(0, len(target), steps):
-            x = embedded[first : first + steps]
-            x, states = self.decoder.scan(x, states, x.new_ones(x.shape[:2]))
-            yield (x,), None
+    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
+        """See `EncoderDecoder.unroll`; the input is h of the top layer (steps, B, N)."""
+        # y_{i-1} of each step, (T, B, M)
+        previous = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
+        states = [LSTMState(h, c) for h, c in zip(encoded.h.unbind(1), encoded.c.unbind(1), strict=True)]
+        for step in range(0, len(target), steps):
+            x = previous[step : step + steps]
+            top_h, states = self.decoder.scan(x, states, mask=x.new_ones(x.shape[:2]))
+            yield (top_h,), None
 
-    def before_first(self, sentences: int) -> Tensor:
+    def embed_start(self, sentences: int) -> Tensor:
         """Return the decoder's input before the first word, (1, B, M): the end symbol (Fig. 1)."""
-        ends = torch.full((1, sentences), END, device=self.target_embedding.E.device)
-        embedded: Tensor = self.target_embedding(ends)
+        end_symbols = torch.full((1, sentences), END, device=self.target_embedding.E.device)
+        embedded: Tensor = self.target_embedding(end_symbols)
         return embedded
 
     def start_search(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMState:
@@ -204,23 +223,32 @@ class DeepLSTM(EncoderDecoder):
 
 
 class DeepLSTMState:
-    """The `DecoderState` of a deep LSTM, with h and c of every layer, (L, B, K, N) each."""
+    """The `DecoderState` of a deep LSTM, with h and c of every layer, (layers, B, K, N) each."""
 
     def __init__(
         self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
     ) -> None:
         self.model = model
-        self.h, self.c = (part.transpose(0, 1).unsqueeze(2) for part in (encoded.h, encoded.c))
-        self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
-        self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
+        self.h, self.c = encoded.h.transpose(0, 1).unsqueeze(2), encoded.c.transpose(0, 1).unsqueeze(2)
+        self.previous = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
+        self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
-        states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
-        top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
-        self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
-        features = self.model.readout.features(top if active_rows is None else top[active_rows])
-        return Prediction(self.words.of(features, self.h.shape[2], active_rows), None)
+        # one step of all hypotheses: (B * K, N) for each layer
+        layers = zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True)
+        states = self.model.decoder.compute_step(
+            self.previous.flatten(0, 1), [LSTMState(h, c) for h, c in layers]
+        )
+        self.h = torch.stack([state.h for state in states]).view_as(self.h)
+        self.c = torch.stack([state.c for state in states]).view_as(self.c)
+
+        # the words of all hypotheses or the active ones, (R, V)
+        features = states[-1].h
+        if active_rows is not None:
+            features = features[active_rows]
+        log_probs = self.word_probabilities.compute_log_probs(features, self.h.shape[2], active_rows)
+        return Prediction(log_probs, attention=None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
@@ -231,7 +259,7 @@ class DeepLSTMState:
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
         self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
-        self.words.select_sentences(rows)
+        self.word_probabilities.select_sentences(rows)
 
 
 Model = DeepLSTM

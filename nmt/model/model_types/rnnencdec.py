@@ -20,11 +20,13 @@ class ForwardEncoder(nn.Module):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
-        mask = word_mask(lengths, len(embedded)).to(embedded.dtype)
-        start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
-        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(1))
-        # padded steps carry the state over, so the last one is h_{T_x} of every sentence
-        return Annotations.single(states[-1, 0])
+        mask = word_mask(lengths, len(embedded)).to(embedded.dtype)  # (S, B)
+        start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden_size)  # (1, B, N)
+        projected = self.forwards.project(embedded)  # (S, B, 3N)
+        states = scan([self.forwards], [projected], start, mask.unsqueeze(1))  # (S+1, 1, B, N)
+
+        # padded steps keep the state, so the last one is h_{T_x} of every sentence
+        return Annotations.from_vector(states[-1, 0])
 
 
 class RNNencdec(GatedEncoderDecoder):

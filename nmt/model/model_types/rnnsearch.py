@@ -16,7 +16,7 @@ from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, normal
 from nmt.settings.model_types import GatedArchitecture
 
-ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
+ALIGNMENT_NAMES = re.compile(r"\.(W_a|U_a)$")
 
 
 class BidirectionalEncoder(nn.Module):
@@ -24,44 +24,51 @@ class BidirectionalEncoder(nn.Module):
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
-        sizes = architecture.embedding_size, architecture.hidden_units
-        self.forwards, self.backwards = GRUCell(*sizes), GRUCell(*sizes)
+        self.forwards = GRUCell(architecture.embedding_size, architecture.hidden_units)
+        self.backwards = GRUCell(architecture.embedding_size, architecture.hidden_units)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
-        mask = word_mask(lengths, len(embedded))
-        start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
+        mask = word_mask(lengths, len(embedded))  # (S, B)
+
+        # both directions at once; the backward one reads padding first, over which its state stays 0
+        start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden_size)  # (2, B, N)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
-        masks = torch.stack([mask, mask.flip(0)], dim=1).to(embedded.dtype)
-        forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[1:].unbind(1)
+        masks = torch.stack([mask, mask.flip(0)], dim=1).to(embedded.dtype)  # (S, 2, B)
+        states = scan([self.forwards, self.backwards], projected, start, masks)  # (S+1, 2, B, N)
+        forwards, backwards = states[1:].unbind(1)
+
+        # attention wants sentences first: (B, S, 2N)
         annotations = torch.cat([forwards, backwards.flip(0)], dim=2).transpose(0, 1).contiguous()
-        return Annotations(annotations, ~mask.t(), backwards[-1])
+        return Annotations(annotations, padding=~mask.t(), summary=backwards[-1])
 
 
 class AttentionDecoder(GatedDecoder):
     """The decoder with attention. The alignment model computes c_i from s_{i-1}."""
 
-    def __init__(self, architecture: GatedArchitecture, context: int) -> None:
-        super().__init__(architecture, context)
-        self.alignment = Alignment(architecture.hidden_units, context, architecture.alignment_units)
+    def __init__(self, architecture: GatedArchitecture, context_size: int) -> None:
+        super().__init__(architecture, context_size)
+        self.alignment = Alignment(architecture.hidden_units, context_size, architecture.alignment_units)
 
-    def prepare(self, encoded: Annotations) -> Annotations:
+    def add_keys(self, encoded: Annotations) -> Annotations:
         """Add the keys U_a h_j, which are computed once per sentence."""
-        return replace(encoded, keys=self.alignment.keys(encoded.annotations))
+        return replace(encoded, keys=self.alignment.compute_keys(encoded.annotations))
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """See `GatedDecoder.scan`."""
-        unit = self.unit
-        states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
-            self.backend, unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
-            self.alignment.W_a, self.alignment.v_a, unit.gate_weights(), unit.U, unit.context_weights(),
+        states, contexts, attention = AttentionScan.apply(  # type: ignore[no-untyped-call]
+            self.backend, self.unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
+            self.alignment.W_a, self.alignment.v_a,
+            self.unit.gate_weights(), self.unit.U, self.unit.context_weights(),
         )  # fmt: skip
-        return states, contexts, weights
+        return states, contexts, attention
 
-    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> tuple[Tensor, Tensor]:
-        """See `GatedDecoder.context_share`."""
+    def compute_context_terms(
+        self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """See `GatedDecoder.compute_context_terms`."""
         assert encoded.keys is not None
-        return self.alignment.attend(state, encoded.keys, encoded.padding, shares)
+        return self.alignment.attend(state, encoded.keys, encoded.padding, annotation_terms)
 
 
 class RNNsearch(GatedEncoderDecoder):
@@ -73,18 +80,16 @@ class RNNsearch(GatedEncoderDecoder):
         self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         super().__init__(architecture, source_vocabulary, target_vocabulary)
-        context = 2 * architecture.hidden_units
+        context_size = 2 * architecture.hidden_units
         self.encoder = BidirectionalEncoder(architecture)
-        self.decoder = AttentionDecoder(architecture, context)
-        self.readout = MaxoutOutputLayer(architecture, context, target_vocabulary)
+        self.decoder = AttentionDecoder(architecture, context_size)
+        self.readout = MaxoutOutputLayer(architecture, context_size, target_vocabulary)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
-        return (
-            normal(self.architecture.alignment_init_std)
-            if ALIGNMENT.search(name)
-            else super().choose_initializer(name)
-        )
+        if ALIGNMENT_NAMES.search(name):
+            return normal(self.architecture.alignment_init_std)
+        return super().choose_initializer(name)
 
 
 Model = RNNsearch

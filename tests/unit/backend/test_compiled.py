@@ -106,13 +106,13 @@ def test_where_the_compiler_fails_a_gpu_trains_as_before(
         raise RuntimeError("Failed to find C compiler.\nMore lines.")
 
     monkeypatch.setattr(compiled, "_double", fail)
-    monkeypatch.setattr(compiled, "_too_old", lambda device: None)
+    monkeypatch.setattr(compiled, "_find_gpu_problem", lambda device: None)
     monkeypatch.setattr(torch, "ones", lambda *_, **__: None)
     assert not prepare_compiled_steps("auto", torch.device("cuda"))
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_gpu_that_is_too_old_for_compiled_kernels_trains_without(
+def test_a_gpu_that_is_find_gpu_problem_for_compiled_kernels_trains_without(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (6, 0))

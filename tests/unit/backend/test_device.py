@@ -84,7 +84,7 @@ def test_what_decides_over_precision_behind_the_settings_is_refused(monkeypatch:
     monkeypatch.setenv("NVIDIA_TF32_OVERRIDE", "1")
     assert choose_device("cpu").type == "cpu"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr("nmt.backend.device._refuse_unusable", lambda: None)
+    monkeypatch.setattr("nmt.backend.device._check_gpu", lambda: None)
     with refused():
         choose_device("auto")
 

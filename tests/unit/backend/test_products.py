@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from nmt.backend import products
 from nmt.backend.products import (
     Backend,
+    BackendModule,
     Int8Weight,
     MatmulLibrary,
-    Module,
     Precision,
-    bf16_product,
     check_precision,
     choose_matmul_library,
+    multiply_bf16,
     pad_to_eights,
     processor_supports,
     tanh_,
@@ -63,11 +63,11 @@ def test_a_row_is_the_same_in_any_batch_and_directions_stand_side_by_side() -> N
 
 
 def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backend() -> None:
-    module = Module()
+    module = BackendModule()
     module.weight = torch.nn.Parameter(torch.randn(3, 2))
 
-    def prepared() -> products.Factor:
-        return module.prepared_weight("weight", lambda: module.weight)  # type: ignore[arg-type,return-value]
+    def prepared() -> products.PreparedWeight:
+        return module.prepare_once("weight", lambda: module.weight)  # type: ignore[arg-type,return-value]
 
     assert prepared() is module.weight
     module.use_backend(Backend("bf16"))
@@ -89,7 +89,7 @@ def test_what_cannot_be_computed_or_only_slowly_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
-    monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(products, "CPUINFO", tmp_path / "cpuinfo")
     for able in ("fp32", "int8"):
         check_precision(able, CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
@@ -115,7 +115,7 @@ def test_rows_of_16_bits_are_padded_to_eights_for_a_gpu(batches: tuple[int, ...]
     left, right = torch.randn(*batches, 5, 50), torch.randn(*batches, 50, 21)
     padded = pad_to_eights(left.mT)
     assert padded.shape[-2:] == (56, 8) and torch.equal(padded[..., :50, :5], left.mT)
-    torch.testing.assert_close(bf16_product(left, right), left @ right)
+    torch.testing.assert_close(multiply_bf16(left, right), left @ right)
     assert pad_to_eights(torch.ones(16, 8)).shape == (16, 8)
 
 
@@ -132,12 +132,12 @@ def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processor: str, chosen: str
 ) -> None:
     (tmp_path / "cpuinfo").write_text(processor, encoding="utf-8")
-    monkeypatch.setattr(products, "PROCESSOR", tmp_path / "cpuinfo")
-    monkeypatch.setattr(products, "_exact", lambda: True)
+    monkeypatch.setattr(products, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(products, "_onednn_keeps_all_digits", lambda: True)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
     assert choose_matmul_library(CPU) == chosen
     assert choose_matmul_library(CPU, "torch") == choose_matmul_library(torch.device("cuda")) == "torch"
-    monkeypatch.setattr(products, "_exact", lambda: False)
+    monkeypatch.setattr(products, "_onednn_keeps_all_digits", lambda: False)
     assert choose_matmul_library(CPU) == "torch"
 
 
@@ -162,12 +162,12 @@ def test_tanh_is_pytorchs_or_as_exact_as_32_bits_near_1() -> None:
     values = torch.cat(
         [torch.linspace(-12, 12, 100_001), torch.tensor([0.0, -1e38, 1e38, torch.inf, -torch.inf])]
     )
-    assert torch.equal(tanh_(values.clone(), by_sigmoid=False), values.tanh())
-    found = tanh_(values.clone(), by_sigmoid=True)
+    assert torch.equal(tanh_(values.clone(), fast_tanh=False), values.tanh())
+    found = tanh_(values.clone(), fast_tanh=True)
     assert (found - values.double().tanh()).abs().max() < 2e-7
     assert not torch.equal(found, values.tanh())
     doubles = values.double()
-    assert torch.equal(tanh_(doubles.clone(), by_sigmoid=True), doubles.tanh())
+    assert torch.equal(tanh_(doubles.clone(), fast_tanh=True), doubles.tanh())
 
 
 @pytest.mark.parametrize("matmul_library", ["onednn", "torch"])

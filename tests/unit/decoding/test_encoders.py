@@ -102,7 +102,7 @@ def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
     network = model.network
     assert isinstance(network, GrConv)
     ids = torch.tensor([*model.source.ids(["w2", "strange", "w3"]), 0])
-    nodes = network.encoder.leaves(network.source_embedding(ids))
+    nodes = network.encoder.compute_leaves(network.source_embedding(ids))
     for level in tree.gates:
         gates = torch.tensor(level, dtype=torch.float32)
         new = nodes[:-1] @ network.encoder.W_l + nodes[1:] @ network.encoder.W_r + network.encoder.b

@@ -110,11 +110,11 @@ def test_a_search_has_the_words_of_each_hypothesis_sentence() -> None:
     )
     words = WordProbabilities(output, 7, candidates)
     features = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    whole = words.of(features, 2, None)
+    whole = words.compute_log_probs(features, 2, None)
     exact = (features @ output.W_o + output.b_o)[:, [2, 4, 5]]
     exact[:2, 1] = exact[2:, 0] = -torch.inf
     torch.testing.assert_close(whole, exact.log_softmax(dim=1))
     alive = torch.tensor([1, 2])
-    torch.testing.assert_close(words.of(features[alive], 2, alive), whole[alive])
+    torch.testing.assert_close(words.compute_log_probs(features[alive], 2, alive), whole[alive])
     words.select_sentences(torch.tensor([1]))
-    torch.testing.assert_close(words.of(features[2:], 2, None), whole[2:])
+    torch.testing.assert_close(words.compute_log_probs(features[2:], 2, None), whole[2:])

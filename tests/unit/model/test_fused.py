@@ -36,20 +36,20 @@ def test_the_way_back_through_attention() -> None:
     weights, queries = drawn(T, B, S).softmax(dim=2), drawn(T, B, A)
     grad_sums, known = drawn(T, B, N), drawn(T, B, S)
 
-    def gradients(attend_backward: Any, keys_backward: Any) -> tuple[Tensor, ...]:
+    def gradients(backward_attend: Any, backward_keys: Any) -> tuple[Tensor, ...]:
         grad_energies, grad_queries = torch.empty_like(weights), torch.empty_like(queries)
         squares, grad_v = torch.zeros_like(keys), keys.new_zeros(B, A)
         for t in range(T):
-            attend_backward(
+            backward_attend(
                 weights[t], values, grad_sums[t], known[t], keys, queries[t], v_a,
                 grad_energies[t], grad_queries[t], squares, grad_v, False,
             )  # fmt: skip
-        grad_keys, grad_v = keys_backward(grad_energies, queries, keys, v_a, squares, grad_v)
+        grad_keys, grad_v = backward_keys(grad_energies, queries, keys, v_a, squares, grad_v)
         return grad_energies, grad_queries, grad_keys, grad_v
 
     torch.testing.assert_close(
-        gradients(attention.attend_backward, attention.keys_backward),
-        gradients(attention.attend_backward_fused, attention.keys_backward_fused),
+        gradients(attention.backward_attend, attention.backward_keys),
+        gradients(attention.backward_attend_fused, attention.backward_keys_fused),
     )
 
 
@@ -58,8 +58,8 @@ def test_the_cost(mask: Tensor | None) -> None:
     logits, words = drawn(B, N), torch.tensor([[1], [0], [7]])
     other, b = logits.clone(), drawn(N)
     costs = (
-        loss.logits_to_gradient_(logits, b, words, mask),
-        loss.logits_to_gradient_fused_(other, b, words, mask),
+        loss.replace_logits_by_gradient_(logits, b, words, mask),
+        loss.replace_logits_by_gradient_fused_(other, b, words, mask),
     )
     torch.testing.assert_close(*costs)
     torch.testing.assert_close(logits, other)

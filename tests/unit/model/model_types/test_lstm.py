@@ -8,7 +8,7 @@ import torch
 from nmt.backend.products import Backend
 from nmt.data.vocabulary import END
 from nmt.model import model_types
-from nmt.model.model_types.lstm import DeepLSTM
+from nmt.model.model_types.lstm import DeepLSTM, LSTMState
 from nmt.settings.model_types import LSTMArchitecture
 from nmt.training.validation import compute_sentence_nlls
 from tests.small_models import small_architecture, small_model
@@ -84,7 +84,7 @@ def test_the_librarys_scan_is_that_of_the_cells() -> None:
     x = torch.randn(
         3, 2, 4, generator=torch.Generator().manual_seed(1)
     ).bfloat16().float() * present.unsqueeze(2)
-    start = (torch.zeros(2, 5), torch.zeros(2, 5))
+    start = LSTMState(torch.zeros(2, 5), torch.zeros(2, 5))
     by_library, (h, c) = model.encoder[0].scan(x, start, present)
     model.use_backend(Backend("bf16"))
     by_cells, (h_cells, c_cells) = model.encoder[0].scan(x, start, present)
