@@ -1,4 +1,4 @@
-"""The command `nmt`: one subcommand per stage, imported when it is called, so that `--help` stays quick."""
+"""The command `nmt`. The module of a subcommand is imported only when it is called, so that `--help` stays quick."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import nmt
 from nmt.errors import UserError, convert_os_error, error_lines
 from nmt.io import progress
 
-# heading of the help -> words of the subcommand -> where its function is
 Commands = dict[str, dict[str, str]]
+"""Heading of the help -> words of the subcommand -> its function, as "module:function"."""
 GROUPS = "Steps of the workflow, in groups (nmt GROUP --help)"
 COMMANDS: Commands = {
     "Use a trained model": {
@@ -44,87 +44,98 @@ COMMANDS: Commands = {
         "test-set oracle": "nmt.cli.test_set:oracle",
     },
 }
-"""The library's subcommands. Those of the groups are mostly called by the workflow."""
+"""The subcommands of the library. Those of the groups are mostly called by the workflow."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings and archive.",
     "data": "Prepare text: tokenize it, and convert it to ids.",
     "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
 }
-"""The description of each group."""
+"""Group -> its description in the help."""
 PIPELINE = "pipeline.cli"
-"""The package of the pipeline's subcommands. A checkout of the project has it, an installed wheel does not."""
+"""The package with the subcommands of the pipeline. A checkout of the project has it, an installed wheel does not."""
 
 
 @cache
 def find_commands() -> Commands:
-    """Return the library's subcommands and, in a checkout, the pipeline's."""
+    """Return the subcommands of the library and, in a checkout of the project, those of the pipeline."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
         return COMMANDS
+
+    # An editable installation puts only `nmt` on the path.
     if str(root) not in sys.path:
-        sys.path.append(str(root))  # an editable installation brings `nmt` alone
-    pipeline: Commands = importlib.import_module(PIPELINE).COMMANDS
-    return {heading: names | pipeline.get(heading, {}) for heading, names in COMMANDS.items()}
+        sys.path.append(str(root))
+    pipeline_commands: Commands = importlib.import_module(PIPELINE).COMMANDS
+    return {heading: names | pipeline_commands.get(heading, {}) for heading, names in COMMANDS.items()}
 
 
 def list_subcommands() -> dict[str, str]:
-    """Return the place of each subcommand's function, by its words: "translate", "data tokenize"."""
-    return {words: place for names in find_commands().values() for words, place in names.items()}
+    """Return the function of each subcommand, as "module:function", by its words: "translate", "data tokenize"."""
+    functions: dict[str, str] = {}
+    for names in find_commands().values():
+        functions |= names
+    return functions
 
 
 @cache
 def load_subcommand(words: str) -> click.Command:
-    """Import a subcommand, and have it check its files before it begins."""
-    from nmt.cli.options import guarded
+    """Import a subcommand, and let it check its output files before it starts."""
+    from nmt.cli.options import check_outputs_first
 
     module, _, function = list_subcommands()[words].partition(":")
     command: click.Command = getattr(importlib.import_module(module), function)
     command.name = words.split()[-1]
     assert command.callback
-    command.callback = guarded(command.callback)
+    command.callback = check_outputs_first(command.callback)
     return command
 
 
 def running_command() -> str:
-    """Return the command that runs: `nmt` and the subcommand's words."""
-    words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in DESCRIPTIONS else sys.argv[1:2]
-    return " ".join(["nmt", *words])
+    """Return the command that this process runs: `nmt` and the words of the subcommand, without its options."""
+    is_grouped = len(sys.argv) > 1 and sys.argv[1] in DESCRIPTIONS
+    return " ".join(["nmt", *sys.argv[1 : 3 if is_grouped else 2]])
 
 
 class LazyGroup(click.Group):
-    """All subcommands, or a group of them. Imports the module of a subcommand only when it is needed."""
+    """The command `nmt`, or a group of subcommands, which imports the module of a subcommand only when needed."""
 
-    def sections(self) -> dict[str, list[str]]:
-        """Return the names of subcommands and groups, under the headings of the help."""
+    def list_sections(self) -> dict[str, list[str]]:
+        """Return heading of the help -> names of the subcommands and groups below it."""
+        # 1. a group: its subcommands, such as "tokenize" of "data tokenize"
         if self.name in DESCRIPTIONS:
             prefix = f"{self.name} "
-            own = [words.removeprefix(prefix) for words in list_subcommands() if words.startswith(prefix)]
-            return {"Subcommands": own}
-        return {
-            heading: list(dict.fromkeys(words.split()[0] for words in names))
-            for heading, names in find_commands().items()
-            if names
-        }
+            subcommands = [words for words in list_subcommands() if words.startswith(prefix)]
+            return {"Subcommands": [words.removeprefix(prefix) for words in subcommands]}
+
+        # 2. the whole command: subcommands by their first word, so that a group is named once
+        sections = {}
+        for heading, names in find_commands().items():
+            first_words = [words.split()[0] for words in names]
+            if first_words:
+                sections[heading] = list(dict.fromkeys(first_words))
+        return sections
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all subcommands in the order of the help."""
-        return [name for names in self.sections().values() for name in names]
+        """Return the names of all subcommands in the order of the help."""
+        return [name for names in self.list_sections().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one subcommand, or make a group."""
+        """Return a subcommand, which is imported, or a group; None if the name is unknown."""
         words = f"{self.name} {cmd_name}" if self.name in DESCRIPTIONS else cmd_name
         if words in DESCRIPTIONS:
             return LazyGroup(words, help=DESCRIPTIONS[words])
         return load_subcommand(words) if words in list_subcommands() else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every subcommand with its whole first sentence, under its heading."""
+        """Write each subcommand with its whole first sentence below the heading of its section."""
+        # all sections have the same first column
         width = max(map(len, self.list_commands(ctx)))
-        for heading, names in self.sections().items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [
-                (name.ljust(width), command.get_short_help_str(200)) for name, command in commands if command
-            ]
+        for heading, names in self.list_sections().items():
+            rows = []
+            for name in names:
+                command = self.get_command(ctx, name)
+                assert command
+                rows.append((name.ljust(width), command.get_short_help_str(limit=200)))
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
@@ -134,15 +145,17 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    The commands for direct use come first. The steps of the workflow are called by Snakemake, but each step also works
-    by hand. `nmt COMMAND --help` shows the options of a command.
+    The commands for direct use come first. Snakemake calls the steps of the workflow, but you can also call each step
+    yourself. `nmt COMMAND --help` shows the options of a command.
     """
 
 
 def main() -> None:
-    """Run a subcommand; an error of the input or of the system becomes one line on standard error."""
+    """Run the subcommand of the command line; print an error of the input or of the system as one line."""
     progress.clear_progress()
-    os.environ.pop("MPLBACKEND", None)  # a notebook kernel's may not be installed here, and files need none
+
+    # The backend of a notebook's kernel may not be installed here, and figures in files need no backend.
+    os.environ.pop("MPLBACKEND", None)
     try:
         commands(prog_name="nmt")
     except Exception as error:
@@ -153,7 +166,7 @@ def main() -> None:
 
 
 def describe_error(error: Exception) -> str | None:
-    """Return the line for an error of the input or of the system; None for a fault of the program."""
+    """Return the line to print for an error of the input or of the system, or None if it is a fault of the program."""
     match error:
         case UserError():
             return str(error)
@@ -165,7 +178,8 @@ def describe_error(error: Exception) -> str | None:
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
             hint = "install nmt-repro with its extra `workflow`"
             return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"
-        case ImportError() if ".so" in str(error):  # NumPy's has a page of advice before what the system says
+        case ImportError() if ".so" in str(error):
+            # NumPy prints a page of advice; what the system said is in its last line.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
@@ -178,7 +192,7 @@ def describe_error(error: Exception) -> str | None:
 
 
 def exit_with_error(message: str) -> None:
-    """Print a line per problem and leave with the exit code for bad input."""
+    """Print a line per problem, record the failure for `nmt status`, and exit with code 2 (bad input)."""
     click.echo(error_lines(message), err=True)
     progress.record_failure(message)
     sys.exit(2)

@@ -1,4 +1,4 @@
-"""Subcommands that prepare text: data tokenize, vocabulary and binarize."""
+"""The subcommands that prepare text: data tokenize, data vocabulary and data binarize."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import (
-    PATH,
-    parse_settings,
-    settings_option,
-    vocabularies,
-)
+from nmt.cli.options import PATH, add_vocabulary_options, parse_settings, settings_option
 from nmt.settings.text import LARGEST_VOCABULARY, Tokenization
 
 
 @click.command(short_help="Tokenize lines as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
-@settings_option("The config's `tokenization` [default: as in Moses]", default="{}")
+@settings_option("The key `tokenization` of config.yaml [default: as Moses does]", default="{}")
 @click.argument("input", type=PATH)
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
-    """Tokenize INPUT by the rules of Moses' tokenizer. OUTPUT has the same number of lines."""
+    """Tokenize the text file INPUT by the rules of Moses' tokenizer. OUTPUT has the same number of lines."""
     from nmt.data import tokenization
 
     tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
@@ -32,7 +27,9 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
     "--words", required=True, type=click.IntRange(1, LARGEST_VOCABULARY), help="Size of the vocabulary."
 )
 @click.option(
-    "--subwords", is_flag=True, help="Learn subword units instead (byte pair encoding, SentencePiece)."
+    "--subwords",
+    is_flag=True,
+    help="Learn subword units instead of words (byte pair encoding by SentencePiece).",
 )
 @click.argument("inputs", metavar="INPUT...", type=PATH, nargs=-1, required=True)
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
@@ -40,17 +37,20 @@ def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Pat
     """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
     from nmt.data.vocabulary import build_vocabulary, count_words
 
-    built = build_vocabulary(
+    learned = build_vocabulary(
         count_words(inputs), words, specials_included=False, output=output, subwords=subwords
     )
-    click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
+    unit = "subword units" if subwords else "words"
+    click.echo(f"{output}: {len(learned.counts):,} {unit}", err=True)
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
 @click.option("--text", required=True, nargs=2, type=PATH, metavar="SOURCE TARGET", help="Both token files.")
-@vocabularies
+@add_vocabulary_options
 @click.option(
-    "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
+    "--shuffle-seed",
+    type=click.IntRange(min=0),
+    help="Shuffle the pairs with this seed; without it they stay in order.",
 )
 @click.option("--output", required=True, type=PATH, help="Folder for the bitext.")
 def binarize(
@@ -60,13 +60,15 @@ def binarize(
     shuffle_seed: int | None,
     output: Path,
 ) -> None:
-    """Turn token files into one memory-mapped bitext of word ids.
-
-    Pairs with an empty side are left out.
-    """
+    """Turn token files into one memory-mapped bitext of word ids. Pairs with an empty side are left out."""
     from nmt.data import bitext
     from nmt.data.vocabulary import Vocabulary
 
-    words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize({"": [text]}, *words, output, shuffle_seed)
-    click.echo(f"{output}: {len(made):,} pairs", err=True)
+    pairs = bitext.binarize(
+        corpora={"": [text]},
+        source_vocabulary=Vocabulary.read(source_vocabulary),
+        target_vocabulary=Vocabulary.read(target_vocabulary),
+        folder=output,
+        shuffle_seed=shuffle_seed,
+    )
+    click.echo(f"{output}: {len(pairs):,} pairs", err=True)

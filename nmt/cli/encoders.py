@@ -1,7 +1,8 @@
-"""Subcommands that show what encoders make of sentences: vectors and tree."""
+"""The subcommands `nmt vectors` and `nmt tree`, which show what an encoder makes of sentences."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,17 +18,18 @@ from nmt.cli.options import (
     options_of,
     tokenized_option,
 )
-from nmt.cli.terminal import READ_AHEAD, UnknownWords, like_unix_tools, warn_of_replaced
+from nmt.cli.terminal import READ_AHEAD, UnknownWords, exit_quietly_on_signals, warn_of_invalid_utf8
 from nmt.errors import UserError
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 if TYPE_CHECKING:
     from nmt.data.tokenization import TextCodec
     from nmt.evaluation.principal_components import Projection, Vectors
+    from nmt.store.trained_model import TrainedModel
 
 
 @click.command(
-    short_help="Write the vector of each sentence, and sentences in the plane in which they differ most."
+    short_help="Write the vector of each sentence, or the sentences in the plane in which they differ most."
 )
 @model_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 @click.option(
     "--output-tsv",
     type=FILE,
-    help="File for the place of each sentence in the plane of the first two principal components (PCA) of its panel."
-    " An empty line of the text begins a new panel.",
+    help="File for the position of each sentence in the plane of the first two principal components (PCA) of its panel."
+    " An empty line of the text starts a new panel.",
 )
 @tokenized_option
 @options_of(ComputeOptions, "compute", "batch_size", "threads", "device")
@@ -57,25 +59,25 @@ def vectors(
             nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
 
     The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
-    attention are refused. The vectors are held in memory until the end, 4 bytes a number.
+    attention cannot be used. The vectors stay in memory until the end, with 4 bytes per number.
     """
     from nmt.evaluation.principal_components import write_projections
     from nmt.io.npy import write_array
 
     if output_npy is None and output_tsv is None:
         raise UserError("--output-npy, --output-tsv: give one of them or both")
-    with like_unix_tools():
-        sentences, encoded = _encoded(model_path, input, tokenized, compute)
+    with exit_quietly_on_signals():
+        sentences, encoded = _encode_lines(model_path, input, tokenized, compute)
         if output_npy is not None:
             write_array(output_npy, "float32", encoded.shape, [encoded])
         if output_tsv is not None:
-            write_projections(output_tsv, _panels(sentences, encoded))
+            write_projections(output_tsv, _make_panels(sentences, encoded))
 
 
-def _encoded(
+def _encode_lines(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
-    """Return the tokenized lines and their vectors."""
+    """Return the tokenized lines of a file, and their vectors of shape (lines, D)."""
     from nmt.api import common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import encode_sentences
@@ -83,44 +85,55 @@ def _encoded(
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT_SETTINGS
 
-    source: TextCodec = TokenText()
-    if (
-        not tokenized or (model_path / TEXT_SETTINGS).is_file()
-    ):  # the workflow encodes before it writes that file
-        text = common_text_settings([model_path])
-        source, _ = choose_text_processors(text, tokenized)
-        search = text.decoding_settings(compute, TranslateOptions())
+    # 1. tokenizer, threads and device: those of text.json. The workflow encodes tokens before it writes that file.
+    codec: TextCodec = TokenText()
+    if not tokenized or (model_path / TEXT_SETTINGS).is_file():
+        text_settings = common_text_settings([model_path])
+        codec, _ = choose_text_processors(text_settings, tokenized)
+        search = text_settings.decoding_settings(compute, TranslateOptions())
         compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
-
     (model,), batch_size = load_models([model_path], compute)
-    with open_lines(input) as lines:
-        sentences = [source.tokenize(line) for group in lines.read_groups(READ_AHEAD) for line in group]
-        warn_of_replaced(lines)
+
+    # 2. the sentences, as tokens
+    sentences: list[list[str]] = []
+    with open_lines(input) as stream:
+        for lines in stream.read_groups(READ_AHEAD):
+            sentences += map(codec.tokenize, lines)
+        warn_of_invalid_utf8(stream)
     if not any(sentences):
         raise UserError(f"{input}: no sentence in it, so there are no vectors")
+    _warn_of_unknown_words(model, sentences)
+
+    # 3. their vectors
+    return [" ".join(tokens) for tokens in sentences], encode_sentences(model, sentences, batch_size)
+
+
+def _warn_of_unknown_words(model: TrainedModel, sentences: Sequence[Sequence[str]]) -> None:
     unknown_words = UnknownWords(model.source, "source")
-    for words in sentences:
-        unknown_words.add(words)
+    unknown_words.count(sentences)
     unknown_words.warn()
-    return [" ".join(words) for words in sentences], encode_sentences(model, sentences, batch_size)
 
 
-def _panels(sentences: list[str], vectors: Vectors) -> list[Projection]:
-    """Return the panels, which are separated by empty lines."""
+def _make_panels(sentences: list[str], vectors: Vectors) -> list[Projection]:
+    """Return a panel for each group of lines between empty lines."""
     from nmt.evaluation.principal_components import Projection
 
-    groups = groupby(zip(sentences, vectors, strict=True), key=lambda pair: bool(pair[0]))
-    panels = [[*group] for has_words, group in groups if has_words]
-    return [Projection.from_vectors(*zip(*panel, strict=True)) for panel in panels]
+    panels = []
+    pairs = zip(sentences, vectors, strict=True)
+    for has_words, group in groupby(pairs, key=lambda pair: bool(pair[0])):
+        if has_words:
+            panel_sentences, panel_vectors = zip(*group, strict=True)
+            panels.append(Projection.from_vectors(panel_sentences, panel_vectors))
+    return panels
 
 
-BEST = 10
+TRANSLATIONS_IN_FIGURE = 10
 """Number of translations beside a tree (Cho et al. 2014b, Fig. 6)."""
-MOST_WORDS = 100
-"""Maximum number of words in a drawn tree; larger trees are not readable."""
+MAX_WORDS_IN_TREE = 100
+"""Maximum number of words of a plotted tree; larger trees are not readable."""
 
 
-# a sentence may begin with a dash
+# A sentence may start with a dash, like an option.
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("sentence")
 @model_option
@@ -129,34 +142,42 @@ MOST_WORDS = 100
     "--output", "File for the picture (.pdf, .svg or .png). Repeat it for further files.", multiple=True
 )
 def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, ...]) -> None:
-    """Draw the tree that a grConv makes of SENTENCE, and its ten best translations beside it.
+    """Plot the tree that a grConv makes of SENTENCE, and its ten best translations next to it.
 
     \b
         nmt tree "Obama is the President of the United States." --model models/grconv-30 --output tree.svg
 
-    The picture is like Figure 6 of Cho et al. (2014b). A node is the sum of its left child, its right child (blue)
+    The picture is like Figure 6 of Cho et al. (2014b). A node is the sum of its left child, its right child (both blue)
     and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
     from nmt.api import Model, common_text_settings
 
-    # a picture of an experiment depends on its settings, and not on the cores of the machine
-    model = Model([model_path], ComputeOptions(threads=common_text_settings([model_path]).decoding.threads))
+    # The number of threads changes the last digits. With that of the settings, not of the machine, the picture of an
+    # experiment is the same everywhere.
+    threads = common_text_settings([model_path]).decoding.threads
+    model = Model([model_path], ComputeOptions(threads=threads))
     from nmt.decoding.encoders import compute_tree
     from nmt.decoding.translator import choose_text_processors
     from nmt.plots.style import save_figure
     from nmt.plots.tree import plot_tree
 
-    words = choose_text_processors(model.text, tokenized)[0].tokenize(sentence)
-    if not 1 <= len(words) <= MOST_WORDS:
-        raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
-    unknown_words = UnknownWords(model.models[0].source, "source")
-    unknown_words.add(words)
-    unknown_words.warn()
-    drawn = compute_tree(model.models[0], words)
-    options = TranslateOptions(tokenized=tokenized)
-    (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
-    best = [(one.text, one.score) for one in translations]
-    figure = plot_tree(drawn.leaves, drawn.gates, best)
+    # 1. the sentence as tokens
+    codec, _ = choose_text_processors(model.text, tokenized)
+    tokens = codec.tokenize(sentence)
+    if not 1 <= len(tokens) <= MAX_WORDS_IN_TREE:
+        raise UserError(f"SENTENCE: found {len(tokens)} words, expected 1 to {MAX_WORDS_IN_TREE}")
+    _warn_of_unknown_words(model.models[0], [tokens])
+
+    # 2. its tree and its translations
+    sentence_tree = compute_tree(model.models[0], tokens)
+    translator = model.translator(
+        TranslateOptions(tokenized=tokenized), n_best=TRANSLATIONS_IN_FIGURE, attention=False
+    )
+    (translations,) = translator([sentence])
+
+    # 3. the figure
+    scored_texts = [(translation.text, translation.score) for translation in translations]
+    figure = plot_tree(sentence_tree.leaves, sentence_tree.gates, scored_texts)
     for path in output:
         save_figure(figure, path)

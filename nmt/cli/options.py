@@ -22,7 +22,7 @@ from nmt.settings.decoding import ComputeOptions
 if TYPE_CHECKING:
     from nmt.store.trained_model import TrainedModel
 
-Model = TypeVar("Model", bound=BaseModel)
+Schema = TypeVar("Schema", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -33,20 +33,20 @@ EXISTING = click.Path(exists=True, path_type=Path)
 
 
 def file_option(
-    name: str, help_text: str, metavar: str = "FILE", **extra: Any
+    name: str, help_text: str, metavar: str = "FILE", **attributes: Any
 ) -> Callable[[Command], Command]:
-    """Return a required option that names a file."""
-    return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
+    """Return a required option that names a file; `attributes` are further arguments of `click.option`."""
+    return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **attributes)
 
 
-def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
-    """Return the option `--settings`, read by `parse_settings`. `what` names the part of the configuration."""
-    text = f"{what}, as JSON or the path of a JSON file."
+def settings_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
+    """Return the option `--settings`, which `parse_settings` reads; `description` says which settings they are."""
+    text = f"{description}, as JSON or the path of a JSON file."
     return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
 
 
-def vocabularies(command: Command) -> Command:
-    """Add the options that name the vocabularies of both sides."""
+def add_vocabulary_options(command: Command) -> Command:
+    """Add the options `--source-vocabulary` and `--target-vocabulary`."""
     for side in ("target", "source"):
         command = file_option(f"--{side}-vocabulary", f"TSV file of the {side} vocabulary.")(command)
     return command
@@ -55,43 +55,52 @@ def vocabularies(command: Command) -> Command:
 def options_of(
     schema: type[BaseModel], keyword: str, *keys: str, **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds options for keys of a class, and hands them to the command as one object.
+    """Return a decorator that adds options for keys of a class of settings, and passes them as one object.
 
     Args:
-        schema: the class. Its keys have the names, allowed values, defaults and help of the options.
-        keyword: the command's parameter for the object.
-        keys: the keys; none for all.
-        defaults: values in place of the class's defaults.
+        schema: the class of settings. Its keys give the options their names, allowed values, defaults and help.
+        keyword: the parameter of the command that gets the object.
+        keys: the keys that become options; without them, all keys do.
+        defaults: key -> value in place of the default of the class.
     """
-    chosen = keys or tuple(schema.model_fields)
+    option_keys = keys or tuple(schema.model_fields)
 
-    def add(command: Command) -> Command:
+    def add_options(command: Command) -> Command:
         @wraps(command)
-        def call(**values: Any) -> Any:
-            chosen_values = schema(**{key: values.pop(key) for key in chosen})
-            return command(**values, **{keyword: chosen_values})
+        def call_with_settings(**values: Any) -> Any:
+            settings = schema(**{key: values.pop(key) for key in option_keys})
+            return command(**values, **{keyword: settings})
 
-        for key in reversed(chosen):
-            call = _option(schema, key, defaults.get(key))(call)
-        return cast(Command, call)
+        # Decorators apply from the bottom up, so the last option is added first.
+        for key in reversed(option_keys):
+            call_with_settings = _make_option(schema, key, defaults.get(key))(call_with_settings)
+        return cast(Command, call_with_settings)
 
-    return add
+    return add_options
 
 
-def _option(schema: type[BaseModel], key: str, default: Any) -> Callable[[Command], Command]:
-    field, described = schema.model_fields[key], schema.model_json_schema()["properties"][key]
-    (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
-    default = field.default if default is None else default
-    text = field.description or ""
-    if default != field.default:
-        text = f"{text.partition(' [')[0].rstrip('.')}."
+def _make_option(schema: type[BaseModel], key: str, default: Any) -> Callable[[Command], Command]:
+    """Return the option for a key of a class of settings, with this default or, if it is None, that of the class."""
+    field = schema.model_fields[key]
     name = f"--{key.replace('_', '-')}"
+
+    # 1. the help: what a description says in brackets is true only of the class's default
+    help_text = field.description or ""
+    if default is None:
+        default = field.default
+    elif default != field.default:
+        help_text = f"{help_text.partition(' [')[0].rstrip('.')}."
+
+    # 2. the type: of `integer | None` only the integer can be written on a command line
+    described = schema.model_json_schema()["properties"][key]
+    (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
     if kind["type"] == "boolean":
-        return click.option(name, key, is_flag=True, help=text)
-    values = (
-        click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
+        return click.option(name, key, is_flag=True, help=help_text)
+    is_choice = "enum" in kind
+    value_type = click.Choice(kind["enum"]) if is_choice else click.IntRange(kind["minimum"], kind["maximum"])
+    return click.option(
+        name, key, type=value_type, default=default, show_default=default is not None, help=help_text
     )
-    return click.option(name, key, type=values, default=default, show_default=default is not None, help=text)
 
 
 model_option = click.option(
@@ -128,7 +137,7 @@ def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:
 
 
 def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[TrainedModel], int]:
-    """Load the models of a step of the workflow, and return them with the size of a batch."""
+    """Load the models of a step of the workflow. Return them and the batch size."""
     from nmt.store import trained_model
 
     models = trained_model.load_models(folders, compute.device or "auto", compute.threads or 1)
@@ -136,37 +145,50 @@ def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[
 
 
 def parse_settings(
-    schema: type[Model], value: str, complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-) -> Model:
-    """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
+    schema: type[Schema], value: str, complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> Schema:
+    """Read the value of `--settings`: JSON if it starts with a brace, otherwise the path of a JSON file.
 
-    `complete` adds the values of keys that are not there. Raises a `UserError` that names the first faulty key and the
-    number of the others.
+    Args:
+        schema: the class of the settings.
+        value: what the option says.
+        complete: a function that adds the missing keys.
+
+    Raises:
+        UserError: a key is faulty; the message names the first one and the number of the others.
     """
-    is_text = value.lstrip().startswith("{")
-    where, text = ("--settings", value) if is_text else (value, read_file(Path(value)))
+    if value.lstrip().startswith("{"):
+        origin, text = "--settings", value
+    else:
+        origin, text = value, read_file(Path(value))
+
     if complete is not None:
-        with suppress(ValueError):  # what is no JSON is refused below
+        with suppress(ValueError):  # if the text is not JSON, `parse` says so
             values = json.loads(text)
-            text = json.dumps(complete(values)) if isinstance(values, dict) else text
-    return parse_json_settings(schema, text, where)
+            if isinstance(values, dict):
+                text = json.dumps(complete(values))
+    return parse_json_settings(schema, text, origin)
 
 
-_WRITTEN = ("output", "plot")
-"""Beginnings of the names of parameters whose file is written."""
-
-
-def guarded(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a subcommand's function with a check before it: no output is an input or another output."""
+def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a subcommand with a check before it: no output file is an input or another output."""
 
     @wraps(callback)
-    def call(**values: Any) -> Any:
-        values_of = {key: value if isinstance(value, tuple) else (value,) for key, value in values.items()}
-        paths = [(key, part) for key, parts in values_of.items() for part in parts if isinstance(part, Path)]
-        places = Counter(os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths)
-        for key, path in paths:
-            if key.startswith(_WRITTEN) and is_replaceable(path) and places[os.path.realpath(path)] > 1:
+    def check_and_call(**values: Any) -> Any:
+        # 1. collect the paths of all parameters: (parameter, path)
+        paths: list[tuple[str, Path]] = []
+        for name, value in values.items():
+            parameter_values = value if isinstance(value, tuple) else (value,)
+            paths += [(name, path) for path in parameter_values if isinstance(path, Path)]
+
+        # 2. one file may have several names: links, or "-" and the file that the shell redirects to standard input
+        uses = Counter(os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths)
+
+        # 3. a device, such as /dev/null, can be written as often as one likes
+        for name, path in paths:
+            is_output = name.startswith(("output", "plot")) and is_replaceable(path)
+            if is_output and uses[os.path.realpath(path)] > 1:
                 raise UserError(f"{path}: is written, and also an input or written twice; name another file")
         return callback(**values)
 
-    return call
+    return check_and_call

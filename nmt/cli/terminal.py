@@ -1,4 +1,4 @@
-"""The behaviour of a subcommand in a pipeline and on a terminal."""
+"""How a subcommand behaves in a pipeline of the shell and on a terminal."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 READ_AHEAD = 500
 """Lines of input that are read together, so that lines of similar length share a batch."""
-MOST_NAMED = 5
+MAX_WORDS_IN_WARNING = 5
 """Unknown words that a warning names."""
 
 
 @contextmanager
-def like_unix_tools() -> Iterator[None]:
-    """Let a closed pipe (`| head -1`) and Ctrl-C end the process without a message, as with `cat`.
+def exit_quietly_on_signals() -> Iterator[None]:
+    """End the process without a message after Ctrl-C, or if the reader closes the pipe (`| head -1`), as `cat` does.
 
-    After Ctrl-C, unfinished output files are removed first.
+    After Ctrl-C, incomplete output files are removed first.
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
@@ -40,96 +40,111 @@ def like_unix_tools() -> Iterator[None]:
 
 
 @contextmanager
-def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """Yield a function that writes lines to standard output at once, or to a file that appears when it is complete.
+def open_output(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
+    """Yield a function that writes lines to a file or, if `output` is None, to standard output.
 
-    A named pipe or a device also gets the lines at once.
+    A regular file appears when it is complete. Standard output, a named pipe or a device gets the lines of each call
+    immediately.
     """
     from nmt.io.files import is_replaceable
     from nmt.io.text_files import LineWriter, write_lines
 
-    at_once = output is None or not is_replaceable(output)
-    standard = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
-    with write_lines(output) if output else standard as file:
+    is_stream = output is None or not is_replaceable(output)
+    standard_output = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
+    with write_lines(output) if output else standard_output as file:
 
         def write(rows: Iterable[str]) -> None:
+            # an n-best list is a row of several lines
             for row in rows:
                 for line in row.split("\n"):
                     file.write(line)
-            if at_once:
+            if is_stream:
                 file.flush()
 
         yield write
 
 
 @contextmanager
-def progress_over(
+def show_progress(
     name: str, lines: LineStream, input: Path, output: Path | None
 ) -> Iterator[Callable[[int], None]]:
-    """Yield a function that adds a number of finished lines to the progress on a terminal.
+    """Yield a function that adds a number of finished lines to the progress bar.
 
-    No progress is shown if the terminal also shows typed input or the output. Bytes are counted if their total is
-    known, otherwise lines.
+    No progress bar is shown if the terminal also shows typed input or the output. The bar counts bytes if the size of
+    the input is known, otherwise lines.
     """
     from nmt.io.progress import Progress
 
-    mixed = output is None and sys.stdout.isatty()
-    if is_typed(input) or mixed or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda count: None
+    output_is_shown = output is None and sys.stdout.isatty()
+    if is_typed(input) or output_is_shown or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda line_count: None
         return
-    with Progress(lines.size, "lines" if lines.size is None else "bytes", name) as progress:
-        yield lambda count: progress.update(
-            count if lines.size is None else lines.bytes_done - progress.count
-        )
+
+    unit = "lines" if lines.size is None else "bytes"
+    with Progress(lines.size, unit, name) as progress:
+
+        def add_lines(line_count: int) -> None:
+            new_bytes = lines.bytes_done - progress.count
+            progress.update(line_count if unit == "lines" else new_bytes)
+
+        yield add_lines
 
 
 def is_typed(input: Path) -> bool:
-    """Return whether somebody types the input, and waits for an answer to each line."""
+    """Return whether a person types the input, and waits for the answer to each line."""
     return str(input) == "-" and sys.stdin.isatty()
 
 
-def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
-    """Warn of lines that were translated in several pieces because of their length."""
-    for line, count in enumerate(pieces, start=first + 1):
-        if count > 1:
-            warn(f"line {line}: more than {max_words} words, translated in {count} pieces (--max-words)")
+def warn_of_split_lines(first_line: int, chunk_counts: Sequence[int], max_words: int) -> None:
+    """Warn of lines that were translated in several chunks because of their length.
+
+    Args:
+        first_line: number of the first line, from 0.
+        chunk_counts: number of chunks of each line.
+        max_words: the longest chunk.
+    """
+    for line_number, chunks in enumerate(chunk_counts, start=first_line + 1):
+        if chunks > 1:
+            warn(
+                f"line {line_number}: more than {max_words} words, translated in {chunks} pieces (--max-words)"
+            )
 
 
-def warn_of_replaced(lines: LineStream) -> None:
-    """Warn of lines that were not UTF-8."""
+def warn_of_invalid_utf8(lines: LineStream) -> None:
+    """Warn of lines that were not UTF-8, if there were any."""
     if lines.replaced_lines:
         more = f" and {lines.replaced_lines - 1} more" if lines.replaced_lines > 1 else ""
-        warn(
-            f"{lines.name}, line {lines.first_replaced_line}{more}: not UTF-8; invalid bytes were read as U+FFFD"
-        )
+        location = f"{lines.name}, line {lines.first_replaced_line}{more}"
+        warn(f"{location}: not UTF-8; invalid bytes were read as U+FFFD")
 
 
 class UnknownWords:
-    """Counts the words of one side of a text that the model does not know, and says so in one line."""
+    """Counts the words of one side (source or target) that a model does not know, and warns of them."""
 
     def __init__(self, vocabulary: Vocabulary, side: str) -> None:
         self._vocabulary = vocabulary
         self._side = side
-        self._words = 0
-        self._unknown: Counter[str] = Counter()
+        self._word_count = 0
+        self._unknown_words: Counter[str] = Counter()
 
-    def add(self, tokens: Sequence[str]) -> None:
-        """Count the words of a line."""
-        self._words += len(tokens)
-        self._unknown.update(token for token in tokens if token not in self._vocabulary)
+    def count(self, sentences: Iterable[Sequence[str]]) -> None:
+        """Count the words of tokenized sentences."""
+        for tokens in sentences:
+            self._word_count += len(tokens)
+            self._unknown_words.update(token for token in tokens if token not in self._vocabulary)
 
     def warn(self) -> None:
-        """Say how many words were unknown since the last warning, and name the most frequent ones."""
-        if unknown := self._unknown.total():
-            named = ", ".join(printable(word) for word, _ in self._unknown.most_common(MOST_NAMED))
-            more = ", ..." * (len(self._unknown) > MOST_NAMED)
-            is_are = "is" if unknown == 1 else "are"
-            warn(
-                f"{unknown:,} of {self._words:,} {self._side} words {is_are} unknown to the model, which reads [UNK]:"
-                f" {named}{more}"
-            )
-        self._words = 0
-        self._unknown.clear()
+        """Print how many words were unknown since the last call and the most frequent ones; nothing if none was."""
+        if unknown := self._unknown_words.total():
+            frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
+            names = ", ".join(printable(word) for word, _ in frequent_words)
+            if len(self._unknown_words) > MAX_WORDS_IN_WARNING:
+                names += ", ..."
+            verb = "is" if unknown == 1 else "are"
+            count = f"{unknown:,} of {self._word_count:,} {self._side} words"
+            warn(f"{count} {verb} unknown to the model, which reads [UNK]: {names}")
+        self._word_count = 0
+        self._unknown_words.clear()
 
 
 def warn(message: str) -> None:

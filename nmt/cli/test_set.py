@@ -1,4 +1,8 @@
-"""Subcommands for tokenized test sets: decode, align, perplexity, rescore, oracle."""
+"""The subcommands for tokenized test sets: test-set decode, perplexity, align, rescore and oracle.
+
+A result is kept in a store under a key of its facts, which are all that decides it. `provide` computes a result only if
+the store does not have it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,8 @@ from nmt.settings.decoding import Average, ComputeOptions, Decoding
 _store_option = click.option(
     "--store",
     type=FOLDER,
-    help="Folder in which the result is kept. If it is there, made of the same models and text, it is linked.",
+    help="Folder in which results are kept. If it has the result for the same models, text and settings, the output is "
+    "a link to it.",
 )
 
 
@@ -42,10 +47,10 @@ _store_option = click.option(
     type=click.Choice(["all", "no_unk"]),
     default="all",
     show_default=True,
-    help="all: every line; the settings say whether [UNK] is allowed. no_unk: only lines without unknown words on both"
-    " sides; [UNK] is forbidden.",
+    help="all: translate every line; the settings say whether [UNK] is allowed. no_unk: translate only lines without "
+    "unknown words on either side; [UNK] is forbidden.",
 )
-@settings_option("The config's `decoding`")
+@settings_option("The key `decoding` of config.yaml")
 @_store_option
 @click.option(
     "--output", required=True, type=FILE, help="File for the translations: JSON lines, one per sentence."
@@ -62,12 +67,16 @@ def decode(
 ) -> None:
     """Translate a tokenized test set by beam search. The output has one JSON line per sentence, with its alignment.
 
-    Beside NAME.jsonl, the command writes NAME.provenance.json: settings, checksums of the weights, code, packages,
-    device and seconds. If the command is killed, the same command resumes the work.
+    The command also writes NAME.provenance.json for the output NAME.jsonl. That file has the settings, the checksums of
+    the weights, the versions of code and packages, the device and the seconds. If the command is killed, the same
+    command resumes the work.
     """
+    # 1. all that decides the translations
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
-        raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
+        raise UserError(
+            "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
+        )
     from nmt.evaluation.translations import provenance_path, sha256_of_lines, write_model_names
     from nmt.store.result_store import collect_model_facts, provide_result
 
@@ -75,12 +84,13 @@ def decode(
         "models": collect_model_facts(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
-        # the reference decides which sentences have no unknown word
+        # with no_unk, the words of the reference decide which lines are translated
         "reference": sha256_of_lines(reference) if mode == "no_unk" and reference else None,
         "mode": mode,
         "decoding": decoding.deciding_fields(),
     }
 
+    # 2. the translations, unless the store has them
     def translate(paths: Mapping[str, Path]) -> None:
         from nmt.backend.device import device_name
         from nmt.decoding.test_set import translate_file
@@ -88,18 +98,19 @@ def decode(
         from nmt.store import trained_model
         from nmt.store.model_folder import WEIGHTS
 
-        translations = paths[name]
         models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
         record = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
+        translations = paths[name]
         done = translate_file(models, source, reference, mode, decoding, translations, average)
         write_provenance(record, translations, *done)
 
-    # in the format that the output's name asks for
+    # The extension of the output says how it is compressed.
     name = f"translations{output.suffix}"
     outputs = {name: output, "translations.provenance.json": provenance_path(output)}
     provide_result(store, facts, outputs, translate)
-    # a model may have had another name when its translations were made
+
+    # 3. The models may have had other names when the translations were made.
     sentences = write_model_names(output, [folder.name for folder in model_paths])
     click.echo(f"{output}: {sentences:,} sentences", err=True)
 
@@ -107,7 +118,7 @@ def decode(
 @click.command()
 @models_option
 @average_option
-@click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in the config.")
+@click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in config.yaml.")
 @click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
 @source_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
@@ -127,17 +138,16 @@ def perplexity(
     store: Path | None,
     output: Path,
 ) -> None:
-    """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
+    """Measure the perplexity per word of the reference of a test set, with end-of-sentence symbols."""
     from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import collect_model_facts, provide_result
 
     def measure(paths: Mapping[str, Path]) -> None:
-        from nmt.decoding.test_set import measure_perplexity
+        from nmt.decoding import test_set
 
         models, batch_size = load_models(model_paths, compute)
-        write_json(
-            paths["perplexity.json"], measure_perplexity(models, source, reference, batch_size, average)
-        )
+        result = test_set.measure_perplexity(models, source, reference, batch_size, average)
+        write_json(paths["perplexity.json"], result)
 
     facts = {
         "models": collect_model_facts(model_paths),
@@ -161,7 +171,7 @@ def perplexity(
 def align(
     model_path: Path, source: Path, target: Path, compute: ComputeOptions, store: Path | None, output: Path
 ) -> None:
-    """Write the attention of a model while it is fed given translations (teacher forcing)."""
+    """Write the attention of a model that reads given translations (teacher forcing)."""
     from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import collect_model_facts, provide_result
 
@@ -179,20 +189,22 @@ def align(
     provide_result(store, facts, {"alignments.jsonl": output}, measure)
 
 
-_lists = click.option(
+_lists_option = click.option(
     "--lists",
     required=True,
     type=EXISTING,
-    help="n-best lists in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of"
-    " the source (also compressed), or translations written by `nmt test-set decode` (.jsonl).",
+    help="n-best lists: in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of "
+    "the source, or as `nmt test-set decode` writes them (.jsonl). The file may be compressed.",
 )
 
 
-@click.command(short_help="Rescore another system's n-best lists with a model, mixing both scores.")
+@click.command(
+    short_help="Rescore the n-best lists of another system by interpolating its score with that of a model."
+)
 @models_option
 @average_option
 @source_option
-@_lists
+@_lists_option
 @click.option(
     "--weight",
     type=click.FloatRange(0, 1),
@@ -202,7 +214,7 @@ _lists = click.option(
 )
 @click.option("--output", required=True, type=FILE, help="File for the best translations, one per line.")
 @click.option(
-    "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
+    "--output-lists", type=FILE, help="File for the n-best lists, best first, with log p as one more feature."
 )
 @compute_options(batch_size=256)
 @_store_option
@@ -217,27 +229,29 @@ def rescore(
     compute: ComputeOptions,
     store: Path | None,
 ) -> None:
-    """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
+    """Rescore the n-best lists of another system with one model or an ensemble (Sutskever et al., 2014).
 
     The new score of a hypothesis is the weighted mean of its score in the list and its log-probability under the model
-    (nats). The translation is the hypothesis with the best mean. Memory does not grow with the lists. If the command is
-    killed, the same command resumes the work.
+    (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
+    the command is killed, the same command resumes the work.
     """
     from nmt.evaluation.translations import sha256_of_lines
     from nmt.store.result_store import collect_model_facts, provide_result
 
-    # in the formats that the outputs' names ask for
+    # The extensions of the outputs say how they are compressed.
     best_name = f"best{output.suffix}"
     lists_name = f"lists{output_lists.suffix}" if output_lists else ""
 
-    def run(paths: Mapping[str, Path]) -> None:
-        from nmt.decoding.rescoring import Rescorer, rescore_n_best_lists
+    def rescore_lists(paths: Mapping[str, Path]) -> None:
+        from nmt.decoding import rescoring
 
         models, batch_size = load_models(model_paths, compute)
-        rescorer = Rescorer(models, average, batch_size, weight)
-        done = rescore_n_best_lists(rescorer, source, lists, paths[best_name], paths.get(lists_name))
-        counts = f"{done.sentences:,} sentences, {done.hypotheses:,} hypotheses"
-        click.echo(f"{output}: {counts} in {done.seconds:,.1f} s", err=True)
+        rescorer = rescoring.Rescorer(models, average, batch_size, weight)
+        totals = rescoring.rescore_n_best_lists(
+            rescorer, source, lists, paths[best_name], paths.get(lists_name)
+        )
+        counts = f"{totals.sentences:,} sentences, {totals.hypotheses:,} hypotheses"
+        click.echo(f"{output}: {counts} in {totals.seconds:,.1f} s", err=True)
 
     facts = {
         "models": collect_model_facts(model_paths),
@@ -249,12 +263,12 @@ def rescore(
     outputs = {best_name: output}
     if output_lists:
         outputs[lists_name] = output_lists
-    provide_result(store, facts, outputs, run)
+    provide_result(store, facts, outputs, rescore_lists)
 
 
 @click.command()
 @source_option
-@_lists
+@_lists_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
 @click.option("--output", required=True, type=FILE, help="File for the chosen hypotheses, one per line.")
 def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
@@ -262,7 +276,7 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
 
     sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
     """
-    from nmt.decoding.rescoring import write_oracle
+    from nmt.decoding import rescoring
 
-    lines = write_oracle(source, lists, reference, output)
-    click.echo(f"{output}: {lines:,} sentences", err=True)
+    sentences = rescoring.write_oracle(source, lists, reference, output)
+    click.echo(f"{output}: {sentences:,} sentences", err=True)

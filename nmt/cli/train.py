@@ -1,4 +1,4 @@
-"""Subcommands that train models and share them: train, model package and release, unpack, shortlist."""
+"""The subcommands that train and share models: train, model package, model release, unpack and shortlist."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nmt.cli.options import (
     EXISTING,
     FILE,
     FOLDER,
+    add_vocabulary_options,
     file_option,
     model_option,
     parse_settings,
     settings_option,
-    vocabularies,
 )
 from nmt.errors import UserError
 from nmt.settings.base import MAX_SENTENCE_LENGTH
@@ -27,38 +27,38 @@ from nmt.settings.decoding import TextSettings
 from nmt.settings.paper import complete_run, complete_text
 from nmt.settings.training import ModelRun
 
-MORE_TO_DO = 75
-"""Exit code of a run that stopped cleanly before its end (EX_TEMPFAIL): run the command again."""
+STOPPED_EARLY = 75
+"""Exit code of a training that stopped cleanly before its end (EX_TEMPFAIL): run the command again."""
 
 
 @click.command()
 @settings_option(
-    "The model's settings, as in settings.json of a model's folder; the paper's where there are none"
+    "The settings of the model, as in settings.json of the folder of a model; missing keys have the values of the paper"
 )
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
-@vocabularies
+@add_vocabulary_options
 @click.option("--continue-from", type=EXISTING, help="Folder of the finished model to continue from.")
 @click.option(
     "--init-from",
     type=FOLDER,
     metavar="FOLDER",
-    help="Folder of a model whose weights are the initial ones, for fine-tuning on other text or with another learning "
-    "rate. Model type, sizes and vocabularies must be the same. Nothing but its weights is taken.",
+    help="Folder of a model whose weights become the initial weights, for fine-tuning on other text or with another "
+    "learning rate. Model type, sizes and vocabularies must be the same. Nothing but the weights is used.",
 )
 @click.option(
     "--store",
     "store_folder",
     required=True,
     type=FOLDER,
-    help="Folder for all trainings. A killed training resumes from there, and a finished one is not repeated.",
+    help="Folder for all trainings. A killed training resumes from there, and a finished training is not repeated.",
 )
 @click.option(
     "--shared-store",
     "shared_stores",
     multiple=True,
     type=FOLDER,
-    help="Store of another experiment, whose finished models are used, too. Can be given several times.",
+    help="Store of another experiment, whose finished models are used, too. Repeat it for several stores.",
 )
 @click.option(
     "--output", required=True, type=FOLDER, help="Folder for the finished model: links into the store."
@@ -68,20 +68,20 @@ MORE_TO_DO = 75
     type=click.Choice(["wait", "refuse"]),
     default="refuse",
     show_default=True,
-    help="What to do if another process works on the same training.",
+    help="What to do if another process runs the same training.",
 )
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="Stop cleanly after this number of seconds, including the time spent waiting for another process.",
+    help="Stop cleanly after this number of seconds, which includes the time of waiting for another process.",
 )
 @click.option(
     "--job-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly five minutes before the"
-    " limit, or a fifth of the limit before if it is short.",
+    help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly five minutes before the "
+    "limit, or a fifth of the limit before it, if that is less.",
 )
 def train(
     settings: str,
@@ -105,27 +105,32 @@ def train(
     and both vocabularies. Exit code 75 means that the training stopped before its end (signal, --max-seconds, time
     limit of a job): run the same command again.
     """
-    run = parse_settings(ModelRun, settings, complete_run)
-    # without PyTorch, since a training that is finished needs none
+    # The imports are without PyTorch, which a finished training does not need.
     from nmt.data.meta import data_checksums
     from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import find_initial_weights, read_model_key
     from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
 
+    # 1. settings and options that contradict each other
+    run = parse_settings(ModelRun, settings, complete_run)
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
     if continue_from and init_from:
         raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
+
+    # 2. find the finished model in the store, by a key of all that decides the training
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_model_key(continue_from) if continue_from else None
     data = data_checksums(train_folder, dev_folder) | find_initial_weights(init_from)
     facts = collect_training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
-    finished = store.find_model(compute_model_key(facts, run))
-    if finished:
-        click.echo(f"nmt: {output.name}: is trained, in {finished}", err=True)
+    model_folder = store.find_model(compute_model_key(facts, run))
+
+    # 3. otherwise train it
+    if model_folder:
+        click.echo(f"nmt: {output.name}: is trained, in {model_folder}", err=True)
     else:
         from nmt.io.locks import StillLocked
         from nmt.training.stored_training import TrainingFiles, train_in_store
@@ -141,11 +146,13 @@ def train(
             init_from,
         )
         try:
-            finished = train_in_store(store, output.name, run, files, facts, if_locked, deadline)
+            model_folder = train_in_store(store, output.name, run, files, facts, if_locked, deadline)
         except (Interrupted, StillLocked) as interruption:
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
-            sys.exit(MORE_TO_DO)
-    summary = link_model(finished, output, run)
+            sys.exit(STOPPED_EARLY)
+
+    # 4. the folder of the model
+    summary = link_model(model_folder, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",
@@ -153,14 +160,14 @@ def train(
     )
 
 
-@click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
+@click.command(short_help="Write text.json into the folder of a model, so that it can translate raw text.")
 @model_option
-@settings_option("`languages`, `tokenization` and `decoding`; the paper's where there are none")
+@settings_option("`languages`, `tokenization` and `decoding`; missing keys have the values of the paper")
 def package(model_path: Path, settings: str) -> None:
-    """Write text.json into a model's folder, so that it can translate raw text.
+    """Write text.json into the folder of a model, so that it can translate raw text.
 
-    The file records both languages, the tokenization and the default settings of decoding. No other file of the folder
-    changes. The folder may then be moved anywhere.
+    The file has both languages, the tokenization and the default settings of decoding. No other file of the folder
+    changes. The folder can then be moved anywhere.
     """
     from nmt.store import model_folder
 
@@ -170,26 +177,28 @@ def package(model_path: Path, settings: str) -> None:
 @click.command()
 @model_option
 @click.option(
-    "--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue."
+    "--with-final-state",
+    is_flag=True,
+    help="Also pack the final state of training, from which it can continue.",
 )
 @click.option(
     "--bits",
     type=click.Choice([32, 16]),
     default=32,
     show_default=True,
-    help="Bits of a weight. With 16 the archive is half as large, and some translations differ.",
+    help="Bits per weight. With 16, the archive is half as large, but some translations change.",
 )
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="Archive to write.")
 def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -> None:
-    """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
+    """Pack a model for others: weights, vocabularies, settings, summary, model card and checksums in one archive.
 
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
     equal bytes.
     """
     from nmt.store.release import pack_model
 
-    names = pack_model(model_path, output, with_final_state, bits)
-    click.echo(f"{output}: {', '.join(names)}", err=True)
+    file_names = pack_model(model_path, output, with_final_state, bits)
+    click.echo(f"{output}: {', '.join(file_names)}", err=True)
 
 
 @click.command()
@@ -200,14 +209,14 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
     default=".",
     show_default=True,
     metavar="FOLDER",
-    help="Folder for the models' folders.",
+    help="Folder in which the folders of the models are created.",
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
-    """Unpack archives of `nmt model release`, each into a folder with its model's name, and verify their checksums."""
-    from nmt.store.release import unpack_model as extract
+    """Unpack archives of `nmt model release`, each into a folder named like its model, and verify their checksums."""
+    from nmt.store import release as releases
 
     for archive in archives:
-        click.echo(extract(archive, output))
+        click.echo(releases.unpack_model(archive, output))
 
 
 LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
@@ -217,7 +226,7 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 @model_option
 @file_option(
     "--bitext",
-    "Folder of the training text of the model (data/binary/... of its experiment).",
+    "Folder of the binarized training text of the model: data/binary/train of its experiment.",
     metavar="FOLDER",
 )
 @click.option(
@@ -225,14 +234,14 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
     type=click.IntRange(1, MAX_SENTENCE_LENGTH),
     default=LIKELY_TRANSLATIONS,
     show_default=True,
-    help="Number of target words for each source word.",
+    help="Number of target words per source word.",
 )
 @click.option(
     "--frequent",
     type=click.IntRange(0),
     default=FREQUENT_WORDS,
     show_default=True,
-    help="Number of most frequent target words, which are allowed in every sentence.",
+    help="Number of the most frequent target words, which are allowed in every sentence.",
 )
 @file_option("--output", "File for `nmt translate --shortlist`.")
 def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output: Path) -> None:

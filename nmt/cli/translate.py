@@ -1,4 +1,4 @@
-"""The subcommands for people with a trained model and text of their own: translate and score."""
+"""The subcommands `nmt translate` and `nmt score`, which apply a trained model to text."""
 
 from __future__ import annotations
 
@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.api import Model
-from nmt.cli.options import (
-    FILE,
-    PATH,
-    models_option,
-    options_of,
-    tokenized_option,
-)
+from nmt.cli.options import FILE, PATH, models_option, options_of, tokenized_option
 from nmt.cli.terminal import (
     READ_AHEAD,
     UnknownWords,
+    exit_quietly_on_signals,
     is_typed,
-    like_unix_tools,
-    progress_over,
-    warn_of_pieces,
-    warn_of_replaced,
-    writer,
+    open_output,
+    show_progress,
+    warn_of_invalid_utf8,
+    warn_of_split_lines,
 )
 from nmt.errors import UserError
 from nmt.settings.base import MAX_BEAM_SIZE
@@ -36,48 +30,51 @@ if TYPE_CHECKING:
     from nmt.decoding.formats import AlignmentForm
     from nmt.decoding.translation import Translation
 
-_output = click.option(
+_output_option = click.option(
     "--output",
     type=FILE,
     metavar="FILE",
     help="File to write instead of standard output, compressed if it is named .gz, .bz2, .xz or .zst.",
 )
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
+_json_option = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object per line, with all details."
+)
 
 
 @click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
 @models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
-@_output
+@_output_option
 @options_of(TranslateOptions, "options")
 @click.option(
     "--n-best",
     type=click.IntRange(1, MAX_BEAM_SIZE),
     metavar="N",
-    help="Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
-    "LOG-PROBABILITY, with the number of the input line from 0. A smaller beam size is raised to N.",
+    help="Write the N best translations of each line in Moses' format, one per line: NUMBER ||| TEXT ||| "
+    "NMT0= LOG-PROBABILITY ||| LOG-PROBABILITY. NUMBER is that of the input line, from 0. A smaller beam size "
+    "is raised to N.",
 )
 @click.option(
     "--alignment",
     type=click.Choice(["pharaoh", "weights", "none"]),
-    help="Append ||| and an alignment. pharaoh: links i-j from 0; source token i has most attention for target token j."
-    " weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized and "
-    "--json show the tokens. none: --json, too, is without attention.",
+    help="Append ||| and the alignment to each translation. pharaoh: links i-j, from 0, where target token j attends "
+    "most to source token i. weights: for each target token its attention to each source token, such as 0.9,0.1 "
+    "0.2,0.8. none: leave the attention out of --json, too. The tokens are shown by --tokenized and --json.",
 )
-@_json
+@_json_option
 @click.option(
     "--plot",
     type=PATH,
     metavar="FILE",
-    help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg). The pictures of further lines have "
+    help="Plot the attention of the first line as in Figure 3 (.png, .pdf or .svg). The files of further lines have "
     "-2, -3 and so on before the extension of FILE.",
 )
 @click.option(
     "--shortlist",
     type=PATH,
     metavar="FILE",
-    help="Restrict translations to frequent words and likely translations of the source words, which is faster with a "
-    "large vocabulary. `nmt shortlist` writes FILE.",
+    help="Restrict translations to frequent words and the likely translations of the source words. This is faster with "
+    "a large vocabulary. `nmt shortlist` writes FILE.",
 )
 @options_of(ComputeOptions, "compute")
 def translate(
@@ -99,52 +96,61 @@ def translate(
         nmt translate --model models/rnnsearch-50 book.en --output book.fr
 
     Each line of input, even an empty one, gives exactly one line of output, in the same order. (With --n-best it gives
-    at least one.) FILE may be compressed (gzip, bzip2, xz, zstd) or SGML of WMT, under any name. Memory does not grow
-    with the input. If the input pauses, the lines that have been read are translated, so you can also type sentences by
-    hand. Bytes that are not UTF-8 become U+FFFD.
+    at least one.) FILE may be compressed (gzip, bzip2, xz, zstd) or SGML of WMT, whatever its name. Memory does not
+    grow with the input. You can also type sentences: when the input pauses, the lines read so far are translated. Bytes
+    that are not UTF-8 become U+FFFD.
     """
-    with like_unix_tools():
+    with exit_quietly_on_signals():
         model = Model(model_paths, compute, shortlist)
-        form = None if alignment == "none" else alignment
-        if (form or plot) and not model.aligns:
-            option, model_type = "--alignment" if form else "--plot", " or ".join(ALIGNING)
-            raise UserError(f"{option}: {model.labels[0]} has no attention; use a model of type {model_type}")
-        announce_tokens(model, options.tokenized)
-        attention = bool(form or plot or (as_json and alignment is None))
-        translator = model.translator(options, n_best or 1, attention)
+
+        # 1. what the options ask for, and whether the model can do it
+        alignment_form = None if alignment == "none" else alignment
+        if (alignment_form or plot) and not model.aligns:
+            option, model_types = "--alignment" if alignment_form else "--plot", " or ".join(ALIGNING)
+            raise UserError(
+                f"{option}: {model.labels[0]} has no attention; use a model of type {model_types}"
+            )
+        warn_if_model_expects_tokens(model, options.tokenized)
+        needs_attention = bool(alignment_form or plot or (as_json and alignment is None))
+        translator = model.translator(options, n_best or 1, needs_attention)
+        format_line = choose_format(n_best is not None, alignment_form, as_json)
+        unknown_words = UnknownWords(model.models[0].source, "source")
+
+        # 2. translate the input in groups of lines, as they arrive
         from nmt.io.text_files import open_lines
 
-        written = form_of(n_best is not None, form, as_json)
-        unknown_words = UnknownWords(model.models[0].source, "source")
-        number = 0
+        line_number = 0
         with (
-            writer(output) as write,  # first, since opening the input waits for its first bytes
+            open_output(output) as write,  # before the input, whose opening waits for its first bytes
             open_lines(input) as lines,
-            progress_over("translate", lines, input, output) as progress,
+            show_progress("translate", lines, input, output) as add_progress,
         ):
             for group in lines.read_groups(READ_AHEAD):
-                translations = translator(group)
+                translations = translator(group)  # for each line the n best
                 if plot:
-                    draw(translations, plot, number)
-                write(written(line, entry) for line, entry in enumerate(translations, start=number))
-                cuts = [len(best.pieces) for best, *_ in translations]
-                warn_of_pieces(number, cuts, options.max_words)
-                for best, *_ in translations:
-                    unknown_words.add(best.source_tokens)
+                    plot_attention(translations, plot, line_number)
+                write(format_line(number, n_best) for number, n_best in enumerate(translations, line_number))
+
+                best_translations = [n_best[0] for n_best in translations]
+                chunk_counts = [len(best.pieces) for best in best_translations]
+                warn_of_split_lines(line_number, chunk_counts, options.max_words)
+                unknown_words.count(best.source_tokens for best in best_translations)
                 if is_typed(input):
                     unknown_words.warn()
-                number += len(group)
-                progress(len(group))
+                line_number += len(group)
+                add_progress(len(group))
+
+            # 3. warnings about the whole input
             unknown_words.warn()
-            warn_of_replaced(lines)
+            warn_of_invalid_utf8(lines)
 
 
 @click.command(short_help="Score given translations with a trained model: their log-probabilities.")
 @models_option
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
-@_output
-@_json
+@_output_option
+@_json_option
 @tokenized_option
 @options_of(ComputeOptions, "compute", "batch_size", "device", "threads")
 def score(
@@ -158,77 +164,87 @@ def score(
 ) -> None:
     """Write the log-probability of each line of TARGET as the translation of the same line of SOURCE.
 
-    It is the natural logarithm, with the end symbol. Words that are not in the vocabulary count as [UNK]. --json adds
-    the log-probability of every word. SOURCE or TARGET can be -, which is standard input. Both must have the same
-    number of lines. Several models form an ensemble, which averages their probabilities word by word.
+    It is the natural logarithm, and includes the end-of-sentence symbol. Words that are not in the vocabulary count as
+    [UNK]. --json adds the log-probability of each word. SOURCE or TARGET can be -, which is standard input. Both must
+    have the same number of lines. Several models form an ensemble, which averages their probabilities word by word.
     """
-    with like_unix_tools():
+    with exit_quietly_on_signals():
         model = Model(model_paths, compute)
         from nmt.io.text_files import open_lines, read_pair_groups
 
-        announce_tokens(model, tokenized)
-        first = model.models[0]
-        unknown_words = UnknownWords(first.source, "source"), UnknownWords(first.target, "target")
-        number = 0
+        warn_if_model_expects_tokens(model, tokenized)
+        unknown_source_words = UnknownWords(model.models[0].source, "source")
+        unknown_target_words = UnknownWords(model.models[0].target, "target")
+        line_number = 0
         with (
-            open_lines(source) as sources,
-            open_lines(target) as targets,
-            writer(output) as write,
-            progress_over("score", sources, source, output) as progress,
+            open_lines(source) as source_stream,
+            open_lines(target) as target_stream,
+            open_output(output) as write,
+            show_progress("score", source_stream, source, output) as add_progress,
         ):
-            for group in read_pair_groups(sources, targets, READ_AHEAD):
-                lines = [list(side) for side in zip(*group, strict=True)]
-                scored = model.score(*lines, tokenized=tokenized, attention=False)
-                write(score_row(line, found, as_json) for line, found in enumerate(scored, start=number))
-                for found in scored:
-                    unknown_words[0].add(found.source_tokens)
-                    unknown_words[1].add(found.tokens)
-                number += len(group)
-                progress(len(group))
-            for unknown in unknown_words:
-                unknown.warn()
-            warn_of_replaced(sources)
-            warn_of_replaced(targets)
+            # 1. score groups of pairs of lines
+            for pairs in read_pair_groups(source_stream, target_stream, READ_AHEAD):
+                source_lines, target_lines = map(list, zip(*pairs, strict=True))
+                translations = model.score(source_lines, target_lines, tokenized=tokenized, attention=False)
+                write(
+                    format_score(number, scored, as_json)
+                    for number, scored in enumerate(translations, line_number)
+                )
+                unknown_source_words.count(scored.source_tokens for scored in translations)
+                unknown_target_words.count(scored.tokens for scored in translations)
+                line_number += len(pairs)
+                add_progress(len(pairs))
+
+            # 2. warnings about the whole input
+            unknown_source_words.warn()
+            unknown_target_words.warn()
+            warn_of_invalid_utf8(source_stream)
+            warn_of_invalid_utf8(target_stream)
 
 
-def announce_tokens(model: Model, tokenized: bool) -> None:
-    """Say that a model reads tokens where nobody asked for it."""
+def warn_if_model_expects_tokens(model: Model, tokenized: bool) -> None:
+    """Print that a model reads and writes tokens, unless the user asked for that with --tokenized."""
     if model.text.tokenized and not tokenized:
-        click.echo(
-            "nmt: the model was trained on text that came tokenized: it reads and writes tokens", err=True
-        )
+        message = "nmt: the model was trained on text that came tokenized: it reads and writes tokens"
+        click.echo(message, err=True)
 
 
-def score_row(number: int, scored: Translation, as_json: bool) -> str:
-    """Return one output line of `nmt score`."""
+def format_score(line_number: int, scored: Translation, as_json: bool) -> str:
+    """Return the line that `nmt score` writes for a translation: its log-probability, or all details as JSON."""
     if not as_json:
         return f"{scored.score:.4f}"
-    record = {
-        "line": number,
+    details = {
+        "line": line_number,
         "source_tokens": scored.source_tokens,
         "target_tokens": scored.tokens,
         "log_probability": scored.score,
         "per_word": scored.score / len(scored.token_scores),
         "word_log_probabilities": [round(value, 5) for value in scored.token_scores],
     }
-    return json.dumps(record, ensure_ascii=False)
+    return json.dumps(details, ensure_ascii=False)
 
 
-def form_of(
-    as_list: bool, alignment: AlignmentForm | None, as_json: bool
+def choose_format(
+    writes_n_best: bool, alignment_form: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Sequence[Translation]], str]:
-    """Return the function that formats the translations of a line, given its number."""
+    """Return the function that formats the n best translations of a line, given the number of the line."""
     from nmt.decoding import formats
 
     if as_json:
         return formats.format_json_line
-    if as_list:
-        return lambda number, n_best: formats.format_n_best(number, n_best, alignment)
-    return lambda number, n_best: formats.format_text(n_best[0], alignment)
+    if writes_n_best:
+        return lambda line_number, n_best: formats.format_n_best(line_number, n_best, alignment_form)
+    return lambda line_number, n_best: formats.format_text(n_best[0], alignment_form)
 
 
-def draw(translations: Sequence[Sequence[Translation]], path: Path, first: int) -> None:
-    """Draw the attention of the best translation of each line that has words; the first line has number `first`."""
-    for number, (best, *_) in enumerate(translations, start=first + 1):
+def plot_attention(translations: Sequence[Sequence[Translation]], path: Path, first_line: int) -> None:
+    """Plot the attention of the best translation of each line, except where a side has no words.
+
+    Args:
+        translations: the n best of each line.
+        path: file of line 0; that of line 1 has -2 before its extension, and so on.
+        first_line: number of the first line.
+    """
+    for line_number, (best, *_) in enumerate(translations, first_line):
         if best.tokens and best.source_tokens:
-            best.plot(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))
+            best.plot(path if line_number == 0 else path.with_stem(f"{path.stem}-{line_number + 1}"))
