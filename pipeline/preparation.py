@@ -1,9 +1,9 @@
-"""From raw text to tokens in one pass: cleaning, tokenization, counts; then selection, and overlap with held-out sets.
+"""From raw text to tokens in one pass: cleaning, tokenization, counts. Then selection, and overlap with held-out sets.
 
 A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
-cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap compares sides
-twice: token by token, and by letters and digits alone, without case. Only the sentences of the held-out sets are in
-memory. Counts of words are tables with a word and its count on each line.
+cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap is counted in
+two ways: by equal tokens, and by equal letters and digits without case. Memory holds only the sentences of the held-out
+sets. A table of word counts has a word and its count on each line.
 """
 
 from __future__ import annotations
@@ -26,143 +26,170 @@ from nmt.selection.cross_entropy import Threshold, select_pairs
 from nmt.settings.text import Languages, Tokenization
 from pipeline.config.text import Cleaning
 
-_DELETED = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
-"""Byte order marks, carriage returns at the end, and control characters."""
-_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
+_DELETED_CHARACTERS = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
+"""Byte order marks at the beginning, carriage returns at the end, and control characters."""
+_LINE_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
 """What str.splitlines, editors and many programs take for the end of a line."""
-_FAULTY = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
+_MALFORMED = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
 """All of these, and bytes that are not UTF-8. Most lines have none."""
 
 REASONS = ("empty", "too_long", "ratio")
-"""Reasons for the removal of a pair; the first that applies is counted."""
+"""Reasons for the removal of a pair. The first one that applies is counted."""
 SIDES = ("source", "target")
-Sides = tuple[Path, Path]
-"""Files of both sides."""
+SideFiles = tuple[Path, Path]
+"""The files of source and target."""
 
 
 class Cleaner:
-    """Cleans the pairs of a text, and counts.
+    """Cleans pairs of lines, and counts.
 
-    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; and the words of the kept pairs,
+    `counts` has: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; and the words of the kept pairs,
     `kept_source_words` and `kept_target_words`.
     """
 
     def __init__(self, settings: Cleaning) -> None:
-        self._most = settings.max_words or float("inf")
-        self._ratio = settings.max_ratio or float("inf")
+        self._max_words = settings.max_words or float("inf")
+        self._max_ratio = settings.max_ratio or float("inf")
         names = ("pairs", "kept", *REASONS, "kept_source_words", "kept_target_words")
         self.counts = dict.fromkeys(names, 0)
 
     def __call__(self, source: str, target: str) -> tuple[str, str] | None:
-        """Return the pair with malformed characters `repaired`; None if it is removed."""
-        counts = self.counts
-        pair = repaired(source), repaired(target)
-        words = len(pair[0].split()), len(pair[1].split())
-        counts["pairs"] += 1
-        if reason := self._reason(*words):
-            counts[reason] += 1
+        """Return the pair with its malformed characters repaired, or None if the pair is removed."""
+        source, target = repair_line(source), repair_line(target)
+        source_words, target_words = len(source.split()), len(target.split())
+        self.counts["pairs"] += 1
+
+        reason = self._find_reason(source_words, target_words)
+        if reason:
+            self.counts[reason] += 1
             return None
-        counts["kept"] += 1
-        counts["kept_source_words"] += words[0]
-        counts["kept_target_words"] += words[1]
-        return pair
+        self.counts["kept"] += 1
+        self.counts["kept_source_words"] += source_words
+        self.counts["kept_target_words"] += target_words
+        return source, target
 
-    def _reason(self, source: int, target: int) -> str | None:
-        fewer, more = min(source, target), max(source, target)
-        if not fewer:
+    def _find_reason(self, source_words: int, target_words: int) -> str | None:
+        """Return the reason to remove a pair with these numbers of words, or None to keep it."""
+        min_words, max_words = min(source_words, target_words), max(source_words, target_words)
+        if not min_words:
             return "empty"
-        if more > self._most:
+        if max_words > self._max_words:
             return "too_long"
-        return "ratio" if more > self._ratio * fewer else None
+        return "ratio" if max_words > self._max_ratio * min_words else None
 
 
-def repaired(line: str) -> str:
-    """Return a line without malformed characters. Bytes that are not UTF-8 come as in `surrogateescape`."""
-    if not _FAULTY.search(line):
+def repair_line(line: str) -> str:
+    """Return a line without malformed characters.
+
+    Bytes that are not UTF-8 must be decoded with `surrogateescape`; they become U+FFFD.
+    """
+    if not _MALFORMED.search(line):
         return line
     line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return _SEPARATORS.sub(" ", _DELETED.sub("", line))
+    return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
 
 
-_NO_LETTERS = re.compile(r"[\W_]+")
+# --- overlap ----------------------------------------------------------------------------------------------------------
 
-WAYS = ("same", "alike")
-_NONE: set[str] = set()
+_NOT_LETTERS = re.compile(r"[\W_]+")
+WAYS_OF_MATCHING = ("same", "alike")
+"""Sentences are the same if their tokens are equal, and alike if their matching keys are equal."""
 
 
 def matching_key(line: str) -> str:
-    """Return the letters (with their marks) and digits of a line, without case, after undoing Moses' escapes."""
-    # NFKC, since an accent may be a character of its own or not, and since ligatures and wide or raised digits only
-    # set the same text otherwise
+    """Return the letters, with their marks, and the digits of a line, in lower case and without Moses' escapes.
+
+    Example: "It &apos;s 5 o'clock!" -> "its5oclock".
+    """
+    # Unicode can write an accent as a character of its own, and has ligatures and wide or raised digits. NFKC makes
+    # them equal.
     text = unicodedata.normalize("NFKC", html.unescape(line))
-    return _NO_LETTERS.sub(_marks, text).casefold()
+    return _NOT_LETTERS.sub(_keep_marks, text).casefold()
 
 
-def _marks(match: re.Match[str]) -> str:
-    """Return the combining marks in what Python takes for no letters: they are the vowels of Hindi, Thai and others."""
+def _keep_marks(match: re.Match[str]) -> str:
+    """Return the combining marks among characters that are no letters to Python: vowels of Hindi, Thai and others."""
     text = match[0]
-    return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
+    if text.isascii():
+        return ""
+    return "".join(character for character in text if unicodedata.category(character)[0] == "M")
 
 
 class HeldOutSentences:
-    """The sentences of held-out sets, as tokens and as letters and digits alone."""
+    """The sentences of held-out sets, as tokens and as matching keys.
+
+    Attributes:
+        names: those of all counts of `count_overlap`: SET_{same,alike}_{source,target,both}.
+        sets: (way, side) -> sentence or key -> names of the sets that have it.
+    """
 
     def __init__(self, corpora: Corpora) -> None:
-        """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
-        self.names = [f"{name}_{way}_{side}" for name in corpora for way in WAYS for side in (*SIDES, "both")]
-        self.sets: dict[tuple[str, str], dict[str, set[str]]] = {
-            (way, side): {} for way in WAYS for side in SIDES
-        }
+        """Read the token files (source, target) of all shards of each set. Lines without letters are no sentences."""
+        self.names: list[str] = []
+        self.sets: dict[tuple[str, str], dict[str, set[str]]] = {}
+        for way in WAYS_OF_MATCHING:
+            self.names += [f"{name}_{way}_{side}" for name in corpora for side in (*SIDES, "both")]
+            self.sets |= {(way, side): {} for side in SIDES}
+
         for name, shards in corpora.items():
-            for paths in shards:
-                for side, path in zip(SIDES, paths, strict=True):
-                    for line in read_lines(path):
-                        if key := matching_key(line):
-                            self.sets["same", side].setdefault(line, set()).add(name)
-                            self.sets["alike", side].setdefault(key, set()).add(name)
+            for files in shards:
+                for side, file in zip(SIDES, files, strict=True):
+                    self._add_sentences(name, side, file)
+
+    def _add_sentences(self, set_name: str, side: str, file: Path) -> None:
+        for line in read_lines(file):
+            key = matching_key(line)
+            if key:
+                self.sets["same", side].setdefault(line, set()).add(set_name)
+                self.sets["alike", side].setdefault(key, set()).add(set_name)
 
 
-def count_overlap(held_out: HeldOutSentences, tokens: Sides) -> Counter[str]:
-    """Return how many pairs of a shard share a side with each held-out set: `SET_{same,alike}_{source,target,both}`.
+def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]:
+    """Return how many pairs of a shard share a side with each held-out set: SET_{same,alike}_{source,target,both}.
 
-    With `both`, both sides are in the same set.
+    A pair counts for `both` if both of its sides are in the same set.
     """
     counts: Counter[str] = Counter()
+    no_sets: set[str] = set()
     with Progress.over_files(tokens, f"overlap {tokens[0]}") as progress:
         for source, target in read_pairs(*tokens, progress):
             keys = {"same": (source, target), "alike": (matching_key(source), matching_key(target))}
-            for way, pair in keys.items():
-                sources, targets = (
-                    held_out.sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
-                )
-                for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
-                    counts.update(f"{name}_{way}_{side}" for name in names)
+            for way, (source_key, target_key) in keys.items():
+                source_sets = held_out.sets[way, "source"].get(source_key, no_sets)
+                target_sets = held_out.sets[way, "target"].get(target_key, no_sets)
+                counts.update(f"{name}_{way}_source" for name in source_sets)
+                counts.update(f"{name}_{way}_target" for name in target_sets)
+                counts.update(f"{name}_{way}_both" for name in source_sets & target_sets)
     return counts
 
 
+# --- counts of words --------------------------------------------------------------------------------------------------
+
+
 class StageCounts:
-    """Pairs with words on both sides (no others are trained on), and each word's count."""
+    """The pairs of a stage of the data, and the count of each word. Pairs with an empty side are never trained on."""
 
     def __init__(self) -> None:
         self.pairs = 0
         self.words: tuple[Counter[str], Counter[str]] = Counter(), Counter()
 
     def add(self, source: str, target: str) -> None:
-        """Count a pair of lines of tokens."""
-        pair = source.split(), target.split()
-        if not pair[0] or not pair[1]:
-            return
-        self.pairs += 1
-        for words, line in zip(self.words, pair, strict=True):
-            words.update(line)
+        """Count a pair of tokenized lines."""
+        source_words, target_words = source.split(), target.split()
+        if source_words and target_words:
+            self.pairs += 1
+            self.words[0].update(source_words)
+            self.words[1].update(target_words)
 
     def as_dict(self, name: str) -> dict[str, Any]:
-        """Return the stage's `name` and `pairs`, and for each side its `words`."""
-        sides = {side: {"words": words.total()} for side, words in zip(SIDES, self.words, strict=True)}
-        return {"name": name, "pairs": self.pairs, **sides}
+        """Return the name of the stage and its `pairs`, and for each side the number of `words`."""
+        counts: dict[str, Any] = {"name": name, "pairs": self.pairs}
+        for side, words in zip(SIDES, self.words, strict=True):
+            counts[side] = {"words": words.total()}
+        return counts
 
     def write_words(self, source: Path, target: Path) -> None:
-        """Write the tables of each side's words, in code point order."""
+        """Write the tables of word counts of both sides, in code point order."""
         for path, words in zip((source, target), self.words, strict=True):
             with write_lines(path) as writer:
                 for word in sorted(words):
@@ -170,63 +197,66 @@ class StageCounts:
 
 
 def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
-    """Return the sum of some tables."""
+    """Return the sum of tables of word counts."""
     total: Counter[str] = Counter()
     for path in paths:
-        for number, line in enumerate(read_lines(path), 1):
+        for line_number, line in enumerate(read_lines(path), 1):
             word, _, count = line.partition("\t")
             if not count.isdecimal():
-                raise UserError(f"{path}, line {number}: found {line[:60]!r}, expected a word and its count")
+                raise UserError(
+                    f"{path}, line {line_number}: found {line[:60]!r}, expected a word and its count"
+                )
             total[word] += int(count)
     return total
 
 
+# --- stages of the data -----------------------------------------------------------------------------------------------
+
+
 def prepare_shard(
-    raw: Sides,
+    raw: SideFiles,
     languages: Languages,
     cleaning: Cleaning,
     tokenization: Tokenization | None,
-    tokens: Sides,
-    words: Sides,
+    tokens: SideFiles,
+    words: SideFiles,
     counts: Path,
 ) -> None:
-    """Write the tokens of a shard, and what was counted on the way.
+    """Clean and tokenize a shard, and write what was counted.
 
     Args:
-        raw: both sides.
-        languages: of the sides.
+        raw: text of both sides.
+        languages: of both sides.
         cleaning: limits for pairs.
-        tokenization: the tokenizer's settings; None for text that consists of tokens already.
-        tokens: files for both sides.
-        words: files for the counts of each side's words.
+        tokenization: settings of the tokenizer; None for text that consists of tokens.
+        tokens: output files for both sides.
+        words: output files for the word counts of both sides.
         counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`).
     """
-    clean, stage = Cleaner(cleaning), StageCounts()
-    tokenizers = (
-        [Tokenizer(code, tokenization) for code in (languages.source, languages.target)]
-        if tokenization
-        else []
-    )
+    clean, stage_counts = Cleaner(cleaning), StageCounts()
+    tokenizers = None
+    if tokenization:
+        tokenizers = Tokenizer(languages.source, tokenization), Tokenizer(languages.target, tokenization)
     with (
         Progress.over_files(raw, f"prepare {raw[0]}") as progress,
-        write_lines(tokens[0]) as sources,
-        write_lines(tokens[1]) as targets,
+        write_lines(tokens[0]) as source_writer,
+        write_lines(tokens[1]) as target_writer,
     ):
         for pair in read_pairs(*raw, progress, errors="surrogateescape"):
             source, target = clean(*pair) or ("", "")
             if tokenizers:
                 source, target = tokenizers[0](source), tokenizers[1](target)
-            sources.write(source)
-            targets.write(target)
-            stage.add(source, target)
-    stage.write_words(*words)
-    write_json(counts, {"clean": clean.counts, "stage": stage.as_dict("tokens")})
+            source_writer.write(source)
+            target_writer.write(target)
+            stage_counts.add(source, target)
+    stage_counts.write_words(*words)
+    write_json(counts, {"clean": clean.counts, "stage": stage_counts.as_dict("tokens")})
 
 
 def prepare_monolingual_shard(
     raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
 ) -> None:
-    """Write the tokens of a shard of text in one language. Lines that are too long become empty."""
+    """Clean and tokenize a shard of text in one language. Lines that are too long become empty."""
     clean, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
     with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
         for line in read_lines(raw, progress, errors="surrogateescape"):
@@ -234,11 +264,8 @@ def prepare_monolingual_shard(
             writer.write(tokenize(sentence))
 
 
-# --- selection --------------------------------------------------------------------------------------------------------
-
-
 class SelectionFiles(NamedTuple):
-    """The files of a shard that is selected from: its scores and tokens; the selected tokens and their counts."""
+    """The files of a shard from which pairs are selected: scores and tokens; the selected tokens and their counts."""
 
     scores: Path
     source: Path
@@ -251,24 +278,23 @@ class SelectionFiles(NamedTuple):
 
 
 def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, SelectionFiles]) -> None:
-    """Write the pairs of a shard that the threshold takes, with empty lines in place of the others; count them.
+    """Write the pairs of a shard that the threshold selects, with empty lines in place of the others; count them.
 
     Args:
-        threshold: that of the corpus' word budget.
+        threshold: selects as many words as the budget of the corpus allows.
         corpus: its name.
-        shard: the shard's number and files.
+        shard: number and files of the shard.
     """
-    number, files = shard
-    counts = StageCounts()
+    shard_number, files = shard
+    stage_counts = StageCounts()
+    tokens = (files.source, files.target)
     with (
-        write_lines(files.selected_source) as sources,
-        write_lines(files.selected_target) as targets,
+        write_lines(files.selected_source) as source_writer,
+        write_lines(files.selected_target) as target_writer,
     ):
-        for source, target in select_pairs(
-            threshold, corpus, number, files.scores, (files.source, files.target)
-        ):
-            sources.write(source)
-            targets.write(target)
-            counts.add(source, target)
-    counts.write_words(files.source_words, files.target_words)
-    write_json(files.counts, {"stage": counts.as_dict("selected")})
+        for source, target in select_pairs(threshold, corpus, shard_number, files.scores, tokens):
+            source_writer.write(source)
+            target_writer.write(target)
+            stage_counts.add(source, target)
+    stage_counts.write_words(files.source_words, files.target_words)
+    write_json(files.counts, {"stage": stage_counts.as_dict("selected")})

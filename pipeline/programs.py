@@ -1,4 +1,4 @@
-"""Programs of others: how they are run, and how the archives of their source code are unpacked."""
+"""Programs of others: runs them, and extracts archives of their source code."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from nmt.io.system import last_output_line, query_program
 
 
 def run_program(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
-    """Run a program to its end.
+    """Run a program to its end, in a working directory if one is given.
 
     Raises:
-        UserError: it failed. The message is `problem`, and the first line of its output with an error.
+        UserError: the program failed. The message is `problem` and the first line of its output that has an error.
     """
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         cwd=folder,
         stdin=subprocess.DEVNULL,
@@ -30,38 +30,41 @@ def run_program(command: Sequence[str], problem: str, folder: Path | None = None
         errors="replace",
         check=False,
     )
-    if done.returncode:
-        raise UserError(f"{problem}: {_first_error(done.stdout)}")
+    if result.returncode:
+        raise UserError(f"{problem}: {_find_first_error(result.stdout)}")
 
 
-def _first_error(output: str) -> str:
-    # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
-    error = r"\berrors?\b|\bld: cannot find\b|undefined reference"
-    errors = (line for line in output.split("\n") if re.search(error, line, re.IGNORECASE))
-    return last_output_line(next(errors, output))
+def _find_first_error(output: str) -> str:
+    """Return the first line of an output that has an error, otherwise its last line."""
+    # "error" as a word, since a compiler first prints names of files such as error_code.hpp. A linker has other words.
+    pattern = r"\berrors?\b|\bld: cannot find\b|undefined reference"
+    error_lines = [line for line in output.split("\n") if re.search(pattern, line, re.IGNORECASE)]
+    return last_output_line(error_lines[0] if error_lines else output)
 
 
 def find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
-    """Return which of the tools, and the C++ headers (with a compiler), a build would not find on this machine."""
-    compiler = next(filter(shutil.which, ("c++", "g++", "clang++")), None)
-    absent = [name for name in tools if not shutil.which(name)]
-    if compiler is None:
-        return [*absent, "a C++ compiler"]
+    """Return which of these tools and C++ headers, and whether a C++ compiler, are missing for a build."""
+    missing_tools = [tool for tool in tools if not shutil.which(tool)]
+    compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
+    if not compilers:
+        return [*missing_tools, "a C++ compiler"]
+
+    # cmake and the compilers of conda know the headers of a conda environment; other compilers must be told
+    environment = os.environ.get("CONDA_PREFIX")
+    search_options = [f"-I{environment}/include"] if environment else []
     for header in headers:
-        # the folders of a conda environment are known to cmake and to conda's own compiler
-        search = [f"-I{os.environ['CONDA_PREFIX']}/include"] if os.environ.get("CONDA_PREFIX") else []
-        command = [compiler, *search, "-x", "c++", "-E", "-include", header, "-o", os.devnull, os.devnull]
-        if query_program(*command) is None:
-            absent.append(header)
-    return absent
+        options = ["-x", "c++", "-E", "-include", header, "-o", os.devnull, os.devnull]
+        if query_program(compilers[0], *search_options, *options) is None:
+            missing_tools.append(header)
+    return missing_tools
 
 
 def extract_archive(archive: Path, folder: Path) -> None:
-    """Write the files of a tar archive of source code below a folder.
+    """Extract a tar archive of source code into a folder.
 
     Raises:
         tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
     """
-    with tarfile.open(archive) as packed:
-        packed.extraction_filter = getattr(tarfile, "data_filter", None)
-        packed.extractall(folder)
+    with tarfile.open(archive) as tar:
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(folder)

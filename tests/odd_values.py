@@ -94,7 +94,7 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
         pytest.raises(SystemExit) as left,
     ):
         main()
-    signal.signal(signal.SIGPIPE, closed_pipe)  # `like_unix_tools` would end the tests that follow
+    signal.signal(signal.SIGPIPE, closed_pipe)  # `exit_quietly_on_signals` would end the tests that follow
     text = errors.getvalue()
     assert "Traceback" not in text
     if left.value.code in (None, 0):

@@ -148,7 +148,7 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
         nmt tree "Obama is the President of the United States." --model models/grconv-30 --output tree.svg
 
     The picture is like Figure 6 of Cho et al. (2014b). A node is the sum of its left child, its right child (both blue)
-    and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
+    and a new node that merges both (orange), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
     from nmt.api import Model, common_text_settings

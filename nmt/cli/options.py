@@ -41,8 +41,10 @@ def file_option(
 
 def settings_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option `--settings`, which `parse_settings` reads; `description` says which settings they are."""
-    text = f"{description}, as JSON or the path of a JSON file."
-    return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
+    help_text = f"{description}, as JSON or the path of a JSON file."
+    return click.option(
+        "--settings", required=not default, default=default, metavar="JSON|FILE", help=help_text
+    )
 
 
 def add_vocabulary_options(command: Command) -> Command:
@@ -157,9 +159,9 @@ def parse_settings(
     Raises:
         UserError: a key is faulty; the message names the first one and the number of the others.
     """
-    if value.lstrip().startswith("{"):
-        origin, text = "--settings", value
-    else:
+    origin: str = "--settings"
+    text: str | bytes = value
+    if not value.lstrip().startswith("{"):
         origin, text = value, read_file(Path(value))
 
     if complete is not None:

@@ -33,7 +33,7 @@ STOPPED_EARLY = 75
 
 @click.command()
 @settings_option(
-    "The settings of the model, as in settings.json of the folder of a model; missing keys have the values of the paper"
+    "The settings of the model, as in settings.json of a trained model (missing keys have the values of the paper)"
 )
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
@@ -162,7 +162,7 @@ def train(
 
 @click.command(short_help="Write text.json into the folder of a model, so that it can translate raw text.")
 @model_option
-@settings_option("`languages`, `tokenization` and `decoding`; missing keys have the values of the paper")
+@settings_option("`languages`, `tokenization` and `decoding` (missing keys have the values of the paper)")
 def package(model_path: Path, settings: str) -> None:
     """Write text.json into the folder of a model, so that it can translate raw text.
 

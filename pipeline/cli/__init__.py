@@ -1,6 +1,6 @@
-"""Subcommands of the pipeline, which `nmt` offers in a checkout of the project."""
+"""The subcommands of the pipeline, which `nmt` has in a checkout of the project."""
 
-# as `nmt.cli.COMMANDS`
+# heading of the help -> words of the subcommand -> its function, as in nmt.cli.COMMANDS
 COMMANDS = {
     "Run an experiment": {
         "new": "pipeline.cli.new:new",

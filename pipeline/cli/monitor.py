@@ -1,4 +1,4 @@
-"""The subcommands about a whole experiment: status, preflight."""
+"""The subcommands `nmt status` and `nmt preflight`, which report on a whole experiment."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ import click
 
 from nmt.errors import UserError
 
-FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
+folder_argument = click.argument(
+    "folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default="."
+)
 
 
 @click.command()
-@FOLDER
+@folder_argument
 def status(folder: Path) -> None:
-    """Show how far the trainings of the experiment in FOLDER (default: here) are: what runs, waits or has failed.
+    """Show how far the trainings of the experiment in FOLDER are: which run, wait or have failed.
 
-    The development score is the NLL in nats per sentence, or BLEU if training.dev_score says so. To repeat the command
-    regularly, call `watch nmt status FOLDER`.
+    Without FOLDER, the experiment is in the working directory. The development score is the NLL in nats per sentence,
+    or BLEU if training.dev_score says so. To repeat the command regularly, call `watch nmt status FOLDER`.
 
-    The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
-    are those of the last call of Snakemake (settings/run.json), before the first run those of config.yaml.
+    The command only reads files, so it works during and after a run, on any machine with access to the folder. It uses
+    the settings of the last call of Snakemake (settings/run.json) or, before the first run, those of config.yaml.
     """
     from pipeline.monitor.status import format_status_table, read_last_settings
 
@@ -28,38 +30,47 @@ def status(folder: Path) -> None:
 
 
 @click.command()
-@FOLDER
+@folder_argument
 @click.option(
     "--configfile",
     "files",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Settings file that overrides the folder's, as given to Snakemake.",
+    help="Settings file that overrides those of the folder, as for Snakemake. Repeat it for further files.",
 )
 @click.option(
     "--config",
     "pairs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Single key that overrides the settings, as given to Snakemake. Repeat it.",
+    help="Key that overrides the settings, as for Snakemake. Repeat it for further keys.",
 )
-@click.option("--profile", help="Profile of Snakemake, such as slurm: the jobs are sent to a cluster.")
+@click.option(
+    "--profile", help="Profile of Snakemake, such as slurm, with which jobs are submitted to a cluster."
+)
 def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], profile: str | None) -> None:
-    """Check what the experiment in FOLDER (default: here) still needs.
+    """Check what the experiment in FOLDER still needs: disk, GPU, partitions and finished models.
 
-    It checks disk, GPU, partitions and finished models, and estimates the hours. Every run of Snakemake does the
-    same before its first job. Exit code 2 means that something is missing.
+    Without FOLDER, the experiment is in the working directory. The command also estimates the hours of training. Every
+    run of Snakemake does the same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.config.layers import read_layer
-    from pipeline.monitor.preflight import check
+    from pipeline.monitor.preflight import run_preflight
 
-    for file in files:  # what Snakemake says of such a file does not name it
+    # If a file is faulty, this error names it. That of Snakemake does not.
+    for file in files:
         read_layer(file)
+
     options = ["--profile", profile] if profile else ["--cores", "1"]
-    options += ["--configfile", *(str(file.absolute()) for file in files)] if files else []
-    options += ["--config", *pairs] if pairs else []
-    forecast, problems = check(folder, options)
-    for line in forecast or ["nothing is left to train or to fetch"] * (not problems):
+    if files:
+        options += ["--configfile", *(str(file.absolute()) for file in files)]
+    if pairs:
+        options += ["--config", *pairs]
+    forecast, problems = run_preflight(folder, options)
+
+    if not forecast and not problems:
+        forecast = ["nothing is left to train or to download"]
+    for line in forecast:
         click.echo(line)
     if problems:
         raise UserError(*problems)

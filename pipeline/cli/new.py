@@ -1,4 +1,4 @@
-"""The subcommand that begins an experiment on the user's own text."""
+"""The subcommand `nmt new`, which starts an experiment on the text of the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from nmt.cli.options import FILE, FOLDER
 
 
-@click.command(short_help="Begin an experiment on your own parallel text.")
+@click.command(short_help="Start an experiment on your own parallel text.")
 @click.argument("folder", type=FOLDER)
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE, required=False)
@@ -18,32 +18,33 @@ from nmt.cli.options import FILE, FOLDER
     "--languages",
     nargs=2,
     metavar="SOURCE TARGET",
-    help="Codes of both languages, for example de es [default: the files' extensions, such as .de and .es.gz].",
+    help="Codes of both languages, for example de es [default: the extensions of the files, such as .de and .es.gz].",
 )
 @click.option(
     "--dev",
     nargs=2,
     type=FILE,
     metavar="SOURCE TARGET",
-    help="Development text [default: drawn from the training text].",
+    help="Development text [default: sampled from the training text].",
 )
 @click.option(
     "--test",
     nargs=2,
     type=FILE,
     metavar="SOURCE TARGET",
-    help="Test text [default: drawn from the training text].",
+    help="Test text [default: sampled from the training text].",
 )
 @click.option(
     "--tokenized",
     is_flag=True,
-    help="The text is tokenized, with spaces between the tokens, in any language.",
+    help="The text is already tokenized, with spaces between the tokens.",
 )
 @click.option(
     "--subwords",
     type=click.IntRange(100, 1_000_000),
     metavar="UNITS",
-    help="Cut words into this many subword units of each language (8000, for example), so that hardly any is unknown.",
+    help="Segment words into this number of subword units per language (for example 8000), so that hardly any word is "
+    "unknown.",
 )
 def new(
     folder: Path,
@@ -55,31 +56,35 @@ def new(
     tokenized: bool,
     subwords: int | None,
 ) -> None:
-    """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
+    """Start an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
     Files can be compressed (gzip, bzip2, xz, zstd) or SGML of WMT. Without TARGET, each line of SOURCE has both sides,
     with a tab between them.
 
-    If you give no development or test text, it is drawn from the training text: one pair in twenty, at least 100 and at
-    most 2,000. No sentence is then in two of the sets. The text is written to FOLDER/text, and settings that fit the
-    amount of text are written to FOLDER/config.yaml.
+    If you give no development or test text, it is sampled from the training text: one pair in twenty, at least 100 and
+    at most 2,000. No sentence is then in two of the sets. The command writes the text to FOLDER/text, and settings that
+    suit the amount of text to FOLDER/config.yaml.
     """
     from pipeline.monitor.forecast import format_hours
-    from pipeline.own_text.settings import new_experiment
-    from pipeline.own_text.text import Given
+    from pipeline.own_text.settings import write_experiment
+    from pipeline.own_text.text import ParallelText
 
-    given = {"train": Given(source, target)}
-    given |= {name: Given(*files) for name, files in (("dev", dev), ("test", test)) if files}
-    text, proposal, advice = new_experiment(folder, given, languages or None, tokenized, subwords)
-    pairs = ", ".join(f"{count:,} {part}" for part, count in text.pairs.items())
+    texts = {"train": ParallelText(source, target)}
+    for split, files in (("dev", dev), ("test", test)):
+        if files:
+            texts[split] = ParallelText(*files)
+    statistics, proposal, advice = write_experiment(folder, texts, languages or None, tokenized, subwords)
+
+    pairs = ", ".join(f"{count:,} {split}" for split, count in statistics.pairs.items())
     click.echo(f"{folder / 'config.yaml'}: {pairs} pairs")
     for line in advice:
         click.echo(line)
-    hours = proposal.hours
-    needs = f"about {format_hours(hours)} of training on two cores (estimated)" if hours else "on a GPU"
-    click.echo(f"Next, {needs}: {next_command(folder)}")
+    needs = "on a GPU"
+    if proposal.hours:
+        needs = f"about {format_hours(proposal.hours)} of training on two cores (estimated)"
+    click.echo(f"Next, {needs}: {format_next_command(folder)}")
 
 
-def next_command(folder: Path) -> str:
-    """Return the shell command that runs the experiment in a folder."""
+def format_next_command(folder: Path) -> str:
+    """Return the shell command that runs the experiment in a folder: make EXPERIMENT=FOLDER run."""
     return f"make EXPERIMENT={shlex.quote(str(folder))} run"

@@ -1,4 +1,4 @@
-"""The jobs of a run, as the workflow tells them when it starts."""
+"""The jobs of a run of Snakemake, as the workflow lists them when it starts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Any
 from pipeline.config.schema import Config
 
 CHECK_ONLY = "NMT_PREFLIGHT"
-"""The environment variable that lets Snakemake end after the check before its first job."""
+"""If this environment variable is set, Snakemake ends after the check before its first job."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One job of the workflow. Paths start at the experiment's folder.
+    """One job of the workflow.
 
-    rule: its rule in the workflow. log: logs/STAGE/NAME.log. is_pending: whether it is to run. local: whether it runs
-    beside Snakemake even if other jobs are submitted to a cluster. resources: what it requests, as far as that is
-    known. Jobs that are submitted together have the sum of their requests, with their `rules`.
+    Attributes:
+        rule: name of its rule.
+        wildcards: name -> value.
+        outputs: files it makes. Paths start at the folder of the experiment.
+        log: logs/STAGE/NAME.log.
+        is_pending: whether it is to run.
+        local: whether it runs next to Snakemake even if other jobs are submitted to a cluster.
+        resources: what it requests, as far as that is known.
     """
 
     rule: str
@@ -31,50 +36,50 @@ class Job:
 
     @property
     def stage(self) -> str:
-        """Return the stage that a job belongs to: the folder of its log."""
+        """The stage that the job belongs to: the folder of its log."""
         return self.log.split("/")[1]
 
     @property
     def name(self) -> str:
-        """Return what the job works on: the name of its log."""
+        """What the job works on: the name of its log."""
         return self.log.split("/", 2)[2].removesuffix(".log")
 
     @property
     def run(self) -> str | None:
-        """Return the run that the job is about, if it is about one."""
+        """The run (a model at a seed) or other system that the job is about, if it is about one."""
         return self.wildcards.get("run") or self.wildcards.get("system")
 
 
 @dataclass(frozen=True)
 class JobList:
-    """All jobs for the targets of a run of Snakemake, done or not, and its merged settings."""
+    """All jobs for the targets of a run of Snakemake, done or pending, and its merged settings."""
 
     config: Config
     jobs: tuple[Job, ...]
 
     @property
     def pending_jobs(self) -> list[Job]:
-        """Return the jobs that are to run."""
+        """The jobs that are to run."""
         return [job for job in self.jobs if job.is_pending]
 
     @property
     def runs_to_train(self) -> list[str]:
-        """Return the runs that are to be trained."""
+        """The runs with a pending job of training."""
         return [job.run for job in self.pending_jobs if job.run and job.stage == "train"]
 
     @property
     def corpora_to_extract(self) -> list[str]:
-        """Return the corpora whose text is to be made."""
-        return [
-            job.rule.removeprefix("extract_") for job in self.pending_jobs if job.rule.startswith("extract_")
-        ]
+        """The corpora whose raw text is to be written."""
+        prefix = "extract_"
+        rules = [job.rule for job in self.pending_jobs]
+        return [rule.removeprefix(prefix) for rule in rules if rule.startswith(prefix)]
 
     @property
     def archives_to_download(self) -> list[str]:
-        """Return the archives that are to be fetched, by their names in the catalogue."""
+        """The archives that are to be downloaded, by their names in `archives`."""
         paths = {job.wildcards["archive"] for job in self.pending_jobs if job.rule == "download"}
         return [name for name, archive in self.config.archives.items() if archive.path in paths]
 
 
 started_runs: list[JobList] = []
-"""The run that this process has started, for Snakemake's logger."""
+"""The run that this process has started: the rules append it, and the logger of Snakemake reads it."""

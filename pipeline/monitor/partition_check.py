@@ -1,4 +1,7 @@
-"""Checks that a cluster's partitions can run the jobs: others would be refused hours later, or wait for ever."""
+"""A check that the partitions of a cluster can run the jobs.
+
+Otherwise Slurm would refuse a job hours later, or the job would wait forever.
+"""
 
 from __future__ import annotations
 
@@ -14,71 +17,109 @@ from pipeline.monitor.jobs import Job
 
 @dataclass(frozen=True)
 class Nodes:
-    """Equal nodes of a partition. seconds: the partition's time limit; gpus: whether the nodes have any."""
+    """Nodes of a partition that are equal: their time limit in seconds, and whether they have GPUs."""
 
-    seconds: float
-    gpus: bool
+    time_limit: float
+    has_gpus: bool
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """A cluster's partitions with their nodes. default: the partition of jobs that name none; None if there is none."""
+    """The partitions of a cluster. default: the partition of jobs that name none, if there is one."""
 
     nodes: dict[str, list[Nodes]]
     default: str | None = None
 
 
 def query_partitions() -> Partitions:
-    """Return the partitions of this cluster."""
+    """Return the partitions that sinfo lists; without an answer of Slurm there are none."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
     answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
     for line in answer.splitlines():
         if not line.strip():
             continue
-        marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
-        name = marked.rstrip("*")
-        default = name if marked.endswith("*") else default
-        equal = Nodes(parse_slurm_duration(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
-        nodes.setdefault(name, []).append(equal)
+        # a star marks the default partition: "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:a100:4"
+        marked_name, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
+        name = marked_name.rstrip("*")
+        if marked_name.endswith("*"):
+            default = name
+        has_gpus = re.search(r"\bgpu\b", resources) is not None
+        nodes.setdefault(name, []).append(Nodes(parse_slurm_duration(limit) or math.inf, has_gpus))
     return Partitions(nodes, default)
 
 
+@dataclass(frozen=True)
+class Request:
+    """What the jobs of a rule request of a cluster. time_setting: the key of `resources` that limits their time."""
+
+    rule: str
+    partition: str
+    needs_gpu: bool
+    has_quality_of_service: bool
+    time_setting: str
+
+    @classmethod
+    def from_job(cls, job: Job) -> Request:
+        """Return what a job requests."""
+        return cls(
+            rule=job.rule,
+            partition=str(job.resources.get("slurm_partition") or ""),
+            needs_gpu=bool(job.resources.get("gpu")),
+            has_quality_of_service=bool(job.resources.get("qos")),
+            time_setting=str(job.resources.get("time_setting") or ""),
+        )
+
+
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
-    """Return why jobs that are sent would not start, a line each; nothing where Slurm does not answer."""
-    known = query_partitions()
-    longest: dict[tuple[str, ...], float] = {}
-    for job in (job for job in jobs if not job.local):
-        stated = {"rules": job.rule, **job.resources}
-        names = ("rules", "slurm_partition", "gpu", "qos", "time_setting")
-        alike = tuple(str(stated.get(name) or "") for name in names)
-        longest[alike] = max(longest.get(alike, 0.0), stated.get("runtime", 0.0))
-    lines = [line for alike, minutes in longest.items() for line in _refused(known, minutes, *alike)]
-    return list(dict.fromkeys(lines))
+    """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
+    partitions = query_partitions()
+
+    # of jobs with equal requests, only the longest matters
+    max_minutes: dict[Request, float] = {}
+    for job in jobs:
+        if not job.local:
+            request = Request.from_job(job)
+            minutes = job.resources.get("runtime", 0.0)
+            max_minutes[request] = max(max_minutes.get(request, 0.0), minutes)
+
+    problems: list[str] = []
+    for request, minutes in max_minutes.items():
+        problems += _find_problems(partitions, request, minutes)
+    return list(dict.fromkeys(problems))
 
 
-def _refused(
-    slurm: Partitions, minutes: float, rules: str, partition: str, gpu: str, qos: str, time_setting: str
-) -> Iterator[str]:
-    """Yield what none of the partitions has that jobs may go to. A quality of service may lift limits on the time."""
-    names = [name for name in (partition or slurm.default or "").split(",") if name]
+def _find_problems(partitions: Partitions, request: Request, minutes: float) -> Iterator[str]:
+    """Yield what a request asks for and none of its partitions has."""
+    # 1. the nodes of the partitions that the job may use
+    names = [name for name in (request.partition or partitions.default or "").split(",") if name]
     nodes: list[Nodes] = []
     for name in names:
-        if slurm.nodes and name not in slurm.nodes:
-            near, known = suggest_name(name, sorted(slurm.nodes)), ", ".join(sorted(slurm.nodes))
-            yield f"slurm_partition: found {name!r}, which this cluster lacks{near}; known: {known}"
-        nodes += slurm.nodes.get(name, [])
+        if partitions.nodes and name not in partitions.nodes:
+            known_names = sorted(partitions.nodes)
+            suggestion = suggest_name(name, known_names)
+            yield (
+                f"slurm_partition: found {name!r}, which this cluster lacks{suggestion};"
+                f" known: {', '.join(known_names)}"
+            )
+        nodes += partitions.nodes.get(name, [])
     if not nodes:
         return
-    where = ", ".join(names)
-    if gpu and not any(some.gpus for some in nodes):
-        yield f"slurm_partition of jobs with a GPU: found {where}, none of whose nodes has a GPU, as sinfo tells"
+
+    # 2. GPUs
+    joined_names = ", ".join(names)
+    if request.needs_gpu and not any(group.has_gpus for group in nodes):
+        yield f"slurm_partition of jobs with a GPU: found {joined_names}, none of whose nodes has a GPU, as sinfo tells"
         return
-    longest = max(some.seconds for some in nodes)
-    if not qos and 60 * minutes > longest:
-        granted = f"{longest // 36 / 100:,g}"  # hours, rounded down to what may be asked for
-        less = f"set resources.{time_setting} to {granted} or less, or " if time_setting else ""
+
+    # 3. time; a quality of service may lift the limits
+    time_limit = max(group.time_limit for group in nodes)
+    if not request.has_quality_of_service and 60 * minutes > time_limit:
+        granted_hours = f"{time_limit // 36 / 100:,g}"  # rounded down, so that this value is granted
+        remedy = "name another partition"
+        if request.time_setting:
+            remedy = f"set resources.{request.time_setting} to {granted_hours} or less, or {remedy}"
         yield (
-            f"{rules}: a job asks for {minutes / 60:,.3g} hours, but partition {where} grants"
-            f" {granted}: {less}name another partition"
+            f"{request.rule}: a job asks for {minutes / 60:,.3g} hours, but partition {joined_names} grants"
+            f" {granted_hours}: {remedy}"
         )

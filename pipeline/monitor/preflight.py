@@ -1,4 +1,4 @@
-"""Checks before a long run of what it needs, and forecasts of its time and disk space."""
+"""Checks before a long run of what it needs, and a forecast of its time and disk space."""
 
 from __future__ import annotations
 
@@ -17,91 +17,113 @@ from pipeline import kenlm
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import estimate_disk_bytes, estimate_training_times, in_words
+from pipeline.monitor.forecast import describe_training_times, estimate_disk_bytes, estimate_training_times
 from pipeline.monitor.jobs import CHECK_ONLY, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.phrase_based import programs as phrase_based
 
-SECONDS = 900
-"""Time limit for Snakemake's check, which takes seconds: a file system may hang."""
+TIMEOUT_SECONDS = 900
+"""Time limit of Snakemake's check. It takes seconds, but a file system may hang."""
 
 
-# --- what is missing --------------------------------------------------------------------------------------------------
+# --- problems ---------------------------------------------------------------------------------------------------------
 
 
-def find_problems(listed: JobList, submits: bool = False, status: str | None = None) -> list[str]:
-    """Return what is lacking for the work that is about to be done, one line each.
+def find_problems(job_list: JobList, submits: bool = False, status_command: str | None = None) -> list[str]:
+    """Return a line for everything that the pending jobs need and do not have.
 
     Args:
-        listed: the run's jobs.
-        submits: whether jobs are submitted to a cluster, those apart that run beside Snakemake.
-        status: the executor's program that tells their states.
+        job_list: the jobs of the run.
+        submits: whether jobs are submitted to a cluster.
+        status_command: the program that tells the states of submitted jobs, if the executor has one.
     """
-    builds = {"kenlm_programs": kenlm.problem, "moses_programs": phrase_based.explain_missing_moses}
-    rules = {job.rule for job in listed.pending_jobs}  # both build beside Snakemake, on this machine
-    found = [_slurm(listed, status) if submits else _gpu(listed)]
-    found += [problem() for rule, problem in builds.items() if rule in rules]
-    cluster = find_unsatisfiable_jobs(listed.pending_jobs) if submits else []
-    return [*(problem for problem in found if problem), *cluster]
+    # 1. processors. `sbatch` and others are wrappers of the project, so a program without a wrapper shows whether
+    # Slurm is installed.
+    problems: list[str | None] = []
+    if not submits:
+        problems.append(_find_missing_gpu(job_list))
+    elif job_list.pending_jobs and status_command and not shutil.which("scontrol"):
+        problems.append("no Slurm on this machine: run where sbatch is installed, or without --profile slurm")
+
+    # 2. programs, which are always built on this machine
+    rules = {job.rule for job in job_list.pending_jobs}
+    if "kenlm_programs" in rules:
+        problems.append(kenlm.explain_missing_programs())
+    if "moses_programs" in rules:
+        problems.append(phrase_based.explain_missing_moses())
+
+    # 3. partitions
+    if submits:
+        problems += find_unsatisfiable_jobs(job_list.pending_jobs)
+    return [problem for problem in problems if problem]
 
 
-def _slurm(listed: JobList, status: str | None) -> str | None:
-    # of sbatch, squeue and others the project has programs of its own, which call Slurm's
-    if listed.pending_jobs and status and not shutil.which("scontrol"):
-        return "no Slurm on this machine: run where sbatch is, or without --profile slurm"
-    return None
-
-
-def _gpu(listed: JobList) -> str | None:
-    config = listed.config
+def _find_missing_gpu(job_list: JobList) -> str | None:
+    """Return a line if the settings ask for a GPU and this machine has none."""
+    config = job_list.config
     all_runs = collect_runs(config, list(config.models))
-    wanted = {config.models[all_runs[run].model].training.device for run in unfinished(listed, Path())}
-    if any(job.resources.get("gpu") for job in listed.pending_jobs if job.stage != "train"):
-        wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if "cuda" not in wanted or gpu_pool.has_gpu_evidence():
+    devices = {
+        config.models[all_runs[run].model].training.device for run in find_untrained_runs(job_list, Path())
+    }
+    if any(job.resources.get("gpu") for job in job_list.pending_jobs if job.stage != "train"):
+        devices |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
+    if "cuda" not in devices or gpu_pool.has_gpu_evidence():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"
-        " (--profile slurm), choose a smaller experiment, or say `device: auto`"
+        " (--profile slurm), choose a smaller experiment, or set `device: auto`"
     )
 
 
-def unfinished(listed: JobList, folder: Path) -> list[str]:
-    """Return the runs whose jobs will train: those of which no store has the finished model.
+def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
+    """Return the runs with a pending job of training, without those whose finished model is in a store.
 
-    Of text that is to be made first nobody knows whether it is that of a finished training.
+    As long as the text is not prepared, nobody knows whether a stored model was trained on it.
     """
-    files = ExperimentFolder(listed.config, folder)
-    text_is_due = any(job.rule in ("binarize", "moses_phrase_ids") for job in listed.pending_jobs)
-    return [run for run in listed.runs_to_train if text_is_due or files.find_finished_model(run) is None]
+    text_rules = ("binarize", "moses_phrase_ids")
+    text_is_pending = any(job.rule in text_rules for job in job_list.pending_jobs)
+    files = ExperimentFolder(job_list.config, folder)
+    return [
+        run for run in job_list.runs_to_train if text_is_pending or files.find_finished_model(run) is None
+    ]
 
 
-# --- what it will take ------------------------------------------------------------------------------------------------
+# --- forecast ---------------------------------------------------------------------------------------------------------
 
 
-def describe_forecast(listed: JobList, folder: Path) -> list[str]:
-    """Return what the work will take: hours and disk, and what each training begins with, a line each."""
-    config, runs = listed.config, unfinished(listed, folder)
+def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
+    """Return a line each for the hours of training, trainings that start anew, and the disk space."""
+    config = job_list.config
+    runs = find_untrained_runs(job_list, folder)
     lines = []
+
+    # 1. hours
     if runs:
-        number = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
-        lines.append(f"training: {number}, {in_words(config, estimate_training_times(config, folder, runs))}")
-    lines += (line for run in runs for line in _begins_anew(config, folder, run))
-    parts = estimate_disk_bytes(config, folder, listed.archives_to_download, listed.corpora_to_extract, runs)
-    needed, free = sum(parts.values()), shutil.disk_usage(folder).free
-    if needed:
-        warning = "" if needed <= free else "warning: "
+        count = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
+        times = estimate_training_times(config, folder, runs)
+        lines.append(f"training: {count}, {describe_training_times(config, times)}")
+    for run in runs:
+        lines += _explain_new_training(config, folder, run)
+
+    # 2. disk space
+    archives = job_list.archives_to_download
+    sizes = estimate_disk_bytes(config, folder, archives, job_list.corpora_to_extract, runs)
+    needed_bytes = sum(sizes.values())
+    free_bytes = shutil.disk_usage(folder).free
+    if needed_bytes:
+        warning = "" if needed_bytes <= free_bytes else "warning: "
+        details = ", ".join(f"{name} {_format_bytes(size)}" for name, size in sizes.items() if size)
         lines.append(
-            f"{warning}disk: needs {_gigabytes(needed)} ({_parts(parts)}), {_gigabytes(free)} are free"
+            f"{warning}disk: needs {_format_bytes(needed_bytes)} ({details}), {_format_bytes(free_bytes)} are free"
         )
-    unknown = [archive for archive in listed.archives_to_download if config.archives[archive].bytes is None]
-    if unknown:
-        lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
+    archives_without_size = [archive for archive in archives if config.archives[archive].bytes is None]
+    if archives_without_size:
+        lines.append(f"disk: not counted, sizes unknown: {', '.join(archives_without_size)}")
     return lines
 
 
-def _begins_anew(config: Config, folder: Path, run: str) -> list[str]:
-    """Return a line if a run was trained before, but not as the settings and the prepared text ask for."""
+def _explain_new_training(config: Config, folder: Path, run: str) -> list[str]:
+    """Return a line if a run was trained before, but with other settings or other prepared text."""
     files = ExperimentFolder(config, folder)
     if files.find_training_state(run):
         return []
@@ -113,38 +135,37 @@ def _begins_anew(config: Config, folder: Path, run: str) -> list[str]:
     return [f"{run}: a new training, since {change}"] if change else []
 
 
-def _parts(parts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {_gigabytes(size)}" for name, size in parts.items() if size)
-
-
-def _gigabytes(size: int) -> str:
+def _format_bytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"
 
 
 # --- as a command -----------------------------------------------------------------------------------------------------
 
 
-def check(folder: Path, options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what the work in a folder will take, and what is missing. Snakemake tells it, and then ends.
+def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Let Snakemake list the jobs of an experiment and check them. Return the lines of its forecast, and its problems.
 
     Args:
-        folder: the experiment's.
-        options: Snakemake's, as for a run.
+        folder: the experiment.
+        options: of Snakemake, as for a run.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     command += ["--directory", str(folder), "--nolock", "--rerun-incomplete"]
+    command += ["--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"]
     result = subprocess.run(
-        [*command, "--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"],
+        command,
         env={**os.environ, **environment(folder), CHECK_ONLY: "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
-        timeout=SECONDS,
+        timeout=TIMEOUT_SECONDS,
     )
-    if result.returncode:
-        lines = result.stderr.strip().splitlines()
-        problems = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
-        told = problems or [f"{folder}: Snakemake says: {lines[-1] if lines else 'nothing'}"]
-        return result.stdout.splitlines(), told
-    return result.stdout.splitlines(), []
+    forecast = result.stdout.splitlines()
+    if not result.returncode:
+        return forecast, []
+
+    # The rules print their problems as errors; any other fault is in the last line.
+    error_lines = result.stderr.strip().splitlines() or ["nothing"]
+    problems = [line.removeprefix("error: ") for line in error_lines if line.startswith("error: ")]
+    return forecast, problems or [f"{folder}: Snakemake says: {error_lines[-1]}"]

@@ -1,7 +1,7 @@
 """The trainings of an experiment, from their files alone: what runs, how far, when it will be done, what failed.
 
-This works beside a running experiment, from another machine of a shared file system, and after the end. Nothing is
-locked or written.
+This works during a run, from another machine that shares the file system, and after the end. It locks and writes
+nothing.
 """
 
 from __future__ import annotations
@@ -26,18 +26,26 @@ from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import Run, collect_runs
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import estimate_training_times, in_words
+from pipeline.monitor.forecast import describe_training_times, estimate_training_times
 
-CHECKPOINT = re.compile(r"checkpoint-(\d+)\.safetensors")
+CHECKPOINT_NAME = re.compile(r"checkpoint-(?P<update>\d+)\.safetensors")
 HEADER = ("Training", "state", "updates", "done", "left", "dev NLL", "best")
+FINAL_STATES = ("done", "outdated")
 
 
 @dataclass(frozen=True)
 class TrainingStatus:
-    """The state of a run: done, outdated, running, silent, failed, stopped or waiting.
+    """The status of a run.
 
-    outdated: finished with other settings or text. silent: its writer has not been heard of for a minute. updates: the
-    last update, or an earlier one once its `epochs` are known. checkpoint: the update from which it resumes. note: why.
+    Attributes:
+        run: its name.
+        label: its name for people.
+        state: done; outdated (finished with other settings or text); running; silent (its process has given no sign of
+            life for a minute); failed; stopped; or waiting.
+        updates: its last update. If it ends after some epochs, this is an upper limit until their length is known.
+        reached: how far it is.
+        checkpoint: the update from which it can resume.
+        note: the reason for the state.
     """
 
     run: str
@@ -50,111 +58,155 @@ class TrainingStatus:
 
     @property
     def seconds_left(self) -> float | None:
-        """Return the seconds until the last update, at the rate of the last lines of its history."""
+        """The seconds until the last update, at the rate of the last lines of the history; None if it is unknown."""
         rate = self.reached.updates_per_second
-        unfinished = self.state not in ("done", "outdated")
-        return max(self.updates - self.reached.update, 0) / rate if rate and unfinished else None
+        if not rate or self.state in FINAL_STATES:
+            return None
+        return max(self.updates - self.reached.update, 0) / rate
 
 
 def read_last_settings(folder: Path) -> Config:
-    """Return the settings of the last run in a folder; those of its config.yaml, where there was none that is known."""
+    """Return the settings of the last run in a folder or, if they cannot be read, those of its config.yaml."""
     try:
         return read_settings(Config, folder / RUN_SETTINGS)
     except UserError:
-        with chdir(folder):  # `data_from` is relative to it
+        with chdir(folder):  # the path `data_from` is relative to it
             return load_config(find_layers(Path()))
 
 
 def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStatus:
-    """Return how far a run is."""
-    entry, files = config.models[run.model], ExperimentFolder(config, folder)
-    state, model = files.find_training_state(run.name), files.model(run.name)
-    progress_record = progress.read_progress(files.training_progress(run.name))
-    checkpoints = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*")] if state else []
-    checkpoint = max((int(name[1]) for name in checkpoints if name), default=None)
-    writer, note = read_holder(state) if state else None, None
-    finished = files.find_finished_model(run.name) is not None
-    if writer and not writer.process:  # a lock that cannot be read is a dead one
-        writer = None
-    if writer and writer.is_alive:
-        word, note, finished = "running", f"process {writer.process} on {writer.host}", False
-    elif finished:
-        word = "done"
-    elif progress_record and progress_record.error:
-        word, note = "failed", progress_record.error
-    elif writer and not writer.is_dead:
-        word = "silent"
-        note = f"process {writer.process} on {writer.host} not heard of for {format_duration(writer.seconds_silent)}"
-    elif checkpoint is not None or writer:
-        word, note = "stopped", f"resumes after update {checkpoint or 0:,}"
-    elif (model / WEIGHTS).is_file():
-        word, note = "outdated", "models/ has the model of other settings or text"
+    """Return the status of a run of the experiment in a folder."""
+    entry = config.models[run.model]
+    files = ExperimentFolder(config, folder)
+    job_progress = progress.read_progress(files.training_progress(run.name))
+
+    # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
+    state_folder = files.find_training_state(run.name)
+    checkpoint = _find_last_checkpoint(state_folder) if state_folder else None
+    holder = read_holder(state_folder) if state_folder else None
+    if holder and not holder.process:  # a damaged lock holds nothing
+        holder = None
+
+    # 2. the state and the reason for it
+    note = None
+    if holder and holder.is_alive:
+        state, note = "running", f"process {holder.process} on {holder.host}"
+    elif files.find_finished_model(run.name) is not None:
+        state = "done"
+    elif job_progress and job_progress.error:
+        state, note = "failed", job_progress.error
+    elif holder and not holder.is_dead:
+        silence = format_duration(holder.seconds_silent)
+        state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
+    elif checkpoint is not None or holder:
+        state, note = "stopped", f"resumes after update {checkpoint or 0:,}"
+    elif (files.model(run.name) / WEIGHTS).is_file():
+        state, note = "outdated", "models/ has the model of other settings or text"
     else:
-        word = "waiting"
-    progressed = read_run_status(files.find_history(run.name), entry.training.dev_score)
-    end = count_planned_updates(entry.training, progressed.update, progressed.epoch)
-    end_is_known = progressed.epoch or entry.training.epochs is None
-    if word == "running" and progress_record and progress_record.total and end_is_known:
-        update = max(progressed.update, progress_record.count)  # more recent than the history
-        rate = progressed.updates_per_second or progress_record.rate or None
-        progressed = replace(progressed, update=update, updates_per_second=rate)
-    return TrainingStatus(run.name, format_run_label(config, run), word, end, progressed, checkpoint, note)
+        state = "waiting"
+
+    # 3. how far it is; the progress file of a job is more recent than the history
+    status = read_run_status(files.find_history(run.name), entry.training.dev_score)
+    updates = count_planned_updates(entry.training, status.update, status.epoch)
+    end_is_known = status.epoch or entry.training.epochs is None
+    if state == "running" and job_progress and job_progress.total and end_is_known:
+        status = replace(
+            status,
+            update=max(status.update, job_progress.count),
+            updates_per_second=status.updates_per_second or job_progress.rate or None,
+        )
+    label = format_run_label(config, run)
+    return TrainingStatus(run.name, label, state, updates, status, checkpoint, note)
+
+
+def _find_last_checkpoint(state_folder: Path) -> int | None:
+    """Return the update of the last checkpoint in the folder of a training."""
+    matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in state_folder.glob("checkpoint-*")]
+    return max((int(match["update"]) for match in matches if match), default=None)
 
 
 def format_run_label(config: Config, run: Run) -> str:
-    """Return what people read for a run: the model's label, and the seed where it is not the first."""
-    return f"{config.models[run.model].label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}"
+    """Return the name of a run for people: the label of the model, and the seed if it is not the first one."""
+    seed = run.name.removeprefix(run.model).replace(".seed-", ", seed ")
+    return f"{config.models[run.model].label}{seed}"
 
 
 def format_status_table(config: Config, folder: Path) -> str:
-    """Return a table of the trainings, then the hours left, what other jobs do, and what failed."""
+    """Return the table of the trainings, and below it the hours left, notes, and what other jobs do."""
     runs = collect_runs(config, config.use.models)
     trainings = [read_training_status(config, folder, run) for run in runs.values()]
-    rows = tabulate([_row(one) for one in trainings], HEADER, disable_numparse=True, colalign=_ALIGNED)
-    unfinished = [one.run for one in trainings if one.state not in ("done", "outdated")]
-    left = in_words(config, estimate_training_times(config, folder, unfinished)) if unfinished else ""
-    notes = [f"{one.label}: {one.state}: {one.note}" for one in trainings if one.note]
-    notes += former_trainings(config, folder)
-    parts = [str(folder), rows if trainings else "", left and f"Left to train: {left}", "\n".join(notes)]
-    text = "\n\n".join(filter(None, [*parts, "\n".join(_other_jobs(folder))]))
-    # files may be somebody else's, and a terminal obeys control characters
-    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+    paragraphs = [str(folder)]
+
+    # 1. the table
+    if trainings:
+        rows = [_format_row(training) for training in trainings]
+        alignment = ("left", "left", *["right"] * (len(HEADER) - 2))
+        paragraphs.append(tabulate(rows, HEADER, disable_numparse=True, colalign=alignment))
+
+    # 2. hours
+    unfinished_runs = [training.run for training in trainings if training.state not in FINAL_STATES]
+    if unfinished_runs:
+        times = estimate_training_times(config, folder, unfinished_runs)
+        paragraphs.append(f"Left to train: {describe_training_times(config, times)}")
+
+    # 3. notes and other jobs
+    notes = [
+        f"{training.label}: {training.state}: {training.note}" for training in trainings if training.note
+    ]
+    notes += _describe_unused_trainings(config, folder)
+    paragraphs += ["\n".join(lines) for lines in (notes, list(_describe_other_jobs(folder))) if lines]
+
+    # A terminal would act on the control characters that a file of another user may have.
+    text = "\n\n".join(paragraphs)
+    return "".join(
+        character if character.isprintable() or character == "\n" else "\ufffd" for character in text
+    )
 
 
-def former_trainings(config: Config, folder: Path) -> Iterator[str]:
+def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
     files = ExperimentFolder(config, folder)
-    used = {files.find_training_state(run) for run in collect_runs(config, list(config.models))}
-    for state in sorted((files.store / "trainings").glob("*")):
-        if state not in used:
-            size = sum(file.stat().st_size for file in state.rglob("*") if file.is_file())
-            yield f"{state}: not used by these settings, {size / 1e6:,.0f} MB"
+    used_folders = {files.find_training_state(run) for run in collect_runs(config, list(config.models))}
+    for state_folder in sorted((files.store / "trainings").glob("*")):
+        if state_folder not in used_folders:
+            size = sum(path.stat().st_size for path in state_folder.rglob("*") if path.is_file())
+            yield f"{state_folder}: not used by these settings, {size / 1e6:,.0f} MB"
 
 
-_ALIGNED = ("left", "left", *["right"] * (len(HEADER) - 2))
+def _format_row(training: TrainingStatus) -> tuple[str, ...]:
+    """Return the cells of a training in the table, in the order of `HEADER`."""
+    status = training.reached
+    return (
+        training.label,
+        training.state,
+        f"{status.update:,}/{training.updates:,}",
+        f"{status.update / training.updates:.0%}",
+        "" if training.seconds_left is None else format_duration(training.seconds_left),
+        _format_dev_score(status.dev),
+        _format_dev_score(status.best),
+    )
 
 
-def _row(one: TrainingStatus) -> tuple[str, ...]:
-    left = "" if one.seconds_left is None else format_duration(one.seconds_left)
-    updates, share = f"{one.reached.update:,}/{one.updates:,}", f"{one.reached.update / one.updates:.0%}"
-    return (one.label, one.state, updates, share, left, *map(_dev, (one.reached.dev, one.reached.best)))
-
-
-def _dev(score: DevScore | None) -> str:
+def _format_dev_score(score: DevScore | None) -> str:
     if score is None:
         return ""
     return f"BLEU {score.bleu:.2f}" if score.bleu is not None else f"{score.nll:.2f}"
 
 
-def _other_jobs(folder: Path) -> Iterator[str]:
-    """Yield a line for each job besides training that works, or whose last attempt failed."""
-    for path in sorted((folder / "logs").glob("**/*.progress.json")):
-        stage, name = path.parent.name, path.name.removesuffix(".progress.json")
-        noted = progress.read_progress(path)
-        if stage == "train" or noted is None:
+def _describe_other_jobs(folder: Path) -> Iterator[str]:
+    """Yield a line for each job other than training that is running, or whose last attempt failed."""
+    suffix = ".progress.json"
+    for path in sorted((folder / "logs").glob(f"**/*{suffix}")):
+        stage, name = path.parent.name, path.name.removesuffix(suffix)
+        job_progress = progress.read_progress(path)
+        if stage == "train" or job_progress is None:
             continue
-        if noted.error:
-            yield f"{stage} {name}: failed: {noted.error}"
-        elif noted.count != noted.total and time.time() - path.stat().st_mtime < 3 * LOG_SECONDS:
-            share = f"{noted.count / noted.total:.0%}, " if noted.total else ""
-            yield f"{stage} {name}: {share}{noted.count:,} {noted.unit}"
+        if job_progress.error:
+            yield f"{stage} {name}: failed: {job_progress.error}"
+            continue
+
+        # a running job writes this file regularly
+        is_recent = time.time() - path.stat().st_mtime < 3 * LOG_SECONDS
+        if job_progress.count != job_progress.total and is_recent:
+            percentage = f"{job_progress.count / job_progress.total:.0%}, " if job_progress.total else ""
+            yield f"{stage} {name}: {percentage}{job_progress.count:,} {job_progress.unit}"

@@ -1,1 +1,1 @@
-"""An experiment on somebody's own text: the text, and settings that suit it."""
+"""An experiment on the text of a user: the text, and settings that suit it."""

@@ -1,4 +1,4 @@
-"""The settings of an experiment on a user's text, with sizes and updates for its amount."""
+"""The settings of an experiment on the text of a user, with sizes and updates that suit the amount of text."""
 
 from __future__ import annotations
 
@@ -19,52 +19,68 @@ from nmt.io.compression import name_without_compression
 from nmt.io.files import write_text
 from nmt.settings.base import validate_settings
 from nmt.settings.text import LANGUAGES, Languages
-from pipeline.own_text.text import PARTS, TOKENIZATION, Given, Statistics, write_parts
+from pipeline.own_text.text import SPLITS, TOKENIZATION, ParallelText, TextStatistics, write_splits
 
-UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
-"""Languages that write no spaces between words, so that Moses' rules find whole clauses."""
-MANY_UNKNOWN = 0.05
-"""Share of unknown words in the development text from which on subword units are advised."""
-LONGEST, SHORTEST = 50, 10
-"""Range of the greater length limit. The paper's limit is its upper end."""
-SHORTER = 0.6
-"""The smaller length limit as a share of the greater one: 30 of 50 in the paper."""
-LARGEST_VOCABULARY = 30_000
-"""The size of the paper's vocabularies."""
-PAIRS_OF_SHARD, MOST_SHARDS = 1_000_000, 500
-STAR = 2
+UNSEGMENTED_LANGUAGES = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
+"""Languages without spaces between words. Moses' rules would take whole clauses for words."""
+PAPER_VOCABULARY_SIZE = 30_000
+PAPER_MAX_WORDS = 50
+"""The greater of the two limits of sentence length in the paper. The smaller one, 30, is 0.6 of it."""
+STAR_UPDATES_FACTOR = 2
 """Limit for the updates of RNNsearch-N* as a multiple of those of RNNsearch-N."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Settings for text of up to so many training pairs: those of an experiment, with differences.
+    """Settings for text of up to `max_pairs` training pairs: those of an experiment, with differences.
 
-    batch_size, epochs, updates: of the training, with limits for the updates. rates: updates per hour by model type, on
-    one core with sentences of `length` tokens; none if they need a GPU.
+    Attributes:
+        max_pairs: the largest text for which they are meant.
+        extends: the experiment whose settings are extended.
+        batch_size: sentence pairs of a batch.
+        epochs: passes over the training text, if they take neither too few nor too many updates.
+        min_updates, max_updates: limits for the updates of the first four models.
+        updates_per_hour: model type -> updates per hour on one core, with sentences of `length` tokens. Empty if the
+            training needs a GPU.
+        length: tokens of a sentence for which that was measured.
+        differences: block -> key -> value, in place of those of the extended experiment.
     """
 
-    pairs: float
+    max_pairs: float
     extends: str
     batch_size: int
     epochs: float
-    updates: tuple[int, int]
-    rates: Mapping[str, int]
+    min_updates: int
+    max_updates: int
+    updates_per_hour: Mapping[str, int]
     length: float
     differences: Mapping[str, Any]
 
 
 SIZES = (
-    Sizes(200_000, "multi30k", 64, 6, (1000, 15_000), {"rnnencdec": 50_000, "rnnsearch": 18_000}, 13, {}),
     Sizes(
-        3_000_000,
-        "multi30k",
-        80,
-        3,
-        (10_000, 40_000),
-        {"rnnencdec": 2700, "rnnsearch": 1500},  # those of overnight, with bf16, divided by 2.6
-        25,
-        {  # those of overnight
+        max_pairs=200_000,
+        extends="multi30k",
+        batch_size=64,
+        epochs=6,
+        min_updates=1000,
+        max_updates=15_000,
+        updates_per_hour={"rnnencdec": 50_000, "rnnsearch": 18_000},
+        length=13,
+        differences={},
+    ),
+    Sizes(
+        max_pairs=3_000_000,
+        extends="multi30k",
+        batch_size=80,
+        epochs=3,
+        min_updates=10_000,
+        max_updates=40_000,
+        # the rates of experiments/overnight with bf16, divided by 2.6
+        updates_per_hour={"rnnencdec": 2700, "rnnsearch": 1500},
+        length=25,
+        # the settings of experiments/overnight
+        differences={
             "architecture": {
                 "hidden_units": 500,
                 "embedding_size": 300,
@@ -78,14 +94,15 @@ SIZES = (
         },
     ),
     Sizes(
-        math.inf,
-        "europarl",
-        160,
-        3,
-        (24_000, 150_000),
-        {},
-        25,
-        {
+        max_pairs=math.inf,
+        extends="europarl",
+        batch_size=160,
+        epochs=3,
+        min_updates=24_000,
+        max_updates=150_000,
+        updates_per_hour={},
+        length=25,
+        differences={
             "training": {"device": "auto", "train_sample": 1000},
             "resources": {"train_hours": 120, "translate_hours": 4, "data_memory_gb": 8},
         },
@@ -95,120 +112,183 @@ SIZES = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """The numbers of the settings. updates: of the first four models. units: of subwords in each language, or None."""
+    """The numbers that are proposed for a text.
+
+    Attributes:
+        sizes: the settings for this amount of text.
+        max_words: the smaller and the greater limit of sentence length.
+        vocabulary_sizes: words of source and target.
+        updates: of each of the first four models.
+        updates_per_hour: model type -> updates per hour on one core; empty if the training needs a GPU.
+        subwords: subword units of each language; None for words.
+    """
 
     sizes: Sizes
-    limits: tuple[int, int]
-    vocabulary: tuple[int, int]
+    max_words: tuple[int, int]
+    vocabulary_sizes: tuple[int, int]
     updates: int
-    rates: Mapping[str, int]
-    units: int | None = None
+    updates_per_hour: Mapping[str, int]
+    subwords: int | None = None
 
     @classmethod
-    def of(cls, text: Statistics, units: int | None = None) -> Proposal:
-        """Return what suits a text. A sentence has more subword units than words, so their limit is the paper's."""
+    def from_statistics(cls, text: TextStatistics, subwords: int | None = None) -> Proposal:
+        """Return what suits a text, with so many subword units of each language or, without them, with words."""
         pairs = text.pairs["train"]
-        sizes = next(sizes for sizes in SIZES if pairs <= sizes.pairs)
-        longest = LONGEST if units else min(LONGEST, max(SHORTEST, text.longest))
-        wanted = round(sizes.epochs * pairs / sizes.batch_size, -2)
-        fewest, most = sizes.updates
-        slower = sizes.length / max(1.0, text.mean_length)
-        source, target = (max(1, min(LARGEST_VOCABULARY, words)) for words in text.repeated_words)
+        sizes = next(sizes for sizes in SIZES if pairs <= sizes.max_pairs)
+
+        # 1. limits of length: a sentence has more subword units than words, so their limit is that of the paper
+        max_words = PAPER_MAX_WORDS
+        if not subwords:
+            max_words = min(PAPER_MAX_WORDS, max(10, text.usual_max_length))
+
+        # 2. vocabularies: words that occur once teach nothing
+        source_words, target_words = text.repeated_words
+        source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_words))
+        target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_words))
+
+        # 3. updates, and the time of one, which grows with the length of the sentences
+        updates = round(sizes.epochs * pairs / sizes.batch_size, -2)
+        speed = sizes.length / max(1.0, text.mean_length)
+        updates_per_hour = {}
+        for model_type, rate in sizes.updates_per_hour.items():
+            updates_per_hour[model_type] = int(float(f"{rate * speed:.1e}"))  # two digits
+
         return cls(
             sizes=sizes,
-            limits=(round(SHORTER * longest), longest),
-            vocabulary=(source, target),
-            updates=int(min(most, max(fewest, wanted))),
-            rates={
-                model_type: int(float(f"{rate * slower:.1e}")) for model_type, rate in sizes.rates.items()
-            },
-            units=units,
+            max_words=(round(0.6 * max_words), max_words),
+            vocabulary_sizes=(source_size, target_size),
+            updates=int(min(sizes.max_updates, max(sizes.min_updates, updates))),
+            updates_per_hour=updates_per_hour,
+            subwords=subwords,
         )
 
     @property
     def hours(self) -> float | None:
-        """Return hours of training on two cores, if two cores can do it."""
-        if not self.rates:
+        """The hours of training all models on two cores; None if they need a GPU."""
+        if not self.updates_per_hour:
             return None
-        return self.updates * (2 / self.rates["rnnencdec"] + (1 + STAR) / self.rates["rnnsearch"]) / 2
+        # two models of RNNencdec, and two of RNNsearch of which one continues as RNNsearch-N*
+        rnnencdec_runs, rnnsearch_runs = 2, 1 + STAR_UPDATES_FACTOR
+        hours_of_update = rnnencdec_runs / self.updates_per_hour["rnnencdec"]
+        hours_of_update += rnnsearch_runs / self.updates_per_hour["rnnsearch"]
+        return self.updates * hours_of_update / 2
 
 
-def new_experiment(
+def write_experiment(
     folder: Path,
-    given: Mapping[str, Given],
+    texts: Mapping[str, ParallelText],
     codes: tuple[str, str] | None,
     tokenized: bool,
-    units: int | None = None,
-) -> tuple[Statistics, Proposal, list[str]]:
-    """Write an experiment's text and, when that is done, its settings. Return what was found, proposed and is advised.
+    subwords: int | None = None,
+) -> tuple[TextStatistics, Proposal, list[str]]:
+    """Write the text of an experiment, then its settings. Return what was counted, the proposal, and lines of advice.
 
     Args:
-        folder: of the experiment; there must be none in it yet.
-        given: the training text, and of dev and test what there is.
-        codes: of source and target language; None: as the files' names end.
-        tokenized: whether the text is tokens already.
-        units: subword units of each language; None: words.
+        folder: of the experiment, which must not exist yet.
+        texts: split -> text of the user: "train", and "dev" and "test" if they are given.
+        codes: of source and target language; None: as the names of the files end.
+        tokenized: whether the text consists of tokens.
+        subwords: subword units of each language; None for words.
 
     Raises:
-        UserError: text or names that cannot be used.
+        UserError: text or names cannot be used.
     """
-    config = folder / "config.yaml"
-    if config.exists():
-        raise UserError(f"{config}: there is an experiment already; name another folder, or remove this file")
-    languages = _languages(given["train"], codes)
-    sides = (languages.source, languages.target)
-    files = {part: (f"text/{part}.{sides[0]}.zst", f"text/{part}.{sides[1]}.zst") for part in PARTS}
-    outputs = {part: (folder / source, folder / target) for part, (source, target) in files.items()}
-    found = write_parts(given, languages, outputs, tokenized)
-    proposal = Proposal.of(found, units)
-    write_text(config, settings(folder, given, languages, files, found, proposal, tokenized))
-    return found, proposal, _advice(given, languages, found, proposal, tokenized)
-
-
-def _advice(
-    given: Mapping[str, Given], languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool
-) -> list[str]:
-    """Return lines about files, sides that are off, languages that Moses' rules do not suit, and unknown words."""
-    spreadsheets = {file: None for part in PARTS if part in given for file in given[part].spreadsheets}
-    lines = [
-        f"{file}: as a spreadsheet writes it: quotes around cells were taken off" for file in spreadsheets
-    ]
-    for part, shift in text.shifts.items():
-        by = f"{abs(shift.offset)} line{'s' * (abs(shift.offset) > 1)} {'later' if shift.offset > 0 else 'earlier'}"
-        lines.append(
-            f"{given[part]}: from about line {shift.line:,} on, lengths agree with those of the target {by}"
-            f" ({shift.pairs:,} lines or so): a line is missing or too many there; look before you train"
+    config_file = folder / "config.yaml"
+    if config_file.exists():
+        raise UserError(
+            f"{config_file}: there is an experiment already; name another folder, or remove this file"
         )
-    for _, code in languages if not tokenized and not proposal.units else ():
-        if code in UNSEGMENTED:
+    languages = _choose_languages(texts["train"], codes)
+
+    # the text, in text/SPLIT.LANGUAGE.zst
+    files = {}
+    for split in SPLITS:
+        files[split] = (f"text/{split}.{languages.source}.zst", f"text/{split}.{languages.target}.zst")
+    outputs = {split: (folder / source, folder / target) for split, (source, target) in files.items()}
+    statistics = write_splits(texts, languages, outputs, tokenized)
+
+    # the settings
+    proposal = Proposal.from_statistics(statistics, subwords)
+    config = format_config(folder, texts, languages, files, statistics, proposal, tokenized)
+    write_text(config_file, config)
+    return statistics, proposal, _advise(texts, languages, statistics, proposal, tokenized)
+
+
+def _advise(
+    texts: Mapping[str, ParallelText],
+    languages: Languages,
+    statistics: TextStatistics,
+    proposal: Proposal,
+    tokenized: bool,
+) -> list[str]:
+    """Return lines of advice about files, sides that are out of step, languages, and unknown words."""
+    lines = []
+
+    # 1. files of spreadsheets
+    spreadsheets = [file for split in SPLITS if split in texts for file in texts[split].spreadsheets]
+    for file in dict.fromkeys(spreadsheets):
+        lines.append(f"{file}: as a spreadsheet writes it: quotes around cells were taken off")
+
+    # 2. sides that are out of step
+    for split, shift in statistics.shifts.items():
+        unit = "line" if abs(shift.offset) == 1 else "lines"
+        direction = "later" if shift.offset > 0 else "earlier"
+        lines.append(
+            f"{texts[split]}: from about line {shift.line:,} on, lengths agree with those of the target"
+            f" {abs(shift.offset)} {unit} {direction} ({shift.pairs:,} lines or so): a line is missing or too many"
+            " there; look before you train"
+        )
+
+    # 3. languages for which Moses has no rules
+    if proposal.subwords:
+        return lines
+    for code in (languages.source, languages.target):
+        if tokenized:
+            continue
+        if code in UNSEGMENTED_LANGUAGES:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules do not cut it: take subword units"
                 " (--subwords 8000, make's UNITS=8000), or cut it with another tool (--tokenized)"
             )
         elif code not in LANGUAGES:
             lines.append(f"{code} is none of Moses' languages: its general rules, those of English, cut it")
-    if not proposal.units:
-        shares = {part: text.unknown_share(part, proposal.vocabulary) for part in PARTS}
-        each = "; ".join(
-            f"{part} {', '.join(f'{share:.1%} {code}' for share, (_, code) in zip(sides, languages, strict=True))}"
-            for part, sides in shares.items()
-        )
-        many = max(map(max, shares.values())) > MANY_UNKNOWN
-        units = ". With subword units hardly any (--subwords 8000, make's UNITS=8000)"
-        lines.append(f"unknown words: {each}{units * many}")
+
+    # 4. unknown words
+    lines.append(_describe_unknown_words(languages, statistics, proposal.vocabulary_sizes))
     return lines
 
 
-def _languages(train: Given, codes: tuple[str, str] | None) -> Languages:
-    """Return the codes that are given, or those that the files' names end in."""
-    source, target = codes or (_ending(train.source), _ending(train.target or train.source))
+def _describe_unknown_words(
+    languages: Languages, statistics: TextStatistics, vocabulary_sizes: tuple[int, int]
+) -> str:
+    """Return a line with the rate of unknown words of each split and language, with advice if one is above 5%."""
+    descriptions = []
+    max_rate = 0.0
+    for split in SPLITS:
+        source_rate, target_rate = statistics.unknown_rates(split, vocabulary_sizes)
+        descriptions.append(
+            f"{split} {source_rate:.1%} {languages.source}, {target_rate:.1%} {languages.target}"
+        )
+        max_rate = max(max_rate, source_rate, target_rate)
+    line = f"unknown words: {'; '.join(descriptions)}"
+    if max_rate > 0.05:
+        line += ". With subword units hardly any (--subwords 8000, make's UNITS=8000)"
+    return line
+
+
+def _choose_languages(train: ParallelText, codes: tuple[str, str] | None) -> Languages:
+    """Return the languages of these codes or, without codes, those in which the names of the files end."""
+    if codes:
+        source, target = codes
+    else:
+        source, target = _read_language(train.source), _read_language(train.target or train.source)
     return validate_settings(
         Languages, {"source": source, "target": target}, "--languages (make's LANGUAGES)"
     )
 
 
-def _ending(file: Path) -> str:
-    """Return the language that a file's name ends in: europarl.de.gz."""
+def _read_language(file: Path) -> str:
+    """Return the language in which the name of a file ends: europarl.de.gz -> "de"."""
     suffix = Path(name_without_compression(file)).suffix[1:]
     if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
@@ -218,106 +298,136 @@ def _ending(file: Path) -> str:
     return suffix
 
 
-def settings(
+def format_config(
     folder: Path,
-    given: Mapping[str, Given],
+    texts: Mapping[str, ParallelText],
     languages: Languages,
     files: Mapping[str, tuple[str, str]],
-    text: Statistics,
+    statistics: TextStatistics,
     proposal: Proposal,
     tokenized: bool,
 ) -> str:
-    """Return the `config.yaml` of the experiment in a folder."""
-    base = REPOSITORY / "experiments" / proposal.sizes.extends
-    inside = folder.resolve().is_relative_to(REPOSITORY)
-    values: dict[str, Any] = {
-        "extends": os.path.relpath(base, folder.resolve()) if inside else str(base),
+    """Return the text of config.yaml for the experiment in a folder: comments, and settings.
+
+    Args:
+        folder: of the experiment.
+        texts: split -> text of the user.
+        languages: of both sides.
+        files: split -> the files of source and target, as paths in the folder.
+        statistics: what was counted of the text.
+        proposal: what suits it.
+        tokenized: whether it consists of tokens.
+    """
+    # 1. the experiment that is extended, and the text
+    base = str(REPOSITORY / "experiments" / proposal.sizes.extends)
+    if folder.resolve().is_relative_to(REPOSITORY):
+        base = os.path.relpath(base, folder.resolve())
+    corpora = {}
+    for split, (source, target) in files.items():
+        corpora[f"own-{split}"] = _corpus_settings(split, source, target, statistics.pairs[split], tokenized)
+    settings: dict[str, Any] = {
+        "extends": base,
         "languages": languages.model_dump(),
-        "use": {part: [f"own-{part}"] for part in PARTS},
-        "corpora": {
-            f"own-{part}": _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
-        },
-        **_vocabulary(proposal, tokenized),
+        "use": {split: [f"own-{split}"] for split in SPLITS},
+        "corpora": corpora,
+        **_text_settings(proposal, tokenized),
     }
-    for block, keys in (*proposal.sizes.differences.items(), *_of_models(proposal).items()):
-        values[block] = values.get(block, {}) | keys
-    lines = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118)
-    return f"{_description(given, languages, text, proposal)}\n\n{lines}"
+
+    # 2. models, training and figures
+    for blocks in (proposal.sizes.differences, _model_settings(proposal)):
+        for block, keys in blocks.items():
+            settings[block] = settings.get(block, {}) | keys
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118)
+    return f"{_format_comments(texts, languages, statistics, proposal)}\n\n{text}"
 
 
-def _of_models(proposal: Proposal) -> dict[str, dict[str, Any]]:
-    """Return the models, equal updates for the first four, and what follows from their names and limits."""
-    (short, long), updates = proposal.limits, proposal.updates
-    models = {
-        f"{model_type}-{limit}": {
-            "label": f"{label}-{limit}",
-            "model_type": model_type,
-            "max_words": limit,
-            "training": {"updates": updates},
-        }
-        for limit in (short, long)
-        for model_type, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch"))
-    }
-    plain, search = f"rnnencdec-{long}", f"rnnsearch-{long}"
-    models[f"{search}-star"] = {
-        **models[search],
+def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
+    """Return the blocks of settings for the five models of the paper, of which the first four have equal updates."""
+    short, long = proposal.max_words
+
+    # 1. RNNencdec and RNNsearch with both limits, and RNNsearch*, which continues
+    models: dict[str, dict[str, Any]] = {}
+    for max_words in (short, long):
+        for model_type, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch")):
+            models[f"{model_type}-{max_words}"] = {
+                "label": f"{label}-{max_words}",
+                "model_type": model_type,
+                "max_words": max_words,
+                "training": {"updates": proposal.updates},
+            }
+    rnnencdec, rnnsearch = f"rnnencdec-{long}", f"rnnsearch-{long}"
+    models[f"{rnnsearch}-star"] = {
+        **models[rnnsearch],
         "label": f"RNNsearch-{long}*",
-        "continue_from": search,
-        "training": {"updates": STAR * updates, "patience": 3},
+        "continue_from": rnnsearch,
+        "training": {"updates": STAR_UPDATES_FACTOR * proposal.updates, "patience": 3},
     }
-    every = max(100, updates // 1000 * 100)
-    hours = proposal.hours
+
+    # 2. what follows from the number of updates and from the names and limits of the models
+    interval = max(100, proposal.updates // 1000 * 100)
+    resources = {}
+    if proposal.hours:
+        train_hours = max(2, math.ceil(proposal.hours))
+        resources = {"updates_per_hour": proposal.updates_per_hour, "train_hours": train_hours}
     return {
-        "training": {"keep": "best", "validate_every": every, "checkpoint_every": every},
+        "training": {"keep": "best", "validate_every": interval, "checkpoint_every": interval},
         "models": models,
         "use": {"models": list(models)},
         "decoding": {"n_best": 1, "widening_budget": 3},
         "artifacts": {
-            "figure2_models": [search, f"rnnsearch-{short}", plain, f"rnnencdec-{short}"],
+            "figure2_models": [rnnsearch, f"rnnsearch-{short}", rnnencdec, f"rnnencdec-{short}"],
             "figure2_max_words": math.ceil(long * 1.2 / 5) * 5,
             "figure2_window": max(2, long // 6),
-            "figure3_model": search,
+            "figure3_model": rnnsearch,
             "figure3_words": [long // 4, max(short, long // 4 + 1)],
-            "table3_models": [plain, search],
+            "table3_models": [rnnencdec, rnnsearch],
             "table3_words": short,
         },
-        "resources": {"updates_per_hour": proposal.rates, "train_hours": max(2, math.ceil(hours))}
-        if hours
-        else {},
+        "resources": resources,
     }
 
 
-def _vocabulary(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
-    """Return the settings of vocabulary and tokenization. Of subword units nothing is escaped, since &apos; would take
-    three."""
-    normalized = {} if tokenized else {"normalization": TOKENIZATION.normalization}
-    if proposal.units:
-        vocabulary = {"words": proposal.units, "subwords": True}
-        return {"vocabulary": vocabulary, "tokenization": {"escape": False, **normalized}}
-    source, target = proposal.vocabulary
-    vocabulary = {"words": source, "target_words": target}
-    return {"vocabulary": vocabulary} | ({"tokenization": normalized} if normalized else {})
+def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
+    """Return the blocks `vocabulary` and `tokenization`, the latter only if it has keys."""
+    tokenization: dict[str, Any] = {}
+    if proposal.subwords:
+        vocabulary = {"words": proposal.subwords, "subwords": True}
+        tokenization["escape"] = False  # an escaped character, such as &apos;, would take three units
+    else:
+        source_size, target_size = proposal.vocabulary_sizes
+        vocabulary = {"words": source_size, "target_words": target_size}
+    if not tokenized:
+        tokenization["normalization"] = TOKENIZATION.normalization
+    return {"vocabulary": vocabulary} | ({"tokenization": tokenization} if tokenization else {})
 
 
-def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:
-    """Return the entry of the catalogue; training text is prepared in shards of about a million pairs."""
-    shards = min(MOST_SHARDS, math.ceil(pairs / PAIRS_OF_SHARD)) if part == "train" else 1
-    entry = {"source": {"file": source}, "target": {"file": target}}
-    return entry | ({"shards": shards} if shards > 1 else {}) | ({"tokenized": True} if tokenized else {})
+def _corpus_settings(split: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:
+    """Return the entry of a split in `corpora`. Training text is prepared in shards of about a million pairs."""
+    entry: dict[str, Any] = {"source": {"file": source}, "target": {"file": target}}
+    shards = min(500, math.ceil(pairs / 1_000_000))
+    if split == "train" and shards > 1:
+        entry["shards"] = shards
+    if tokenized:
+        entry["tokenized"] = True
+    return entry
 
 
-def _description(
-    given: Mapping[str, Given], languages: Languages, text: Statistics, proposal: Proposal
+def _format_comments(
+    texts: Mapping[str, ParallelText], languages: Languages, statistics: TextStatistics, proposal: Proposal
 ) -> str:
-    """Return what the experiment is, as comments."""
-    pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
-    files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
-    passes = proposal.updates * proposal.sizes.batch_size / text.pairs["train"]
-    left_out = f" Left out of train, since they share a sentence with a drawn set: {text.left_out:,} pairs."
-    paragraphs = (
+    """Return the comments at the top of config.yaml, which describe the experiment."""
+    pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
+    files = printable("; ".join(f"{split}: {text}" for split, text in texts.items()))
+    origin = (
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
-        f"{left_out if text.left_out else ''}",
-        f"Sizes, vocabularies, limits and updates ({passes:.1f} passes over the text) were chosen from the amount of"
-        " text: change what you like before the first run. docs/settings.md in the repository explains all keys.",
     )
-    return "\n".join(f"# {line}" for paragraph in paragraphs for line in textwrap.wrap(paragraph, 118))
+    if statistics.left_out:
+        count = f"{statistics.left_out:,} pairs"
+        origin += f" Left out of train, since they share a sentence with a sampled set: {count}."
+    epochs = proposal.updates * proposal.sizes.batch_size / statistics.pairs["train"]
+    choices = (
+        f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount of"
+        " text: change what you like before the first run. docs/settings.md in the repository explains all keys."
+    )
+    lines = textwrap.wrap(origin, 118) + textwrap.wrap(choices, 118)
+    return "\n".join(f"# {line}" for line in lines)

@@ -1,4 +1,7 @@
-"""Sides of a text that are off by some lines: from there on, lengths of sentences agree with those of other lines."""
+"""Finds out whether the two sides of a text are out of step.
+
+If a line is missing on one side, the lengths of the sentences agree with those of shifted lines from there on.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from numpy.typing import NDArray
 
 WINDOW = 100
 """Pairs whose lengths are compared together."""
-REACH = 10
+MAX_OFFSET = 10
 """Largest shift that is found, in lines."""
-AGREES = 0.5
-"""Least correlation of the lengths of a shifted window. The right lines have at most half of it."""
-LONGEST = 65_535
+MIN_CORRELATION = 0.5
+"""Lengths of a shifted window must correlate at least so much, and twice as much as without the shift."""
+MAX_LENGTH = 65_535
+"""Largest length that fits into the arrays."""
 
 Lengths = NDArray[np.float64]
 
@@ -24,7 +28,7 @@ Lengths = NDArray[np.float64]
 class Shift:
     """From `line` (from 1) on, line i of the source seems to belong to line i + `offset` of the target.
 
-    pairs: how many in all seem to be off.
+    pairs: how many pairs seem to be shifted, anywhere in the text.
     """
 
     line: int
@@ -33,51 +37,66 @@ class Shift:
 
 
 @dataclass
-class LengthsOfPairs:
-    """The lengths of both sides of a text's pairs, in characters."""
+class PairLengths:
+    """The lengths of both sides of each pair of a text, in characters."""
 
     source: array[int] = field(default_factory=lambda: array("H"))
     target: array[int] = field(default_factory=lambda: array("H"))
 
     def add(self, source: str, target: str) -> None:
-        """Add those of a pair."""
-        self.source.append(min(len(source), LONGEST))
-        self.target.append(min(len(target), LONGEST))
+        """Add the lengths of a pair."""
+        self.source.append(min(len(source), MAX_LENGTH))
+        self.target.append(min(len(target), MAX_LENGTH))
 
-    def shift(self) -> Shift | None:
-        """Return the first shift of a text, if there is one."""
-        source, target = (np.log1p(np.array(side, dtype=np.float64)) for side in (self.source, self.target))
-        shifted = 0
-        first: tuple[int, int] | None = None
-        last = len(source) - WINDOW
-        for start in [*range(0, last, WINDOW), last] if last >= 0 else []:
-            if offset := _best_offset(source, target, start):
-                shifted += WINDOW
-                first = first or (start, offset)
-        if first is None:
+    def find_shift(self) -> Shift | None:
+        """Return the first shift of the text, or None if there is none."""
+        # as logarithms, so that a translation that is 10% longer is a constant
+        source = np.log1p(np.array(self.source, dtype=np.float64))
+        target = np.log1p(np.array(self.target, dtype=np.float64))
+
+        # windows that cover the text; the last two overlap
+        last_start = len(source) - WINDOW
+        starts = [*range(0, last_start, WINDOW), last_start] if last_start >= 0 else []
+        offsets = {start: _find_offset(source, target, start) for start in starts}
+        shifted_starts = [start for start in starts if offsets[start]]
+        if not shifted_starts:
             return None
-        return Shift(1 + _first_line(source, target, *first), first[1], shifted)
+        start = shifted_starts[0]
+        line = 1 + _find_first_line(source, target, start, offsets[start])
+        return Shift(line, offsets[start], WINDOW * len(shifted_starts))
 
 
-def _best_offset(source: Lengths, target: Lengths, start: int) -> int:
-    """Return by how many lines the target is off in the window that begins at `start`: 0 unless that is clear."""
-    low, high = max(0, start - REACH), min(len(target), start + WINDOW + REACH)
-    windows = sliding_window_view(target[low:high], WINDOW)  # (offsets, WINDOW)
-    own = source[start : start + WINDOW] - source[start : start + WINDOW].mean()
-    others = windows - windows.mean(axis=1, keepdims=True)
-    norms = np.sqrt((own**2).sum() * (others**2).sum(axis=1))
-    correlations = (others @ own) / np.maximum(norms, 1e-9)
+def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
+    """Return by how many lines the target is shifted in the window that begins at `start`; 0 if that is not clear."""
+    # 1. the target's windows around this one: (offsets, WINDOW)
+    low = max(0, start - MAX_OFFSET)
+    high = min(len(target), start + WINDOW + MAX_OFFSET)
+    target_windows = sliding_window_view(target[low:high], WINDOW)
+
+    # 2. the correlation of the lengths of the source with those of each: (offsets,)
+    source_window = source[start : start + WINDOW]
+    source_deviations = source_window - source_window.mean()
+    target_deviations = target_windows - target_windows.mean(axis=1, keepdims=True)
+    norms = np.sqrt((source_deviations**2).sum() * (target_deviations**2).sum(axis=1))
+    correlations = (target_deviations @ source_deviations) / np.maximum(norms, 1e-9)
+
+    # 3. the best one, if it is clearly better than the window without a shift
     best = int(correlations.argmax())
-    clear = correlations[best] >= AGREES and correlations[start - low] <= correlations[best] / 2
-    return best - (start - low) if clear else 0
+    unshifted = start - low
+    is_clear = correlations[best] >= MIN_CORRELATION and correlations[unshifted] <= correlations[best] / 2
+    return best - unshifted if is_clear else 0
 
 
-def _first_line(source: Lengths, target: Lengths, start: int, offset: int) -> int:
-    """Return the line, from 0, from which on the shifted lengths agree better, near the window at `start`."""
-    lines = np.arange(max(0, start - WINDOW, -offset), min(len(source), start + WINDOW, len(target) - offset))
-    ratio = np.median(target[lines + offset] - source[lines])
-    in_place = np.abs(target[lines] - source[lines] - ratio)
-    shifted = np.abs(target[lines + offset] - source[lines] - ratio)
-    worse = np.concatenate([[0.0], np.cumsum(in_place - shifted)])
-    best = int(worse.argmin())
-    return best + int(lines[0]) if best else max(0, start - WINDOW)
+def _find_first_line(source: Lengths, target: Lengths, start: int, offset: int) -> int:
+    """Return the line, from 0, from which on the shifted lengths agree better. It is near the window at `start`."""
+    # 1. how much a line's lengths disagree with and without the shift, apart from the usual ratio of lengths
+    first_line = max(0, start - WINDOW, -offset)
+    lines = np.arange(first_line, min(len(source), start + WINDOW, len(target) - offset))
+    log_ratio = np.median(target[lines + offset] - source[lines])
+    unshifted_error = np.abs(target[lines] - source[lines] - log_ratio)
+    shifted_error = np.abs(target[lines + offset] - source[lines] - log_ratio)
+
+    # 2. the place where lines before it agree better without the shift, and lines after it with the shift
+    excess = np.concatenate([[0.0], np.cumsum(unshifted_error - shifted_error)])
+    best = int(excess.argmin())
+    return best + first_line if best else max(0, start - WINDOW)

@@ -1,4 +1,7 @@
-"""Cells of a spreadsheet's file: any with a quote, tab or line break is in quotes, and its own quotes are doubled."""
+"""Reads files that a spreadsheet has written: tab-separated cells, some of them in quotes.
+
+A cell with a quote, a tab or a line break is in quotes, and its own quotes are doubled.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,64 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
-LONGEST_CELL = 10_000
-"""Maximum number of characters of a row with line breaks. A quote that nobody closes is no cell."""
-_CELL = re.compile(r'"((?:[^"]++|"")*+)"(?=\t|\Z)|([^"\t]*+)(?=\t|\Z)')
-_BEGUN = re.compile(r'(?:[^"\t]*+\t|"(?:[^"]++|"")*+"\t)*+"(?:[^"]++|"")*+')
-"""The beginning of a row whose last cell goes on in the next line."""
+MAX_ROW_CHARACTERS = 10_000
+"""Maximum length of a row with line breaks. A quote that is still open there does not begin a cell."""
+_CELL = re.compile(r'"(?P<quoted>(?:[^"]++|"")*+)"(?=\t|\Z)|(?P<plain>[^"\t]*+)(?=\t|\Z)')
+_OPEN_ROW = re.compile(r'(?:[^"\t]*+\t|"(?:[^"]++|"")*+"\t)*+"(?:[^"]++|"")*+')
+"""The beginning of a row whose last cell continues in the next line."""
 
 
-def rows(path: Path, progress: Progress | None = None) -> Iterator[list[str]]:
-    """Yield the cells of each row of a spreadsheet's file. Line breaks in a cell become spaces."""
-    for row in _rows(read_lines(path, progress)):
-        assert row is not None  # `is_spreadsheet` has seen them all
-        yield [(quoted.replace('""', '"') if quoted else plain).replace("\n", " ") for quoted, plain in row]
+class Cell(NamedTuple):
+    """A cell of a row. text: as in the file, but without the quotes around it. Empty cells count as not quoted."""
+
+    text: str
+    is_quoted: bool
+
+
+def read_rows(path: Path, progress: Progress | None = None) -> Iterator[list[str]]:
+    """Yield the cells of each row of the file of a spreadsheet. Line breaks in a cell become spaces."""
+    for row in _read_cells(read_lines(path, progress)):
+        assert row is not None  # `is_spreadsheet` has read the whole file
+        yield [
+            (cell.text.replace('""', '"') if cell.is_quoted else cell.text).replace("\n", " ") for cell in row
+        ]
 
 
 @cache
 def is_spreadsheet(path: Path, columns: int) -> bool:
-    """Return whether a file was written by a spreadsheet, and has something in quotes that is not as in a text.
+    """Return whether a spreadsheet has written a file with so many columns.
 
-    Every quote must then be as a spreadsheet writes it, and some must be as nobody else does: doubled in a cell, around
-    a cell of several lines, or around every cell.
+    Every quote must then be as a spreadsheet writes it, and some must be as only a spreadsheet writes them: doubled in
+    a cell, around a cell of several lines, or around every cell.
     """
-    evidence, all_quoted = False, True
-    for row in _rows(read_lines(path)):
+    has_evidence, all_are_quoted = False, True
+    for row in _read_cells(read_lines(path)):
         if row is None or len(row) != columns:
             return False
-        quoted = [cell for cell, _ in row if cell]
-        evidence |= any('""' in cell or ("\n" in cell and columns > 1) for cell in quoted)
-        all_quoted &= len(quoted) == columns
-    return evidence or all_quoted
+        quoted_texts = [cell.text for cell in row if cell.is_quoted]
+        for text in quoted_texts:
+            if '""' in text or ("\n" in text and columns > 1):
+                has_evidence = True
+        if len(quoted_texts) != columns:
+            all_are_quoted = False
+    return has_evidence or all_are_quoted
 
 
-def _rows(lines: Iterator[str]) -> Iterator[list[tuple[str, str]] | None]:
-    """Yield each row's cells, as what is between quotes or without them; None for a line that no spreadsheet writes."""
-    row = ""
+def _read_cells(lines: Iterator[str]) -> Iterator[list[Cell] | None]:
+    """Yield the cells of each row, or None for a line that no spreadsheet writes."""
+    row = ""  # the lines of the row so far
     for line in lines:
         row += line.removeprefix("\ufeff").rstrip("\r")
         if '"' not in row:
-            yield [("", cell) for cell in row.split("\t")]
-        elif cells := _cells(row):
+            yield [Cell(text, is_quoted=False) for text in row.split("\t")]
+        elif cells := _split_row(row):
             yield cells
-        elif len(row) < LONGEST_CELL and _BEGUN.fullmatch(row):
+        elif len(row) < MAX_ROW_CHARACTERS and _OPEN_ROW.fullmatch(row):
             row += "\n"
             continue
         else:
@@ -60,12 +76,14 @@ def _rows(lines: Iterator[str]) -> Iterator[list[tuple[str, str]] | None]:
         yield None
 
 
-def _cells(row: str) -> list[tuple[str, str]]:
-    """Return the cells of a whole row; none if it is none."""
-    cells, place = [], 0
-    while match := _CELL.match(row, place):
-        cells.append((match[1] or "", match[2] or ""))
-        place = match.end() + 1
+def _split_row(row: str) -> list[Cell]:
+    """Return the cells of a complete row, or an empty list if it is incomplete or not as a spreadsheet writes it."""
+    cells: list[Cell] = []
+    start = 0
+    while match := _CELL.match(row, start):
+        quoted_text = match["quoted"]
+        cells.append(Cell(quoted_text or match["plain"] or "", is_quoted=bool(quoted_text)))
+        start = match.end() + 1
         if match.end() == len(row):
             return cells
     return []

@@ -1,8 +1,9 @@
-"""A user's parallel text as the training, development and test text of an experiment.
+"""The text of a user as the training, development and test text of an experiment.
 
-A development or test set that is not given is drawn from the training text: the pairs with the smallest checksums of
-their letters and digits, so that the order of the lines does not matter. No two of them share a side, and training
-pairs that share a side with them are left out. Memory holds the drawn pairs and the sample for the choice of sizes.
+If the user gives no development or test text, it is sampled from the training text: the pairs with the smallest
+checksums of their letters and digits, so that the order of the lines does not matter. No two sampled pairs share a
+side, and training pairs that share a side with them are left out. Memory holds the sampled pairs, and the counts by
+which sizes are chosen.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from operator import contains
 from pathlib import Path
 
 from nmt.data.tokenization import RawText, TokenText
@@ -22,29 +22,30 @@ from nmt.io.files import require_regular_file
 from nmt.io.progress import Progress
 from nmt.io.text_files import pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
-from pipeline.own_text.shift import LengthsOfPairs, Shift
-from pipeline.own_text.spreadsheet import is_spreadsheet, rows
+from pipeline.own_text.shift import PairLengths, Shift
+from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
 from pipeline.preparation import matching_key
 
 Pair = tuple[str, str]
-HELD_OUT = ("dev", "test")
-PARTS = ("train", *HELD_OUT)
-LEAST_PAIRS = 1000
-"""Least pairs of training text. No model learns anything from fewer."""
-SHARE, FEWEST, MOST = 20, 100, 2000
-"""A drawn set has one pair in SHARE, but at least FEWEST and at most MOST."""
-SPARE = 2
-"""Candidates per wanted pair. More are needed, since some share a side with others."""
-SAMPLE = 200_000
-"""Size of the evenly spread sample of training pairs for the counts of lengths and words."""
-PERCENTILE = 0.98
+PairSets = tuple[set[str], set[str]]
+"""Matching keys of source and target sentences."""
+WordCounts = tuple[Counter[str], Counter[str]]
+"""Counts of the words of source and target."""
+HELD_OUT_SPLITS = ("dev", "test")
+SPLITS = ("train", *HELD_OUT_SPLITS)
+MIN_TRAINING_PAIRS = 1000
+"""A model learns nothing from fewer pairs."""
+MIN_HELD_OUT_PAIRS, MAX_HELD_OUT_PAIRS = 100, 2000
+"""Limits for the size of a sampled set. Between them, it has one pair in twenty of the training text."""
+COUNTED_PAIRS = 200_000
+"""Training pairs whose lengths and words are counted, evenly spread over the text."""
 TOKENIZATION = Tokenization(normalization="punctuation")
-"""People's text has each apostrophe and each accent in several writings. The papers' text stays as it is."""
+"""Text of users has several characters for one apostrophe or accent. The text of the papers stays as it is."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """Files of parallel text: two with a sentence per line, or one with both sides and a tab between."""
+class ParallelText:
+    """Files of parallel text: two with a sentence per line, or one (`source`) with a tab between both sides."""
 
     source: Path
     target: Path | None = None
@@ -54,245 +55,302 @@ class Given:
 
     @property
     def files(self) -> list[Path]:
-        """Return one or two."""
-        return [file for file in (self.source, self.target) if file]
+        """The one or two files."""
+        return [self.source, self.target] if self.target else [self.source]
 
-    def pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
-        """Yield both sides line by line, without byte order mark and carriage return.
+    def read_pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
+        """Yield both sides of each line, without byte order mark and carriage return.
 
         Raises:
-            UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab, or one
-                of two files that has both sides itself.
+            UserError: a file is missing, damaged or not UTF-8, the numbers of lines differ, a tab is missing, or one of
+                two files has both sides itself.
         """
         for file in self.files:
             require_regular_file(file)  # it is read more than once
-        pairs = self._sides(self.target, progress) if self.target else self._columns(progress)
-        pair_count = 0
-        lines_with_tab = [0] * len(self.files)
+
+        pairs = self._read_two_files(self.target, progress) if self.target else self._read_columns(progress)
+        pair_count = source_tabs = target_tabs = 0
         for pair in pairs:
             source, target = (line.removeprefix("\ufeff").rstrip("\r") for line in pair)
             yield source, target
-
             pair_count += 1
-            if self.target:
-                lines_with_tab[0] += "\t" in source
-                lines_with_tab[1] += "\t" in target
-        for file, count in zip(self.files, lines_with_tab, strict=True):
-            if 2 * count > pair_count:
+            source_tabs += "\t" in source
+            target_tabs += "\t" in target
+
+        # one of two files with a tab in most lines has both sides itself
+        for file, tab_count in zip(self.files, (source_tabs, target_tabs), strict=False):
+            if self.target and 2 * tab_count > pair_count:
                 raise UserError(
-                    f"{file}: {count:,} of {pair_count:,} lines have a tab, as in a file of both sides; name that file"
-                    " alone, or cut its column (cut -f 1)"
+                    f"{file}: {tab_count:,} of {pair_count:,} lines have a tab, as in a file of both sides; name that"
+                    " file alone, or cut its column (cut -f 1)"
                 )
 
     @property
     def spreadsheets(self) -> list[Path]:
-        """Return the files whose cells are in quotes, as a spreadsheet writes them."""
-        return [file for file in self.files if is_spreadsheet(file, 1 if self.target else 2)]
+        """The files that a spreadsheet has written, with some cells in quotes."""
+        columns = 1 if self.target else 2
+        return [file for file in self.files if is_spreadsheet(file, columns)]
 
-    def _rows(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
-        if file in self.spreadsheets:
-            return rows(file, progress)
-        lines = read_lines(file, progress)
-        return ([line] for line in lines) if self.target else (line.split("\t") for line in lines)
+    def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
+        sides = [self._read_cells(file, progress) for file in self.files]
+        return pair_lines(self.source, target, *(map("".join, cells) for cells in sides))
 
-    def _sides(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        sides = ((cell for (cell,) in self._rows(file, progress)) for file in self.files)
-        return pair_lines(self.source, target, *sides)
-
-    def _columns(self, progress: Progress | None) -> Iterator[Pair]:
-        for number, (source, *targets) in enumerate(self._rows(self.source, progress), 1):
-            if len(targets) != 1:
-                found = f"found {len(targets)} tabs, expected source, tab, target"
+    def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
+        for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
+            if len(cells) != 2:
+                problem = f"found {len(cells) - 1} tabs, expected source, tab, target"
                 raise UserError(
-                    f"{self.source}, line {number}: {found}; name both files, or cut it (cut -f 1,2)"
+                    f"{self.source}, line {line_number}: {problem}; name both files, or cut it (cut -f 1,2)"
                 )
-            yield source, targets[0]
+            yield cells[0], cells[1]
+
+    def _read_cells(self, file: Path, progress: Progress | None) -> Iterator[list[str]]:
+        """Yield the cells of each line. A line of one of two files is one cell."""
+        if file in self.spreadsheets:
+            yield from read_rows(file, progress)
+            return
+        for line in read_lines(file, progress):
+            yield [line] if self.target else line.split("\t")
 
 
 @dataclass
-class Statistics:
-    """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
+class TextStatistics:
+    """What is counted of the text while it is written.
 
-    lengths: tokens of the longer side of each pair. words: tokens of both sides. counts: of each token of source and
-    target. held_out: the same of the whole development and test text. shifts: where sides of a part are off.
+    Attributes:
+        pairs: pairs of each split.
+        left_out: training pairs left out because they share a sentence with a sampled set.
+        lengths: tokens of the longer side of each counted training pair.
+        token_count: tokens of both sides of these pairs.
+        word_counts: counts of the words of each split: of all held-out text, and of the counted training pairs.
+        shifts: the splits whose sides are out of step.
     """
 
-    pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
+    pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SPLITS, 0))
     left_out: int = 0
     lengths: list[int] = field(default_factory=list)
-    words: int = 0
-    counts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
-    held_out: dict[str, tuple[Counter[str], Counter[str]]] = field(
-        default_factory=lambda: {part: (Counter(), Counter()) for part in HELD_OUT}
+    token_count: int = 0
+    word_counts: dict[str, WordCounts] = field(
+        default_factory=lambda: {split: (Counter(), Counter()) for split in SPLITS}
     )
     shifts: dict[str, Shift] = field(default_factory=dict)
 
     @property
     def mean_length(self) -> float:
-        """Return tokens of a sentence, both sides."""
-        return self.words / max(1, 2 * len(self.lengths))
+        """The mean number of tokens of a training sentence, on either side."""
+        return self.token_count / max(1, 2 * len(self.lengths))
 
     @property
-    def longest(self) -> int:
-        """Return tokens of the longer side that 98 of 100 pairs do not exceed."""
-        return sorted(self.lengths)[int(PERCENTILE * (len(self.lengths) - 1))] if self.lengths else 0
+    def usual_max_length(self) -> int:
+        """The length that 98 of 100 training pairs do not exceed: tokens of the longer side."""
+        return sorted(self.lengths)[int(0.98 * (len(self.lengths) - 1))] if self.lengths else 0
 
     @property
     def repeated_words(self) -> tuple[int, int]:
-        """Return different words of each side that stand in the sample more than once."""
-        source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
+        """The numbers of different words of source and target that occur more than once in the training text."""
+        source, target = (sum(count > 1 for count in counts.values()) for counts in self.word_counts["train"])
         return source, target
 
-    def unknown_share(self, part: str, vocabulary: tuple[int, int]) -> list[float]:
-        """Return the share of a part's words that vocabularies of so many words lack, of each side."""
-        sides = zip(self.counts, self.held_out.get(part, self.counts), vocabulary, strict=True)
-        return [
-            1 - sum(own[word] for word, _ in train.most_common(words)) / max(1, own.total())
-            for train, own, words in sides
-        ]
+    def unknown_rates(self, split: str, vocabulary_sizes: tuple[int, int]) -> list[float]:
+        """Return the fraction of the words of a split, source and target, that vocabularies of these sizes lack."""
+        rates = []
+        for side, size in enumerate(vocabulary_sizes):
+            counts = self.word_counts[split][side]
+            vocabulary = self.word_counts["train"][side].most_common(size)
+            known_count = sum(counts[word] for word, _ in vocabulary)
+            rates.append(1 - known_count / max(1, counts.total()))
+        return rates
 
-    def add(self, part: str, tokens: Sequence[Sequence[str]]) -> None:
-        """Count both sides of a pair of the sample or of held-out text."""
-        if not all(tokens):
+    def count_pair(self, split: str, source: Sequence[str], target: Sequence[str]) -> None:
+        """Count the tokens of a pair. Pairs with an empty side do not count."""
+        if not source or not target:
             return
-        for counts, words in zip(self.held_out.get(part, self.counts), tokens, strict=True):
-            counts.update(words)
-        if part == "train":
-            self.lengths.append(max(map(len, tokens)))
-            self.words += sum(map(len, tokens))
+        source_counts, target_counts = self.word_counts[split]
+        source_counts.update(source)
+        target_counts.update(target)
+        if split == "train":
+            self.lengths.append(max(len(source), len(target)))
+            self.token_count += len(source) + len(target)
 
 
-def write_parts(
-    given: Mapping[str, Given],
+def write_splits(
+    texts: Mapping[str, ParallelText],
     languages: Languages,
     outputs: Mapping[str, tuple[Path, Path]],
     tokenized: bool = False,
-) -> Statistics:
-    """Write both sides of all parts. Given parts stay as they are.
+) -> TextStatistics:
+    """Write training, development and test text of an experiment. Sets that the user gives stay as they are.
 
     Args:
-        given: the training text, and of dev and test what there is.
+        texts: split -> text of the user: "train", and "dev" and "test" if they are given.
         languages: of both sides.
-        outputs: both files of each part.
-        tokenized: whether the text is tokens already.
+        outputs: split -> the files of source and target.
+        tokenized: whether the text consists of tokens.
 
     Raises:
-        UserError: text that cannot be used, in one line.
+        UserError: the text cannot be used; the message is one line.
     """
-    written = {path.resolve() for paths in outputs.values() for path in paths}
-    for file in (file for text in given.values() for file in text.files):
-        if file.resolve() in written:
-            raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
-    train, found = given["train"], Statistics()
-    drawn = _draw(train, [part for part in PARTS if part not in given], _sentences(given))
+    # 1. no file may be read and written
+    written_paths = {path.resolve() for paths in outputs.values() for path in paths}
+    for text in texts.values():
+        for file in text.files:
+            if file.resolve() in written_paths:
+                raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
+
+    # 2. which lines of the training text become the sets that are not given
+    train = texts["train"]
+    missing_splits = [split for split in SPLITS if split not in texts]
+    sample = _sample_held_out(train, missing_splits, _read_held_out_keys(texts))
+
+    statistics = TextStatistics()
+    lengths = {split: PairLengths() for split in texts}
+    source_codec = TokenText() if tokenized else RawText(languages.source, TOKENIZATION)
+    target_codec = TokenText() if tokenized else RawText(languages.target, TOKENIZATION)
     with ExitStack() as stack:
-        writers = {
-            part: [stack.enter_context(write_lines(path)) for path in paths]
-            for part, paths in outputs.items()
-        }
-        sides = [
-            TokenText() if tokenized else RawText(language, TOKENIZATION)
-            for language in (languages.source, languages.target)
-        ]
+        writers = {}
+        for split, (source_path, target_path) in outputs.items():
+            source_writer = stack.enter_context(write_lines(source_path))
+            writers[split] = source_writer, stack.enter_context(write_lines(target_path))
 
-        def write(pair: Pair, part: str, sampled: bool = False) -> None:
-            for writer, line in zip(writers[part], pair, strict=True):
-                writer.write(line)
-            found.pairs[part] += 1
-            if part in HELD_OUT or sampled:
-                tokens = [side.tokenize(text) for side, text in zip(sides, pair, strict=True)]
-                found.add(part, tokens)
+        def write(split: str, source: str, target: str, count_words: bool) -> None:
+            source_writer, target_writer = writers[split]
+            source_writer.write(source)
+            target_writer.write(target)
+            statistics.pairs[split] += 1
+            if count_words:
+                statistics.count_pair(split, source_codec.tokenize(source), target_codec.tokenize(target))
 
-        lengths = {part: LengthsOfPairs() for part in given}
-        for part in given.keys() - {"train"}:
-            for pair in given[part].pairs():
-                lengths[part].add(*pair)
-                write(pair, part)
-        step = 1 + drawn.total // SAMPLE
+        # 3. held-out sets that are given
+        for split in texts.keys() - {"train"}:
+            for source, target in texts[split].read_pairs():
+                lengths[split].add(source, target)
+                write(split, source, target, count_words=True)
+
+        # 4. the training text: sampled lines go to their set, and pairs that share a side with one are left out
+        counting_interval = 1 + sample.line_count // COUNTED_PAIRS
         with Progress.over_files(train.files, f"divide {train}") as progress:
-            for line, pair in enumerate(train.pairs(progress), 1):
-                lengths["train"].add(*pair)
-                part = drawn.lines.get(line, "train")
-                if (
-                    part == "train"
-                    and drawn.lines
-                    and any(map(contains, drawn.sides, map(matching_key, pair)))
-                ):
-                    found.left_out += 1
-                    continue
-                write(pair, part, sampled=part == "train" and line % step == 0)
-        if found.pairs["train"] < LEAST_PAIRS:
-            raise _too_few(train, found.pairs["train"])
-    shifts = {part: lengths[part].shift() for part in PARTS if part in given}
-    found.shifts = {part: shift for part, shift in shifts.items() if shift}
-    return found
+            for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
+                lengths["train"].add(source, target)
+                held_out_split = sample.splits.get(line_number)
+                if held_out_split:
+                    write(held_out_split, source, target, count_words=True)
+                elif sample.splits and _share_side(sample.keys, matching_key(source), matching_key(target)):
+                    statistics.left_out += 1
+                else:
+                    write("train", source, target, count_words=line_number % counting_interval == 0)
+        _check_training_pairs(train, statistics.pairs["train"])
+
+    # 5. sides that are out of step
+    for split in SPLITS:
+        if split in texts and (shift := lengths[split].find_shift()):
+            statistics.shifts[split] = shift
+    return statistics
 
 
-def _sentences(given: Mapping[str, Given]) -> tuple[set[str], set[str]]:
-    """Return the letters of source and target of the sets that are given. A UserError says that one has none."""
-    sentences: tuple[set[str], set[str]] = (set(), set())
-    for part in given.keys() - {"train"}:
-        pairs = [[matching_key(line) for line in pair] for pair in given[part].pairs()]
-        if not pairs:
-            raise UserError(f"{given[part]}: no sentences; expected one per line")
-        for side, lines in zip(sentences, zip(*pairs, strict=True), strict=True):
-            side.update(lines)
-    return sentences
+def _share_side(keys: PairSets, source_key: str, target_key: str) -> bool:
+    """Return whether a pair shares a side with one of those whose keys these are."""
+    return source_key in keys[0] or target_key in keys[1]
+
+
+def _check_training_pairs(text: ParallelText, pairs: int) -> None:
+    if pairs < MIN_TRAINING_PAIRS:
+        raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {MIN_TRAINING_PAIRS:,}")
+
+
+def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> PairSets:
+    """Return the matching keys of the held-out sets that are given.
+
+    Raises:
+        UserError: a set has no sentences.
+    """
+    keys: PairSets = set(), set()
+    for split in texts.keys() - {"train"}:
+        line_count = 0
+        for source, target in texts[split].read_pairs():
+            keys[0].add(matching_key(source))
+            keys[1].add(matching_key(target))
+            line_count += 1
+        if not line_count:
+            raise UserError(f"{texts[split]}: no sentences; expected one per line")
+    return keys
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """The number of lines of the text, the part of each drawn line (from 1), the letters of the drawn sides."""
+class _Candidate:
+    """A pair of the training text that may be sampled: its line, from 1, and the matching keys of both sides."""
 
-    total: int
-    lines: dict[int, str] = field(default_factory=dict)
-    sides: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
+    line_number: int
+    source_key: str
+    target_key: str
 
 
-def _draw(train: Given, parts: list[str], held_out: tuple[set[str], set[str]]) -> _Drawn:
-    """Return lines for the parts that nobody gave, none of which shares a sentence with another or with `held_out`."""
-    best: dict[int, tuple[int, str, str]] = {}
+@dataclass(frozen=True)
+class _HeldOutSample:
+    """The sampled pairs: line number -> split, the matching keys of their sides, and the number of all lines."""
+
+    line_count: int
+    splits: dict[int, str] = field(default_factory=dict)
+    keys: PairSets = field(default_factory=lambda: (set(), set()))
+
+
+def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: PairSets) -> _HeldOutSample:
+    """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
+    # Twice as many candidates as needed, since some of them share a side with each other. The heap has the negative
+    # checksums of the candidates, so that the largest checksum is its first element.
+    max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
+    candidates: dict[int, _Candidate] = {}  # by checksum
     heap: list[int] = []
-    room = SPARE * MOST * len(parts)
-    line = pairs = same = 0
+
+    line_number = pairs = untranslated = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
-        for line, pair in enumerate(train.pairs(progress), 1):
-            pairs, same = pairs + all(side.strip() for side in pair), same + (pair[0] == pair[1])
-            keys = [matching_key(side) for side in pair] if parts else [""]
-            if not all(keys) or any(map(contains, held_out, keys)):
+        for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
+            # 1. what is counted
+            pairs += bool(source.strip() and target.strip())
+            untranslated += source == target
+            if not splits:
                 continue
-            number = int.from_bytes(hashlib.blake2b("\n".join(keys).encode(), digest_size=8).digest())
-            if number in best or (len(heap) == room and number > -heap[0]):
+
+            # 2. a pair is a candidate if its checksum is among the smallest so far
+            source_key, target_key = matching_key(source), matching_key(target)
+            if not source_key or not target_key or _share_side(held_out_keys, source_key, target_key):
                 continue
-            best[number] = (line, keys[0], keys[1])
-            if len(heap) < room:
-                heapq.heappush(heap, -number)
+            digest = hashlib.blake2b(f"{source_key}\n{target_key}".encode(), digest_size=8).digest()
+            checksum = int.from_bytes(digest)
+            is_full = len(heap) == max_candidates
+            if checksum in candidates or (is_full and checksum > -heap[0]):
+                continue
+            candidates[checksum] = _Candidate(line_number, source_key, target_key)
+            if is_full:
+                del candidates[-heapq.heapreplace(heap, -checksum)]
             else:
-                del best[-heapq.heapreplace(heap, -number)]
-    if pairs < LEAST_PAIRS:
-        raise _too_few(train, pairs)
-    if 2 * same > line:
-        found = f"{same:,} of {line:,} pairs are the same on both sides"
-        raise UserError(f"{train}: {found}; expected a translation")
-    return _chosen(train, [best[number] for number in sorted(best)], parts, pairs, line)
+                heapq.heappush(heap, -checksum)
+
+    # 3. text that cannot be trained on
+    _check_training_pairs(train, pairs)
+    if 2 * untranslated > line_number:
+        problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
+        raise UserError(f"{train}: {problem}; expected a translation")
+
+    size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pairs // 20))
+    sample = _HeldOutSample(line_number)
+    _distribute_candidates([candidates[checksum] for checksum in sorted(candidates)], splits, size, sample)
+    if len(sample.splits) < len(splits) * MIN_HELD_OUT_PAIRS:
+        problem = f"{len(sample.splits):,} pairs whose sentences occur once and in no other set"
+        sets = " and ".join(splits)
+        raise UserError(
+            f"{train}: {problem}, expected {MIN_HELD_OUT_PAIRS} for each of {sets}; give these sets"
+        )
+    return sample
 
 
-def _chosen(
-    train: Given, candidates: Sequence[tuple[int, str, str]], parts: list[str], pairs: int, total: int
-) -> _Drawn:
-    """Deal the first candidates to the parts in turn, without those that share a side with one before."""
-    drawn, size = _Drawn(total), min(MOST, max(FEWEST, pairs // SHARE))
-    for line, *keys in candidates:
-        if len(drawn.lines) < size * len(parts) and not any(map(contains, drawn.sides, keys)):
-            drawn.lines[line] = parts[len(drawn.lines) % len(parts)]
-            for side, key in zip(drawn.sides, keys, strict=True):
-                side.add(key)
-    if len(drawn.lines) < len(parts) * FEWEST:
-        found = f"{len(drawn.lines):,} pairs whose sentences occur once and in no other set"
-        wanted = " and ".join(parts)
-        raise UserError(f"{train}: {found}, expected {FEWEST} for each of {wanted}; give these sets")
-    return drawn
-
-
-def _too_few(text: Given, pairs: int) -> UserError:
-    return UserError(f"{text}: {pairs:,} pairs to train on; expected at least {LEAST_PAIRS:,}")
+def _distribute_candidates(
+    candidates: Sequence[_Candidate], splits: list[str], size: int, sample: _HeldOutSample
+) -> None:
+    """Add the first candidates to the splits in turn, without those that share a side with an earlier one."""
+    for candidate in candidates:
+        if len(sample.splits) == size * len(splits):
+            return
+        if not _share_side(sample.keys, candidate.source_key, candidate.target_key):
+            sample.splits[candidate.line_number] = splits[len(sample.splits) % len(splits)]
+            sample.keys[0].add(candidate.source_key)
+            sample.keys[1].add(candidate.target_key)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.kenlm import PROGRAMS, _configure, provide_programs
+from pipeline.kenlm import PROGRAMS, _configure_build, provide_programs
 from tests import kenlm
 
 
@@ -60,7 +60,7 @@ def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
     (source / "CMakeLists.txt").write_text(PROJECT.replace("find_", f"{refuse}find_", 1), encoding="utf-8")
     (source / "probe.cc").write_text(PROBE, encoding="utf-8")
     try:
-        _configure(source, build)
+        _configure_build(source, build)
     except (UserError, FileNotFoundError) as error:
         pytest.skip(str(error))
     subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli.new import next_command
+from pipeline.cli.new import format_next_command
 from tests.running import ROOT, outside_make
 
 AWKWARD = ["x$(shell touch X)`touch X`", "x'; touch X; \"$(touch X)", "a $HOME b$$c #\\ y*"]
@@ -52,6 +52,6 @@ def test_an_experiment_and_cores_reach_the_run_as_they_are(checkout: Path, value
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
 def test_the_command_that_a_new_experiment_names_runs_it(checkout: Path, folder: str) -> None:
-    command = ["bash", "-c", next_command(Path(folder))]
+    command = ["bash", "-c", format_next_command(Path(folder))]
     subprocess.run(command, cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder

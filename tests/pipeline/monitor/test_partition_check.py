@@ -56,7 +56,7 @@ def test_names_that_the_cluster_lacks() -> None:
 def test_a_gpu_where_there_is_none_and_the_cluster_s_own_choice_is_looked_at_too() -> None:
     (line,) = of(train("cpu"))
     assert "found cpu, none of whose nodes has a GPU" in line
-    (line,) = of(train(""), train("", rules="translate"))
+    (line,) = of(train(""))
     assert "found cpu, none of whose nodes has a GPU" in line
 
 

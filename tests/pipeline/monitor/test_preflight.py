@@ -14,8 +14,8 @@ from nmt.backend import gpu_pool
 from pipeline.config.schema import Config
 from pipeline.monitor import preflight
 from pipeline.monitor.forecast import (
-    ASSUMED,
-    MEASURED,
+    ASSUMED_RATE,
+    MEASURED_RATE,
     estimate_parallel_hours,
     estimate_training_times,
     estimate_updates_per_hour,
@@ -72,7 +72,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     config = paper(tmp_path)
     runs = list(config.use.models)
     times = {time.run: time for time in estimate_training_times(config, tmp_path, runs)}
-    assert {time.source for time in times.values()} == {ASSUMED}
+    assert {time.source for time in times.values()} == {ASSUMED_RATE}
     # Table 2's updates; RNNsearch-50* continues from the other's 288,000
     assert sum(time.hours for time in times.values()) == pytest.approx(6.8, abs=0.2)
     assert times["rnnencdec-50"].hours == pytest.approx(
@@ -88,10 +88,10 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     times = {time.run: time for time in estimate_training_times(config, tmp_path, runs)}
     assert times["rnnsearch-50"].hours == pytest.approx(286_000 / 36_000)
-    assert times["rnnsearch-50-star"].source == MEASURED
-    assert times["rnnsearch-30"].source == ASSUMED  # its sentences are shorter
+    assert times["rnnsearch-50-star"].source == MEASURED_RATE
+    assert times["rnnsearch-30"].source == ASSUMED_RATE  # its sentences are shorter
     (training, *_) = describe_forecast(JobList(config, tuple(map(train, runs))), tmp_path)
-    assert f"({ASSUMED}; {MEASURED})" in training
+    assert f"({ASSUMED_RATE}; {MEASURED_RATE})" in training
 
 
 def test_the_command_asks_a_cluster_as_a_run_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.own_text.settings import new_experiment
-from pipeline.own_text.shift import LengthsOfPairs
-from pipeline.own_text.text import Given
+from pipeline.own_text.settings import write_experiment
+from pipeline.own_text.shift import PairLengths
+from pipeline.own_text.text import ParallelText
 from tests.bitexts import write_text
 
 Pairs = list[tuple[str, str]]
@@ -37,8 +37,8 @@ def test_cells_of_a_spreadsheet_lose_their_quotes(tmp_path: Path, quoting_rule: 
     for name, rows in columns.items():
         with (tmp_path / name).open("w", newline="") as file:
             csv.writer(file, "excel-tab", quoting=quoting_rule).writerows(rows)
-    given = Given(*(tmp_path / name for name in columns))
-    assert list(given.pairs()) == [(one.replace("\n", " "), other) for one, other in pairs]
+    given = ParallelText(*(tmp_path / name for name in columns))
+    assert list(given.read_pairs()) == [(one.replace("\n", " "), other) for one, other in pairs]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_cells_of_a_spreadsheet_lose_their_quotes(tmp_path: Path, quoting_rule: 
 def test_quotes_of_a_text_stay(tmp_path: Path, line: str) -> None:
     pairs = [(line, "Oui"), ('"Yes."', '"Oui."')]
     write_text(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
-    assert list(Given(tmp_path / "pairs.tsv").pairs()) == pairs
+    assert list(ParallelText(tmp_path / "pairs.tsv").read_pairs()) == pairs
 
 
 def translations(count: int) -> Pairs:
@@ -57,8 +57,8 @@ def translations(count: int) -> Pairs:
     return [("x" * n, "y" * round(1.1 * n + draw.gauss(2, 3) + 6)) for n in lengths]
 
 
-def lengths(sources: list[str], targets: list[str]) -> LengthsOfPairs:
-    found = LengthsOfPairs()
+def lengths(sources: list[str], targets: list[str]) -> PairLengths:
+    found = PairLengths()
     for pair in zip(sources, targets, strict=False):
         found.add(*pair)
     return found
@@ -67,9 +67,9 @@ def lengths(sources: list[str], targets: list[str]) -> LengthsOfPairs:
 @pytest.mark.parametrize(("line", "lines"), [(0, 1), (600, 1), (655, 3), (1290, 1)])
 def test_it_is_said_from_which_line_on_sides_are_off(line: int, lines: int) -> None:
     sources, targets = map(list, zip(*translations(1500), strict=True))
-    assert lengths(sources, targets).shift() is None
-    lost = lengths(sources, targets[:line] + targets[line + lines :]).shift()
-    added = lengths(sources, targets[:line] + ["y" * 30] * lines + targets[line:]).shift()
+    assert lengths(sources, targets).find_shift() is None
+    lost = lengths(sources, targets[:line] + targets[line + lines :]).find_shift()
+    added = lengths(sources, targets[:line] + ["y" * 30] * lines + targets[line:]).find_shift()
     assert lost and added
     assert (lost.offset, added.offset) == (-lines, lines)
     assert abs(lost.line - line) < 12 and abs(added.line - line) < 12
@@ -78,20 +78,20 @@ def test_it_is_said_from_which_line_on_sides_are_off(line: int, lines: int) -> N
 def test_sentences_of_unrelated_lengths_are_not_off() -> None:
     sources, targets = map(list, zip(*translations(20_000), strict=True))
     random.Random(1).shuffle(targets)
-    assert lengths(sources, targets).shift() is None
-    assert lengths(["x"] * 500, ["y"] * 500).shift() is None
+    assert lengths(sources, targets).find_shift() is None
+    assert lengths(["x"] * 500, ["y"] * 500).find_shift() is None
 
 
 def test_what_was_found_in_files_of_all_sets_is_said(tmp_path: Path) -> None:
-    def write(name: str, pairs: Pairs) -> Given:
+    def write(name: str, pairs: Pairs) -> ParallelText:
         files = [tmp_path / f"{name}.{language}" for language in ("en", "fr")]
         for file, side in zip(files, zip(*pairs, strict=True), strict=True):
             write_text(file, side)
-        return Given(*files)
+        return ParallelText(*files)
 
     pairs = [(f"{one} {n}", f"{other} {n}") for n, (one, other) in enumerate(translations(2400))]
     sources, targets = zip(*pairs[1200:], strict=True)
     test = list(zip(sources[:-1], targets[1:], strict=True))
     given = {"train": write("train", pairs[:1200]), "test": write("test", test)}
-    _, _, advice = new_experiment(tmp_path / "own", given, None, tokenized=False)
+    _, _, advice = write_experiment(tmp_path / "own", given, None, tokenized=False)
     assert any(str(given["test"]) in line and "line 1 on" in line for line in advice)

@@ -11,25 +11,25 @@ from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes
-from pipeline.own_text.settings import Proposal, new_experiment, settings
-from pipeline.own_text.text import PARTS, Given, Statistics
+from pipeline.own_text.settings import Proposal, format_config, write_experiment
+from pipeline.own_text.text import SPLITS, ParallelText, TextStatistics
 from tests.messages import refused
 from tests.pipeline.own_text.test_text import lines, text
 from tests.running import snakemake
 
 
-def statistics(pairs: int, length: int = 20, words: int = 9000) -> Statistics:
+def statistics(pairs: int, length: int = 20, words: int = 9000) -> TextStatistics:
     counts = (Counter(dict.fromkeys(map(str, range(words)), 2)), Counter(dict.fromkeys("abc", 2)))
     parts = {"train": pairs, "dev": 100, "test": 100}
-    return Statistics(parts, 3, [length] * 1000, 2 * length * 1000, counts)
+    return TextStatistics(parts, 3, [length] * 1000, 2 * length * 1000, {"train": counts})
 
 
-def proposed(folder: Path, text: Statistics) -> Config:
-    files = {part: (f"{part}.de", f"{part}.es") for part in PARTS}
+def proposed(folder: Path, text: TextStatistics) -> Config:
+    files = {part: (f"{part}.de", f"{part}.es") for part in SPLITS}
     languages = Languages(source="de", target="es")
-    given = {"train": Given(Path("a.de"), Path("a.es"))}
+    given = {"train": ParallelText(Path("a.de"), Path("a.es"))}
     folder.mkdir(exist_ok=True)
-    config = settings(folder, given, languages, files, text, Proposal.of(text), False)
+    config = format_config(folder, given, languages, files, text, Proposal.from_statistics(text), False)
     (folder / "config.yaml").write_text(config)
     return load_config(find_layers(folder))
 
@@ -68,9 +68,9 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
 ) -> None:
     folder = tmp_path / "own"
     given = text(tmp_path, lines())
-    new_experiment(folder, {"train": given}, None, tokenized=False)
+    write_experiment(folder, {"train": given}, None, tokenized=False)
     with refused():
-        new_experiment(folder, {"train": given}, None, tokenized=False)
+        write_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
     config = load_config(find_layers(folder))
     assert estimate_disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
@@ -86,7 +86,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
 
 def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
     folder = tmp_path / "own"
-    new_experiment(folder, {"train": text(tmp_path, lines())}, ("tdt", "mni"), tokenized=False)
+    write_experiment(folder, {"train": text(tmp_path, lines())}, ("tdt", "mni"), tokenized=False)
     planned = snakemake(folder, "--dry-run", "--quiet", "rules")
     assert planned.returncode == 0, planned.stdout
 
@@ -94,30 +94,30 @@ def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
 @pytest.mark.parametrize("codes", [("de", "de"), ("DE", "es")])
 def test_two_different_codes_are_expected(tmp_path: Path, codes: tuple[str, str]) -> None:
     with refused():
-        new_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
+        write_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
 
 
 def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path) -> None:
     given = {"train": text(tmp_path, lines())}
-    _, _, advice = new_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
+    _, _, advice = write_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
     general, cut, unknown = advice
     assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
     assert load_config(find_layers(tmp_path / "own")).languages.source == "da"
 
 
 def test_the_share_of_unknown_words_is_that_of_each_set() -> None:
-    found = Statistics()
-    found.add("train", ["aaabbc", "de"])
-    found.add("dev", ["aaaaabccdd", "dde"])
-    found.add("test", ["d", "d"])
-    assert found.unknown_share("train", (2, 3)) == [pytest.approx(1 / 6), 0.0]
-    assert found.unknown_share("dev", (2, 3)) == [pytest.approx(0.4), 0.0]
-    assert found.unknown_share("test", (2, 3)) == [1.0, 0.0]
+    found = TextStatistics()
+    found.count_pair("train", "aaabbc", "de")
+    found.count_pair("dev", "aaaaabccdd", "dde")
+    found.count_pair("test", "d", "d")
+    assert found.unknown_rates("train", (2, 3)) == [pytest.approx(1 / 6), 0.0]
+    assert found.unknown_rates("dev", (2, 3)) == [pytest.approx(0.4), 0.0]
+    assert found.unknown_rates("test", (2, 3)) == [1.0, 0.0]
 
 
 def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
     given = {"train": text(tmp_path, lines())}
-    _, _, advice = new_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, units=500)
+    _, _, advice = write_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, subwords=500)
     config = load_config(find_layers(tmp_path / "own"))
     assert not advice and config.vocabulary.sizes == (500, 500)
     assert config.vocabulary.subwords and not config.tokenization.escape

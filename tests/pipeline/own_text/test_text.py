@@ -9,8 +9,8 @@ import pytest
 
 from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
-from pipeline.own_text.settings import new_experiment
-from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+from pipeline.own_text.settings import write_experiment
+from pipeline.own_text.text import SPLITS, ParallelText, TextStatistics, write_splits
 from pipeline.preparation import matching_key
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -28,16 +28,18 @@ def lines(count: int = 3000, seed: int = 1) -> list[tuple[str, str]]:
     return pairs
 
 
-def text(folder: Path, pairs: list[tuple[str, str]], suffix: str = "") -> Given:
+def text(folder: Path, pairs: list[tuple[str, str]], suffix: str = "") -> ParallelText:
     files = [folder / f"text.{language}{suffix}" for language in ("de", "es")]
     for side, file in enumerate(files):
         write_text(file, (pair[side] for pair in pairs))
-    return Given(*files)
+    return ParallelText(*files)
 
 
-def divided(folder: Path, given: dict[str, Given]) -> tuple[Statistics, dict[str, list[tuple[str, str]]]]:
-    outputs = {part: (folder / f"{part}.de.zst", folder / f"{part}.es.zst") for part in PARTS}
-    found = write_parts(given, LANGUAGES, outputs)
+def divided(
+    folder: Path, given: dict[str, ParallelText]
+) -> tuple[TextStatistics, dict[str, list[tuple[str, str]]]]:
+    outputs = {part: (folder / f"{part}.de.zst", folder / f"{part}.es.zst") for part in SPLITS}
+    found = write_splits(given, LANGUAGES, outputs)
     return found, {part: list(read_pairs(*files)) for part, files in outputs.items()}
 
 
@@ -84,12 +86,12 @@ def test_byte_order_marks_and_carriage_returns_go_and_tabs_divide(tmp_path: Path
     table = tmp_path / "text.tsv"
     rows = "".join(f"{source}\t{target}\r\n" for source, target in pairs)
     table.write_bytes(b"\xef\xbb\xbf" + rows.encode())
-    _, parts = divided(tmp_path, {"train": Given(table)})
+    _, parts = divided(tmp_path, {"train": ParallelText(table)})
     _, expected = divided(tmp_path, {"train": text(tmp_path, pairs)})
     assert parts == expected
 
 
-def broken(folder: Path, kind: str) -> Given:
+def broken(folder: Path, kind: str) -> ParallelText:
     given = text(folder, lines())
     source, target = given.source, Path(str(given.target))
     if kind == "lines":
@@ -106,7 +108,7 @@ def broken(folder: Path, kind: str) -> Given:
         return text(folder, lines(900))
     elif kind == "tabs":
         source.write_text("".join(f"{one}\t{other}\tmore\n" for one, other in lines()))
-        return Given(source)
+        return ParallelText(source)
     elif kind == "both sides":
         source.write_text("".join(f"{one}\t{other}\n" for one, other in lines()))
     return given
@@ -119,7 +121,7 @@ def broken(folder: Path, kind: str) -> Given:
 def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "own"
     with refused():
-        new_experiment(folder, {"train": broken(tmp_path, kind)}, ("de", "es"), tokenized=False)
+        write_experiment(folder, {"train": broken(tmp_path, kind)}, ("de", "es"), tokenized=False)
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
@@ -129,5 +131,7 @@ def test_nobody_s_own_file_is_overwritten(tmp_path: Path) -> None:
     mine = given.source.rename(tmp_path / "own" / "text" / "train.de.zst")
     before = mine.read_bytes()
     with refused():
-        new_experiment(tmp_path / "own", {"train": Given(mine, given.target)}, ("de", "es"), tokenized=False)
+        write_experiment(
+            tmp_path / "own", {"train": ParallelText(mine, given.target)}, ("de", "es"), tokenized=False
+        )
     assert mine.read_bytes() == before
