@@ -1,7 +1,7 @@
 """The subcommands for tokenized test sets: test-set decode, perplexity, align, rescore and oracle.
 
-A result is kept in a store under a key of its facts, which are all that decides it. `provide` computes a result only if
-the store does not have it.
+A store keeps results under a key of their facts, which are all that decides them. `provide_result` computes a result
+only if the store does not have it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,17 @@ from nmt.cli.options import (
     source_option,
 )
 from nmt.errors import UserError
+from nmt.evaluation.translations import (
+    initial_provenance,
+    provenance_path,
+    sha256_of_lines,
+    write_model_names,
+    write_provenance,
+)
 from nmt.io.files import read_json, write_json
 from nmt.settings.decoding import Average, ComputeOptions, Decoding
+from nmt.store.model_folder import WEIGHTS
+from nmt.store.result_store import collect_model_facts, provide_result
 
 _store_option = click.option(
     "--store",
@@ -77,9 +86,6 @@ def decode(
         raise UserError(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
-    from nmt.evaluation.translations import provenance_path, sha256_of_lines, write_model_names
-    from nmt.store.result_store import collect_model_facts, provide_result
-
     facts = {
         "models": collect_model_facts(model_paths),
         "average": average,
@@ -90,24 +96,21 @@ def decode(
         "decoding": decoding.deciding_fields(),
     }
 
-    # 2. the translations, unless the store has them
+    # 2. the translations, unless the store has them. The extension of the output says how it is compressed.
+    name = f"translations{output.suffix}"
+    outputs = {name: output, "translations.provenance.json": provenance_path(output)}
+
     def translate(paths: Mapping[str, Path]) -> None:
         from nmt.backend.device import device_name
         from nmt.decoding.test_set import translate_file
-        from nmt.evaluation.translations import initial_provenance, write_provenance
         from nmt.store import trained_model
-        from nmt.store.model_folder import WEIGHTS
 
         models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
-        record = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
-        translations = paths[name]
-        done = translate_file(models, source, reference, mode, decoding, translations, average)
-        write_provenance(record, translations, *done)
+        provenance = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
+        totals = translate_file(models, source, reference, mode, decoding, paths[name], average)
+        write_provenance(provenance, paths[name], *totals)
 
-    # The extension of the output says how it is compressed.
-    name = f"translations{output.suffix}"
-    outputs = {name: output, "translations.provenance.json": provenance_path(output)}
     provide_result(store, facts, outputs, translate)
 
     # 3. The models may have had other names when the translations were made.
@@ -139,10 +142,8 @@ def perplexity(
     output: Path,
 ) -> None:
     """Measure the perplexity per word of the reference of a test set, with end-of-sentence symbols."""
-    from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import collect_model_facts, provide_result
 
-    def measure(paths: Mapping[str, Path]) -> None:
+    def write_perplexity(paths: Mapping[str, Path]) -> None:
         from nmt.decoding import test_set
 
         models, batch_size = load_models(model_paths, compute)
@@ -155,7 +156,9 @@ def perplexity(
         "source": sha256_of_lines(source),
         "perplexity_of": sha256_of_lines(reference),
     }
-    provide_result(store, facts, {"perplexity.json": output}, measure)
+    provide_result(store, facts, {"perplexity.json": output}, write_perplexity)
+
+    # The result in the store may be that of another run with equal weights, so names are added here.
     write_json(output, {"model": name, "seed": seed, **read_json(output)})
 
 
@@ -172,10 +175,8 @@ def align(
     model_path: Path, source: Path, target: Path, compute: ComputeOptions, store: Path | None, output: Path
 ) -> None:
     """Write the attention of a model that reads given translations (teacher forcing)."""
-    from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import collect_model_facts, provide_result
 
-    def measure(paths: Mapping[str, Path]) -> None:
+    def write_attention(paths: Mapping[str, Path]) -> None:
         from nmt.decoding.test_set import align_file
 
         (model,), batch_size = load_models([model_path], compute)
@@ -186,7 +187,7 @@ def align(
         "source": sha256_of_lines(source),
         "attention_for": sha256_of_lines(target),
     }
-    provide_result(store, facts, {"alignments.jsonl": output}, measure)
+    provide_result(store, facts, {"alignments.jsonl": output}, write_attention)
 
 
 _lists_option = click.option(
@@ -235,24 +236,6 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
-    from nmt.evaluation.translations import sha256_of_lines
-    from nmt.store.result_store import collect_model_facts, provide_result
-
-    # The extensions of the outputs say how they are compressed.
-    best_name = f"best{output.suffix}"
-    lists_name = f"lists{output_lists.suffix}" if output_lists else ""
-
-    def rescore_lists(paths: Mapping[str, Path]) -> None:
-        from nmt.decoding import rescoring
-
-        models, batch_size = load_models(model_paths, compute)
-        rescorer = rescoring.Rescorer(models, average, batch_size, weight)
-        totals = rescoring.rescore_n_best_lists(
-            rescorer, source, lists, paths[best_name], paths.get(lists_name)
-        )
-        counts = f"{totals.sentences:,} sentences, {totals.hypotheses:,} hypotheses"
-        click.echo(f"{output}: {counts} in {totals.seconds:,.1f} s", err=True)
-
     facts = {
         "models": collect_model_facts(model_paths),
         "average": average,
@@ -260,9 +243,25 @@ def rescore(
         "lists": sha256_of_lines(lists),
         "weight": weight,
     }
+
+    # The extensions of the outputs say how they are compressed.
+    best_name = f"best{output.suffix}"
+    lists_name = f"lists{output_lists.suffix}" if output_lists else ""
     outputs = {best_name: output}
     if output_lists:
         outputs[lists_name] = output_lists
+
+    def rescore_lists(paths: Mapping[str, Path]) -> None:
+        from nmt.decoding import rescoring
+
+        models, batch_size = load_models(model_paths, compute)
+        rescorer = rescoring.Rescorer(models, average, batch_size, weight)
+        totals = rescoring.rescore_n_best_lists(
+            rescorer, source, lists, output=paths[best_name], new_lists=paths.get(lists_name)
+        )
+        counts = f"{totals.sentences:,} sentences, {totals.hypotheses:,} hypotheses"
+        click.echo(f"{output}: {counts} in {totals.seconds:,.1f} s", err=True)
+
     provide_result(store, facts, outputs, rescore_lists)
 
 

@@ -1,4 +1,4 @@
-"""KenLM's programs: built from the pinned archive, or taken from the PATH."""
+"""The programs of KenLM: built from the pinned archive, or found on the PATH."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.kenlm import PROGRAMS, _configure_build, provide_programs
 from tests import kenlm
 
 
-def test_the_programs_are_there_and_run() -> None:
+def test_provided_programs_run() -> None:
     folder = kenlm.programs()
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
@@ -23,15 +23,15 @@ def test_the_programs_are_there_and_run() -> None:
     assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
 
 
-def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = tmp_path / "bin"
-    found.mkdir()
+def test_programs_on_the_path_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = tmp_path / "bin"
+    installed.mkdir()
     for name in PROGRAMS:
-        (found / name).write_text(f"#!/bin/sh\necho {name}\n")
-        (found / name).chmod(0o755)
-    monkeypatch.setenv("PATH", str(found), prepend=os.pathsep)
-    assert provide_programs(tmp_path / "ours", 1) == "the PATH"
-    assert subprocess.check_output([tmp_path / "ours" / "lmplz"], text=True) == "lmplz\n"
+        (installed / name).write_text(f"#!/bin/sh\necho {name}\n")
+        (installed / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(installed), prepend=os.pathsep)
+    assert provide_programs(tmp_path / "links", 1) == "the PATH"
+    assert subprocess.check_output([tmp_path / "links" / "lmplz"], text=True) == "lmplz\n"
 
 
 PROJECT = """\
@@ -51,9 +51,7 @@ int main() { boost::program_options::options_description("probe").add_options()(
 
 
 @pytest.mark.parametrize("static", [True, False])
-def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
-    tmp_path: Path, static: bool
-) -> None:
+def test_build_links_static_libraries(tmp_path: Path, static: bool) -> None:
     source, build = tmp_path / "source", tmp_path / "build"
     source.mkdir()
     refuse = "" if static else "set(REFUSE ON)\n"
@@ -64,7 +62,7 @@ def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
     except (UserError, FileNotFoundError) as error:
         pytest.skip(str(error))
     subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
-    needed = subprocess.check_output(["ldd", build / "probe"], text=True)
+    libraries = subprocess.check_output(["ldd", build / "probe"], text=True)
     if static and not any(Path("/usr/lib").rglob("libboost_program_options.a")):
         pytest.skip("Boost's static libraries are not installed")
-    assert ("libboost" in needed, "libstdc++" in needed) == (not static, not static)
+    assert ("libboost" in libraries) == ("libstdc++" in libraries) == (not static)

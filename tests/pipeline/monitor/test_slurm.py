@@ -1,4 +1,4 @@
-"""What Slurm's programs print is understood."""
+"""Durations that Slurm prints, and the time that a job has left."""
 
 from __future__ import annotations
 
@@ -25,13 +25,11 @@ from nmt.io.system import parse_slurm_duration, seconds_until_stop, slurm_second
         ("", None),
     ],
 )
-def test_durations(text: str, expected: float | None) -> None:
+def test_parse_slurm_duration(text: str, expected: float | None) -> None:
     assert parse_slurm_duration(text) == expected
 
 
-def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seconds_left_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.delenv("SLURM_JOB_END_TIME", raising=False)
     assert slurm_seconds_left() is None
@@ -47,7 +45,7 @@ def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
     assert slurm_seconds_left() == pytest.approx(100, abs=10)
 
 
-def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_stops_before_the_job_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     assert seconds_until_stop(60) == math.inf
     monkeypatch.setenv("SLURM_JOB_ID", "17")

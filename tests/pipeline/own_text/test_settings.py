@@ -1,4 +1,4 @@
-"""Settings of experiments on somebody's text: they load, and suit how much text there is."""
+"""Settings of experiments on the text of a user: they load, and suit the amount of text."""
 
 from __future__ import annotations
 
@@ -14,35 +14,45 @@ from pipeline.monitor.forecast import estimate_disk_bytes
 from pipeline.own_text.settings import Proposal, format_config, write_experiment
 from pipeline.own_text.text import SPLITS, ParallelText, TextStatistics
 from tests.messages import refused
-from tests.pipeline.own_text.test_text import lines, text
+from tests.pipeline.own_text.test_text import make_pairs, write_parallel_text
 from tests.running import snakemake
 
 
-def statistics(pairs: int, length: int = 20, words: int = 9000) -> TextStatistics:
-    counts = (Counter(dict.fromkeys(map(str, range(words)), 2)), Counter(dict.fromkeys("abc", 2)))
-    parts = {"train": pairs, "dev": 100, "test": 100}
-    return TextStatistics(parts, 3, [length] * 1000, 2 * length * 1000, {"train": counts})
-
-
-def proposed(folder: Path, text: TextStatistics) -> Config:
-    files = {part: (f"{part}.de", f"{part}.es") for part in SPLITS}
-    languages = Languages(source="de", target="es")
-    given = {"train": ParallelText(Path("a.de"), Path("a.es"))}
-    folder.mkdir(exist_ok=True)
-    config = format_config(folder, given, languages, files, text, Proposal.from_statistics(text), False)
+def propose_config(folder: Path, pairs: int = 5000, length: int = 20, words: int = 9000) -> Config:
+    """Return the settings for a text with so many pairs of so many words each, and so many different words."""
+    repeated_words = dict.fromkeys(map(str, range(words)), 2)
+    statistics = TextStatistics(
+        pairs={"train": pairs, "dev": 100, "test": 100},
+        left_out=3,
+        lengths=[length] * 1000,
+        token_count=2 * length * 1000,
+        word_counts={"train": (Counter(repeated_words), Counter(dict.fromkeys("abc", 2)))},
+    )
+    config = format_config(
+        folder=folder,
+        texts={"train": ParallelText(Path("a.de"), Path("a.es"))},
+        languages=Languages(source="de", target="es"),
+        files={split: (f"{split}.de", f"{split}.es") for split in SPLITS},
+        statistics=statistics,
+        proposal=Proposal.from_statistics(statistics),
+        tokenized=False,
+    )
     (folder / "config.yaml").write_text(config)
     return load_config(find_layers(folder))
 
 
+@pytest.fixture
+def text(tmp_path: Path) -> dict[str, ParallelText]:
+    return {"train": write_parallel_text(tmp_path, make_pairs())}
+
+
 @pytest.mark.parametrize(
-    ("pairs", "hidden", "updates"),
+    ("pairs", "hidden_units", "updates"),
     [(1000, 256, 1000), (29_000, 256, 2700), (1_000_000, 500, 37_500), (41_000_000, 1000, 150_000)],
 )
-def test_sizes_and_updates_follow_the_amount_of_text(
-    tmp_path: Path, pairs: int, hidden: int, updates: int
-) -> None:
-    config = proposed(tmp_path, statistics(pairs))
-    assert config.architecture.hidden_units == hidden
+def test_sizes_suit_amount_of_text(tmp_path: Path, pairs: int, hidden_units: int, updates: int) -> None:
+    config = propose_config(tmp_path, pairs)
+    assert config.architecture.hidden_units == hidden_units
     assert config.corpora["own-train"].shards == max(1, pairs // 1_000_000)
     assert config.corpora["own-test"].shards == 1
     model = config.models["rnnsearch-20"]
@@ -51,73 +61,75 @@ def test_sizes_and_updates_follow_the_amount_of_text(
 
 
 @pytest.mark.parametrize(
-    ("length", "limits"), [(2, {6, 10}), (26, {16, 26}), (50, {30, 50}), (400, {30, 50})]
+    ("length", "max_words"), [(2, {6, 10}), (26, {16, 26}), (50, {30, 50}), (400, {30, 50})]
 )
-def test_limits_follow_the_lengths(tmp_path: Path, length: int, limits: set[int]) -> None:
-    config = proposed(tmp_path, statistics(5000, length))
-    assert {config.models[name].max_words for name in config.use.models} == limits
+def test_limits_suit_lengths(tmp_path: Path, length: int, max_words: set[int]) -> None:
+    config = propose_config(tmp_path, length=length)
+    assert {config.models[name].max_words for name in config.use.models} == max_words
 
 
-def test_the_vocabulary_is_what_occurs_twice_up_to_the_paper_s(tmp_path: Path) -> None:
-    assert proposed(tmp_path, statistics(5000, words=9000)).vocabulary.sizes == (9000, 3)
-    assert proposed(tmp_path, statistics(5000, words=90_000)).vocabulary.sizes == (30_000, 3)
+@pytest.mark.parametrize(("words", "size"), [(9000, 9000), (90_000, 30_000)])
+def test_vocabulary_has_repeated_words(tmp_path: Path, words: int, size: int) -> None:
+    assert propose_config(tmp_path, words=words).vocabulary.sizes == (size, 3)
 
 
-def test_an_experiment_brings_its_own_text_as_far_as_tokens(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_new_experiment_prepares_its_text(
+    tmp_path: Path, text: dict[str, ParallelText], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "own"
-    given = text(tmp_path, lines())
-    write_experiment(folder, {"train": given}, None, tokenized=False)
+    write_experiment(folder, text, None, tokenized=False)
     with refused():
-        write_experiment(folder, {"train": given}, None, tokenized=False)
+        write_experiment(folder, text, None, tokenized=False)
+
+    # the text of the experiment counts in the forecast
     monkeypatch.chdir(folder)
     config = load_config(find_layers(folder))
-    assert estimate_disk_bytes(config, folder, [], config.use.train, [])["text"] > sum(
-        file.stat().st_size for file in (folder / "text").glob("train.*")
-    )
-    made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
-    assert made.returncode == 0, made.stdout
+    text_bytes = estimate_disk_bytes(config, folder, [], config.use.train, [])["text"]
+    assert text_bytes > sum(file.stat().st_size for file in (folder / "text").glob("train.*"))
+
+    command = ("--cores", "1", "data/tokens/own-test/0.es.zst")
+    result = snakemake(folder, *command)
+    assert result.returncode == 0, result.stdout
     (folder / "text" / "dev.es.zst").unlink()
-    made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
-    assert made.returncode == 2
-    assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in made.stdout
+    result = snakemake(folder, *command)
+    assert result.returncode == 2
+    assert "corpora.own-dev.target.file: text/dev.es.zst: no such file" in result.stdout
 
 
-def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
-    folder = tmp_path / "own"
-    write_experiment(folder, {"train": text(tmp_path, lines())}, ("tdt", "mni"), tokenized=False)
-    planned = snakemake(folder, "--dry-run", "--quiet", "rules")
-    assert planned.returncode == 0, planned.stdout
+def test_codes_may_have_three_letters(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+    write_experiment(tmp_path / "own", text, ("tdt", "mni"), tokenized=False)
+    result = snakemake(tmp_path / "own", "--dry-run", "--quiet", "rules")
+    assert result.returncode == 0, result.stdout
 
 
 @pytest.mark.parametrize("codes", [("de", "de"), ("DE", "es")])
-def test_two_different_codes_are_expected(tmp_path: Path, codes: tuple[str, str]) -> None:
+def test_wrong_codes_are_refused(
+    tmp_path: Path, text: dict[str, ParallelText], codes: tuple[str, str]
+) -> None:
     with refused():
-        write_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
+        write_experiment(tmp_path / "own", text, codes, tokenized=False)
 
 
-def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path) -> None:
-    given = {"train": text(tmp_path, lines())}
-    _, _, advice = write_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
-    general, cut, unknown = advice
-    assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
+def test_advice_on_languages_and_unknown_words(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+    _, _, advice = write_experiment(tmp_path / "own", text, ("da", "ja"), tokenized=False)
+    general_rules, unsegmented, unknown_words = advice
+    assert general_rules.startswith("da ") and unsegmented.startswith("ja ") and "--subwords" in unsegmented
+    assert "%" in unknown_words
     assert load_config(find_layers(tmp_path / "own")).languages.source == "da"
 
 
-def test_the_share_of_unknown_words_is_that_of_each_set() -> None:
-    found = TextStatistics()
-    found.count_pair("train", "aaabbc", "de")
-    found.count_pair("dev", "aaaaabccdd", "dde")
-    found.count_pair("test", "d", "d")
-    assert found.unknown_rates("train", (2, 3)) == [pytest.approx(1 / 6), 0.0]
-    assert found.unknown_rates("dev", (2, 3)) == [pytest.approx(0.4), 0.0]
-    assert found.unknown_rates("test", (2, 3)) == [1.0, 0.0]
+def test_unknown_rates_of_each_split() -> None:
+    statistics = TextStatistics()
+    statistics.count_pair("train", "aaabbc", "de")
+    statistics.count_pair("dev", "aaaaabccdd", "dde")
+    statistics.count_pair("test", "d", "d")
+    assert statistics.unknown_rates("train", (2, 3)) == [pytest.approx(1 / 6), 0.0]
+    assert statistics.unknown_rates("dev", (2, 3)) == [pytest.approx(0.4), 0.0]
+    assert statistics.unknown_rates("test", (2, 3)) == [1.0, 0.0]
 
 
-def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
-    given = {"train": text(tmp_path, lines())}
-    _, _, advice = write_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, subwords=500)
+def test_subwords_need_no_advice(tmp_path: Path, text: dict[str, ParallelText]) -> None:
+    _, _, advice = write_experiment(tmp_path / "own", text, ("zh", "en"), tokenized=False, subwords=500)
     config = load_config(find_layers(tmp_path / "own"))
     assert not advice and config.vocabulary.sizes == (500, 500)
     assert config.vocabulary.subwords and not config.tokenization.escape

@@ -1,4 +1,4 @@
-"""Parts of somebody's text: whole, apart from each other, and the same in any order of the lines."""
+"""Splits of the text of a user: complete, without a common sentence, and independent of the order of the lines."""
 
 from __future__ import annotations
 
@@ -15,123 +15,129 @@ from pipeline.preparation import matching_key
 from tests.bitexts import write_text
 from tests.messages import refused
 
-LANGUAGES = Languages(source="de", target="es")
+Pairs = list[tuple[str, str]]
+CODES = ("de", "es")
 
 
-def lines(count: int = 3000, seed: int = 1) -> list[tuple[str, str]]:
+def make_pairs(count: int = 3000, seed: int = 1) -> Pairs:
     """Pairs of which some repeat a sentence of either side, in other case or with other punctuation."""
-    draw = random.Random(seed)
+    random_source = random.Random(seed)
     pairs = []
     for _ in range(count):
-        source = f"Satz {draw.randrange(count)} ist da{draw.choice(['.', '!', ' .'])}"
-        pairs.append((draw.choice([source, source.upper()]), f"La frase {draw.randrange(count)} está aquí."))
+        mark = random_source.choice([".", "!", " ."])
+        source = f"Satz {random_source.randrange(count)} ist da{mark}"
+        target = f"La frase {random_source.randrange(count)} está aquí."
+        pairs.append((random_source.choice([source, source.upper()]), target))
     return pairs
 
 
-def text(folder: Path, pairs: list[tuple[str, str]], suffix: str = "") -> ParallelText:
-    files = [folder / f"text.{language}{suffix}" for language in ("de", "es")]
-    for side, file in enumerate(files):
-        write_text(file, (pair[side] for pair in pairs))
+def write_parallel_text(
+    folder: Path, pairs: Pairs, suffix: str = "", codes: tuple[str, str] = CODES
+) -> ParallelText:
+    files = [folder / f"text.{code}{suffix}" for code in codes]
+    for file, side in zip(files, zip(*pairs, strict=True), strict=True):
+        write_text(file, side)
     return ParallelText(*files)
 
 
-def divided(
-    folder: Path, given: dict[str, ParallelText]
-) -> tuple[TextStatistics, dict[str, list[tuple[str, str]]]]:
-    outputs = {part: (folder / f"{part}.de.zst", folder / f"{part}.es.zst") for part in SPLITS}
-    found = write_splits(given, LANGUAGES, outputs)
-    return found, {part: list(read_pairs(*files)) for part, files in outputs.items()}
+def split_text(folder: Path, texts: dict[str, ParallelText]) -> tuple[TextStatistics, dict[str, Pairs]]:
+    """Write the splits, and return what was counted and the pairs of each split."""
+    outputs = {split: (folder / f"{split}.de.zst", folder / f"{split}.es.zst") for split in SPLITS}
+    statistics = write_splits(texts, Languages(source="de", target="es"), outputs)
+    return statistics, {split: list(read_pairs(*files)) for split, files in outputs.items()}
 
 
-def test_drawn_sets_share_no_sentence_with_each_other_or_the_training_text(tmp_path: Path) -> None:
-    pairs = lines()
-    found, parts = divided(tmp_path, {"train": text(tmp_path, pairs)})
-    assert found.pairs == {part: len(some) for part, some in parts.items()}
-    assert found.pairs["dev"] == found.pairs["test"] == len(pairs) // 20
-    assert sum(found.pairs.values()) + found.left_out == len(pairs)
-    assert found.left_out > 0
+def test_sampled_sets_share_no_sentence(tmp_path: Path) -> None:
+    pairs = make_pairs()
+    statistics, splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
+    counts = statistics.pairs
+    assert counts == {split: len(split_pairs) for split, split_pairs in splits.items()}
+    assert counts["dev"] == counts["test"] == len(pairs) // 20
+    assert sum(counts.values()) + statistics.left_out == len(pairs)
+    assert statistics.left_out > 0
     for side in (0, 1):
-        sentences = {part: {matching_key(pair[side]) for pair in some} for part, some in parts.items()}
-        assert not sentences["dev"] & sentences["test"]
-        assert not (sentences["dev"] | sentences["test"]) & sentences["train"]
-        assert len(sentences["test"]) == found.pairs["test"]
+        keys = {split: {matching_key(pair[side]) for pair in splits[split]} for split in SPLITS}
+        assert not keys["dev"] & keys["test"]
+        assert not (keys["dev"] | keys["test"]) & keys["train"]
+        assert len(keys["test"]) == counts["test"]
 
 
-def test_the_order_of_the_lines_draws_no_other_sets(tmp_path: Path) -> None:
-    pairs = list(
-        {
-            (matching_key(source), matching_key(target)): (source, target) for source, target in lines()
-        }.values()
-    )
-    _, parts = divided(tmp_path, {"train": text(tmp_path, pairs)})
+def test_sample_is_independent_of_line_order(tmp_path: Path) -> None:
+    # pairs without repetition, since the first of equal pairs is sampled
+    pairs = [(f"Satz {number} ist da.", f"La frase {number % 2500} está aquí.") for number in range(3000)]
+    _, splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
     random.Random(2).shuffle(pairs)
-    _, other = divided(tmp_path, {"train": text(tmp_path, pairs)})
-    assert {part: sorted(some) for part, some in parts.items()} == {
-        p: sorted(some) for p, some in other.items()
-    }
+    _, shuffled_splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
+    for split in SPLITS:
+        assert sorted(splits[split]) == sorted(shuffled_splits[split])
 
 
-def test_sets_that_are_given_stay_as_they_are(tmp_path: Path) -> None:
+def test_given_set_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "test").mkdir()
-    test = text(tmp_path / "test", lines(10, seed=3), ".gz")
-    found, parts = divided(tmp_path, {"train": text(tmp_path, lines(), ".zst"), "test": test})
-    assert parts["test"] == lines(10, seed=3)
-    assert found.pairs["dev"] == 150
-    sources = {matching_key(pair[0]) for pair in parts["dev"]}
-    assert not sources & {matching_key(pair[0]) for pair in parts["test"]}
+    test_pairs = make_pairs(10, seed=3)
+    texts = {
+        "train": write_parallel_text(tmp_path, make_pairs(), ".zst"),
+        "test": write_parallel_text(tmp_path / "test", test_pairs, ".gz"),
+    }
+    statistics, splits = split_text(tmp_path, texts)
+    assert splits["test"] == test_pairs
+    assert statistics.pairs["dev"] == 150
+    dev_keys = {matching_key(source) for source, _ in splits["dev"]}
+    assert not dev_keys & {matching_key(source) for source, _ in test_pairs}
 
 
-def test_byte_order_marks_and_carriage_returns_go_and_tabs_divide(tmp_path: Path) -> None:
-    pairs = lines()
-    table = tmp_path / "text.tsv"
+def test_file_with_both_sides(tmp_path: Path) -> None:
+    pairs = make_pairs()
+    file = tmp_path / "text.tsv"
     rows = "".join(f"{source}\t{target}\r\n" for source, target in pairs)
-    table.write_bytes(b"\xef\xbb\xbf" + rows.encode())
-    _, parts = divided(tmp_path, {"train": ParallelText(table)})
-    _, expected = divided(tmp_path, {"train": text(tmp_path, pairs)})
-    assert parts == expected
+    file.write_bytes(b"\xef\xbb\xbf" + rows.encode())
+    _, splits = split_text(tmp_path, {"train": ParallelText(file)})
+    _, expected_splits = split_text(tmp_path, {"train": write_parallel_text(tmp_path, pairs)})
+    assert splits == expected_splits
 
 
-def broken(folder: Path, kind: str) -> ParallelText:
-    given = text(folder, lines())
-    source, target = given.source, Path(str(given.target))
-    if kind == "lines":
-        source.write_text("".join(source.read_text().splitlines(keepends=True)[:-1]))
-    elif kind == "latin-1":
-        source.write_bytes(source.read_bytes().replace(b"Satz", "Sätz".encode("latin-1"), 1))
-    elif kind == "missing":
-        source.unlink()
-    elif kind == "copy":
-        target.write_bytes(source.read_bytes())
-    elif kind == "blank":
-        target.write_text("\n" * 3000)
-    elif kind == "few":
-        return text(folder, lines(900))
-    elif kind == "tabs":
-        source.write_text("".join(f"{one}\t{other}\tmore\n" for one, other in lines()))
-        return ParallelText(source)
-    elif kind == "both sides":
-        source.write_text("".join(f"{one}\t{other}\n" for one, other in lines()))
-    return given
+def break_text(text: ParallelText, kind: str) -> ParallelText:
+    """Return a text with a fault of this kind, in the same files."""
+    source, target = text.source, Path(str(text.target))
+    content = source.read_bytes()
+    table = b"".join(line + b"\tLa frase\n" for line in content.splitlines())
+    match kind:
+        case "lines":
+            source.write_bytes(content.rstrip(b"\n").rpartition(b"\n")[0])
+        case "latin-1":
+            source.write_bytes(content.replace(b"Satz", "Sätz".encode("latin-1"), 1))
+        case "missing":
+            source.unlink()
+        case "copy":
+            target.write_bytes(content)
+        case "blank":
+            target.write_text("\n" * 3000)
+        case "few":
+            return write_parallel_text(source.parent, make_pairs(900))
+        case "tabs":
+            source.write_bytes(table.replace(b"frase", b"frase\tmore"))
+            return ParallelText(source)
+        case "both sides":
+            source.write_bytes(table)
+    return text
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["lines", "latin-1", "missing", "copy", "few", "blank", "tabs", "both sides"],
+    "kind", ["lines", "latin-1", "missing", "copy", "few", "blank", "tabs", "both sides"]
 )
-def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
+def test_unusable_text_is_refused(tmp_path: Path, kind: str) -> None:
+    text = break_text(write_parallel_text(tmp_path, make_pairs()), kind)
     folder = tmp_path / "own"
     with refused():
-        write_experiment(folder, {"train": broken(tmp_path, kind)}, ("de", "es"), tokenized=False)
+        write_experiment(folder, {"train": text}, CODES, tokenized=False)
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_nobody_s_own_file_is_overwritten(tmp_path: Path) -> None:
+def test_file_of_the_user_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "own" / "text").mkdir(parents=True)
-    given = text(tmp_path, lines())
-    mine = given.source.rename(tmp_path / "own" / "text" / "train.de.zst")
-    before = mine.read_bytes()
+    text = write_parallel_text(tmp_path, make_pairs())
+    file = text.source.rename(tmp_path / "own" / "text" / "train.de.zst")
+    content = file.read_bytes()
     with refused():
-        write_experiment(
-            tmp_path / "own", {"train": ParallelText(mine, given.target)}, ("de", "es"), tokenized=False
-        )
-    assert mine.read_bytes() == before
+        write_experiment(tmp_path / "own", {"train": ParallelText(file, text.target)}, CODES, tokenized=False)
+    assert file.read_bytes() == content

@@ -1,4 +1,4 @@
-"""The command line as a stranger reads it; no subcommand writes over what it reads, nor two results into one file."""
+"""The command line: its help, its environment, and its check that no output is an input or another output."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ from nmt.errors import UserError
 from tests.running import ROOT, nmt
 
 
-def shown(*words: str) -> str:
-    """What the command prints, in one line; words that a line's end cuts after a hyphen are whole."""
-    result = CliRunner().invoke(commands, [*words], prog_name="nmt")
+def read_help(*words: str) -> str:
+    """Return the help of a command as one line. Words that were broken after a hyphen are joined."""
+    result = CliRunner().invoke(commands, [*words, "--help"], prog_name="nmt")
     assert result.exit_code == 0, result.output
     return " ".join(re.sub(r"(?<=\w)-\n +", "-", result.output).split())
 
 
-def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
-    assert len(list_subcommands()) == len({*list_subcommands().values()})
+def test_help_lists_every_subcommand() -> None:
+    functions = list_subcommands()
+    assert len(functions) == len(set(functions.values()))
+    main_help = read_help()
     for heading, names in find_commands().items():
-        assert f" {heading}: " in shown("--help")
+        assert f" {heading}: " in main_help
         for words in names:
             *group, name = words.split()
-            text = shown(*group, "--help")
-            assert f" {name} {load_subcommand(words).get_short_help_str(1000)}" in text
-            assert not group or f" {group[0]} {DESCRIPTIONS[group[0]]}" in shown("--help")
+            group_help = read_help(*group) if group else main_help
+            assert f" {name} {load_subcommand(words).get_short_help_str(1000)}" in group_help
+    for group, description in DESCRIPTIONS.items():
+        assert f" {group} {description}" in main_help
 
 
 CODE = (
@@ -39,13 +42,13 @@ CODE = (
 )
 
 
-def test_a_notebook_s_backend_for_figures_is_not_that_of_a_command() -> None:
+def test_backend_of_a_notebook_is_ignored() -> None:
     environment = {**os.environ, "MPLBACKEND": "module://nowhere.backend_inline"}
-    found = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True)
-    assert found.returncode == 0, found.stderr.decode()
+    result = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, env=environment, capture_output=True)
+    assert result.returncode == 0, result.stderr.decode()
 
 
-def test_modules_in_the_working_folder_are_not_python_s(tmp_path: Path) -> None:
+def test_modules_of_working_folder_are_ignored(tmp_path: Path) -> None:
     for name in ("random", "json", "torch"):
         (tmp_path / f"{name}.py").write_text("1 / 0\n", encoding="utf-8")
     assert nmt("shortlist", "--help", cwd=tmp_path).returncode == 0
@@ -67,9 +70,7 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         "data vocabulary --words 9 source lists --output lists",
     ],
 )
-def test_an_output_is_neither_an_input_nor_another_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
+def test_output_over_input_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()
     for name in ("source", "lists", "reference"):
@@ -80,11 +81,10 @@ def test_an_output_is_neither_an_input_nor_another_output(
     assert all((tmp_path / name).read_text() == name for name in ("source", "lists", "reference"))
 
 
-def test_devices_are_written_as_often_as_one_likes(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "lists").touch()
-    line = f"{RESCORE}{tmp_path / 'pipe'} --output-lists {tmp_path / 'pipe'}"
+def test_device_may_be_written_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
     for name in ("source", "lists"):
-        line = line.replace(f" {name} ", f" {tmp_path / 'lists'} ")
-    result = CliRunner().invoke(commands, line.split())
+        Path(name).touch()
+    result = CliRunner().invoke(commands, f"{RESCORE}pipe --output-lists pipe".split())
     assert "another file" not in str(result.exception)

@@ -1,4 +1,4 @@
-"""The data subcommands as a stranger calls them: by hand, with files."""
+"""The data subcommands as people call them, with files."""
 
 from __future__ import annotations
 
@@ -12,23 +12,16 @@ ENGLISH = ["The dog's here.", "Only here", "Yes, of course!", "The dog sleeps."]
 FRENCH = ["Le chien est là.", "", "Oui, bien sûr !", "L'homme dort."]
 
 
-def done(folder: Path, line: str) -> None:
-    """Run a subcommand in the folder."""
-    result = nmt(*line.split(), cwd=folder)
-    assert result.returncode == 0, result.stderr
+def test_data_subcommands_make_a_bitext(tmp_path: Path) -> None:
+    def run(line: str) -> None:
+        result = nmt(*line.split(), cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
 
-
-def tokens(folder: Path) -> None:
     for language, lines in (("en", ENGLISH), ("fr", FRENCH)):
-        (folder / f"a.{language}").write_text("\n".join(lines) + "\n")
-        done(folder, f"data tokenize --language {language} --settings {{}} a.{language} t.{language}.zst")
-
-
-def test_from_text_to_bitext(tmp_path: Path) -> None:
-    tokens(tmp_path)
+        (tmp_path / f"a.{language}").write_text("\n".join(lines) + "\n")
+        run(f"data tokenize --language {language} --settings {{}} a.{language} t.{language}.zst")
+        run(f"data vocabulary --words 20 t.{language}.zst --output {language}.tsv")
     assert [*read_lines(tmp_path / "t.en.zst")][:2] == ["The dog &apos;s here .", "Only here"]
-    for language in ("en", "fr"):
-        done(tmp_path, f"data vocabulary --words 20 t.{language}.zst --output {language}.tsv")
     vocabularies = "--source-vocabulary en.tsv --target-vocabulary fr.tsv"
-    done(tmp_path, f"data binarize --text t.en.zst t.fr.zst {vocabularies} --shuffle-seed 1 --output binary")
+    run(f"data binarize --text t.en.zst t.fr.zst {vocabularies} --shuffle-seed 1 --output binary")
     assert len(Bitext.open(tmp_path / "binary")) == 3

@@ -1,4 +1,4 @@
-"""Every subcommand with values and files that it was not made for: it works, or says why not in a line."""
+"""Every subcommand with random values and files: it works, or prints one line that says why not."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.odd_values import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
 
-OTHERS = {"preflight", "status", "verify"}
-"""Those that start Snakemake or connections; tests of their own give them odd input."""
+LEFT_OUT = {"preflight", "status", "verify"}
+"""Subcommands that start Snakemake or open connections; they have tests of their own."""
 PAPER = merge_layers(find_layers(ROOT))
 FILES = {
     "empty": b"",
@@ -40,61 +40,54 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files of many kinds, the folder of a model."""
-    place = tmp_path_factory.mktemp("odd")
-    trained_model(place / "made")
-    return place
+    """A folder with the folder of a model; the test writes `FILES` into it."""
+    folder = tmp_path_factory.mktemp("odd")
+    trained_model(folder / "made")
+    return folder
 
 
-def value_of(kind: click.ParamType, settings: bool) -> st.SearchStrategy[list[str]]:
-    """The words of a parameter on the command line."""
+def parameter_values(kind: click.ParamType, is_settings: bool) -> st.SearchStrategy[list[str]]:
+    """Return a strategy for the words of a parameter on the command line."""
     if isinstance(kind, click.Tuple):
-        return st.tuples(*(value_of(part, False) for part in kind.types)).map(
-            lambda words: [word for part in words for word in part]
-        )
-    if settings:
-        texts = (altered_values(PAPER[key]) for key in ("training", "decoding", "cleaning", "artifacts"))
-        return (st.one_of(*texts) | altered_values(PAPER) | st.dictionaries(st.text(), JUNK)).map(
-            lambda value: [json.dumps(value)]
-        )
+        values = [parameter_values(part, False) for part in kind.types]
+        return st.tuples(*values).map(lambda words: [word for value in words for word in value])
+    if is_settings:
+        blocks = [altered_values(PAPER[key]) for key in ("training", "decoding", "cleaning", "artifacts")]
+        settings = st.one_of(*blocks, altered_values(PAPER), st.dictionaries(st.text(), JUNK))
+        return settings.map(lambda value: [json.dumps(value)])
     if isinstance(kind, click.Choice):
         return st.sampled_from([[str(choice)] for choice in kind.choices])
     if isinstance(kind, click.Path):
-        made = ("made", "made/model", "made/source.tsv", "made/text")
-        places = [*FILES, *made, "new", "no/where", "-", ""]
-        return st.sampled_from([[place] for place in places])
+        paths = [*FILES, "made", "made/model", "made/source.tsv", "made/text", "new", "no/where", "-", ""]
+        return st.sampled_from([[path] for path in paths])
     numbers = st.sampled_from(["0", "1", "2", "-1", "2147483648", "9" * 30, "nan", "1e308", "x", "a.b-c", ""])
-    return (numbers | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)).map(
-        lambda word: [word]
-    )
+    texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+    return (numbers | texts).map(lambda word: [word])
 
 
 @st.composite
 def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
-    """All parameters that must be given, and some that may."""
-    command = load_subcommand(subcommand)
-    assert command is not None
-    words: list[str] = []
-    for parameter in command.params:
+    """Return a strategy for the words of a command line: all required parameters, and some others."""
+    words = subcommand.split()
+    for parameter in load_subcommand(subcommand).params:
         if not parameter.required and draw(st.booleans()):
             continue
-        flag = isinstance(parameter, click.Option) and parameter.is_flag
-        kind = click.Path() if parameter.name in ("patterns", "inputs") else parameter.type
-        kinds = [kind] * (1 if isinstance(kind, click.Tuple) else max(parameter.nargs, 1))
-        settings = parameter.metavar == "JSON|FILE"
-        values = [word for kind in kinds for word in draw(value_of(kind, settings))]
-        name = [parameter.opts[0]] if isinstance(parameter, click.Option) else []
-        words += name if flag else [*name, *values]
-    return [*subcommand.split(), *words]
+        if isinstance(parameter, click.Option):
+            words.append(parameter.opts[0])
+            if parameter.is_flag:
+                continue
+        kind = click.Path() if parameter.name == "inputs" else parameter.type
+        count = 1 if isinstance(kind, click.Tuple) else max(parameter.nargs, 1)
+        for _ in range(count):
+            words += draw(parameter_values(kind, parameter.metavar == "JSON|FILE"))
+    return words
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("subcommand", sorted(list_subcommands().keys() - OTHERS))
+@pytest.mark.parametrize("subcommand", sorted(list_subcommands().keys() - LEFT_OUT))
 @settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
-def test_whatever_a_subcommand_is_given_is_used_or_refused_in_a_line(
-    folder: Path, subcommand: str, data: st.DataObject
-) -> None:
+def test_random_command_lines_work_or_are_refused(folder: Path, subcommand: str, data: st.DataObject) -> None:
     words = data.draw(command_lines(subcommand), "command")
     for name, content in FILES.items():
         if (folder / name).is_dir():

@@ -1,10 +1,11 @@
-"""`nmt translate` and `nmt score` as people call them: between pipes, with whatever bytes a text holds."""
+"""`nmt translate` and `nmt score` as people call them: between pipes, with any bytes as text."""
 
 from __future__ import annotations
 
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,7 +36,8 @@ TEXT = b"".join(
         b"the last one ends without a line feed",
     ]
 )
-LINES = 13
+LINE_COUNT = 13
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture(scope="module")
@@ -43,74 +45,68 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained_model(tmp_path_factory.mktemp("cli_translator"))
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "nmt", *map(str, arguments)]
+def run_nmt(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run a subcommand with a text as its standard input."""
+    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
+    return subprocess.run(command, input=text, capture_output=True, check=False, env=ENVIRONMENT, timeout=300)
 
 
-def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(ROOT)}
-
-
-def nmt(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        command(*arguments), input=text, capture_output=True, check=False, env=environment(), timeout=300
-    )
-
-
-def shell(line: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+def run_bash(line: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
     """Run a line of bash, in which $0 is Python and $1, $2 are the arguments."""
     command = ["bash", "-c", line, sys.executable, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False, env=environment(), timeout=300)
+    return subprocess.run(command, capture_output=True, check=False, env=ENVIRONMENT, timeout=300)
 
 
-def refused(found: subprocess.CompletedProcess[bytes]) -> None:
-    message = found.stderr.decode()
-    assert found.returncode == 2, message
+def assert_refused(result: subprocess.CompletedProcess[bytes]) -> None:
+    """Check that a command ended with one line about its input, and wrote nothing."""
+    message = result.stderr.decode()
+    assert result.returncode == 2, message
     assert message.startswith("nmt: error: ") and message.count("\n") == 1
-    assert not found.stdout
+    assert not result.stdout
     check(message)
 
 
-def test_one_line_out_for_each_line_in_whatever_it_holds(model: Path) -> None:
-    found = nmt("translate", "--model", model, "--unknown", "copy", text=TEXT)
-    message = found.stderr.decode()
-    assert found.returncode == 0, message
-    lines = found.stdout.decode("utf-8").split("\n")
-    assert len(lines) == LINES + 1 and not lines[-1]
+def test_translate_writes_a_line_per_line(model: Path) -> None:
+    result = run_nmt("translate", "--model", model, "--unknown", "copy", text=TEXT)
+    message = result.stderr.decode()
+    assert result.returncode == 0, message
+    lines = result.stdout.decode("utf-8").split("\n")
+    assert len(lines) == LINE_COUNT + 1 and not lines[-1]
     assert [number for number, line in enumerate(lines[:-1]) if not line] == [1, 2]
-    assert not any("[UNK]" in line or "&apos;" in line for line in lines)
-    assert not [mark for line in lines for mark in line if unicodedata.category(mark) == "Cc"]
+    output = "".join(lines)
+    assert "[UNK]" not in output and "&apos;" not in output
+    assert "Cc" not in map(unicodedata.category, output)
     check(message)
 
 
-def test_tokens_in_tokens_out_and_everything_as_json(model: Path, tmp_path: Path) -> None:
+def test_translate_json_has_tokens_and_attention(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_bytes(TEXT.replace(b"w3 w4, " * 5000, b"w3 w4, " * 50))
     options = ("--json", "--tokenized", "--n-best", 2, "--max-words", 20)
-    found = nmt("translate", "--model", model, *options, tmp_path / "text.en", "--output", tmp_path / "out")
-    assert found.returncode == 0, found.stderr
-    assert not found.stdout
-    written = (tmp_path / "out").read_text(encoding="utf-8")
-    assert len(written.splitlines()) == LINES
-    records = [json.loads(line) for line in written.splitlines()]
-    assert [record["line"] for record in records] == list(range(LINES))
-    assert records[6]["source_tokens"] == ["w3", "w4", "w5", "w6", "w7", "w8"]
-    assert records[8]["pieces"] == [20] * 5
-    for record in records:
-        assert record["text"] == " ".join(record["tokens"]) == record["n_best"][0]["text"]
-        assert len(record["alignment"]) == len(record["tokens"])
-        assert sum(record["pieces"]) == len(record["source_tokens"])
-        assert {len(row) for row in record["alignment"]} <= set(record["pieces"])
+    files = (tmp_path / "text.en", "--output", tmp_path / "out")
+    result = run_nmt("translate", "--model", model, *options, *files)
+    assert result.returncode == 0, result.stderr
+    assert not result.stdout
+    lines = (tmp_path / "out").read_text(encoding="utf-8").splitlines()
+    translations = [json.loads(line) for line in lines]
+    assert [translation["line"] for translation in translations] == list(range(LINE_COUNT))
+    assert translations[6]["source_tokens"] == ["w3", "w4", "w5", "w6", "w7", "w8"]
+    assert translations[8]["pieces"] == [20] * 5
+    for translation in translations:
+        assert translation["text"] == " ".join(translation["tokens"]) == translation["n_best"][0]["text"]
+        assert len(translation["alignment"]) == len(translation["tokens"])
+        assert sum(translation["pieces"]) == len(translation["source_tokens"])
+        assert {len(row) for row in translation["alignment"]} <= set(translation["pieces"])
 
 
-def test_whoever_types_gets_an_answer_to_each_line_and_leaves_with_an_interrupt(model: Path) -> None:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+def test_translate_answers_while_input_is_open(model: Path) -> None:
     with subprocess.Popen(
-        command("translate", "--model", model),
-        env=environment(),
-        preexec_fn=partial(
-            signal.signal, signal.SIGINT, signal.SIG_DFL
-        ),  # a shell's background jobs ignore it
-        **pipes,
+        [sys.executable, "-m", "nmt", "translate", "--model", model],
+        env=ENVIRONMENT,
+        # a shell lets its background jobs ignore the signal
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdin and process.stdout and process.stderr
         for text in (b"w3 w4\n", b"\n", b"w5\n"):
@@ -123,69 +119,68 @@ def test_whoever_types_gets_an_answer_to_each_line_and_leaves_with_an_interrupt(
         assert process.stderr.read() == b""
 
 
-def test_a_reader_that_leaves_early_is_no_error(model: Path, tmp_path: Path) -> None:
+def test_translate_exits_quietly_on_closed_pipe(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_bytes(b"w3 w4 w5\n" * 20_000)
     line = "$0 -m nmt translate --model $1 --beam-size 1 $2 | head -1; echo ${PIPESTATUS[0]}"
-    found = shell(line, model, tmp_path / "text.en")
-    lines = found.stdout.decode().split("\n")
+    result = run_bash(line, model, tmp_path / "text.en")
+    lines = result.stdout.decode().split("\n")
     assert lines[1:] == [str(128 + signal.SIGPIPE), ""]
-    assert found.stderr == b""
+    assert result.stderr == b""
 
 
-def test_scores_of_translations_are_those_of_the_search(model: Path, tmp_path: Path) -> None:
-    source = tmp_path / "text.en"
+def test_score_equals_score_of_search(model: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text("w3 w4 w5\n\nw9\n", encoding="utf-8")
-    translated = nmt("translate", "--model", model, "--json", "--tokenized", "--n-best", 3, source)
-    records = [json.loads(line) for line in translated.stdout.decode().splitlines()]
-    (tmp_path / "text.fr").write_text("".join(r["text"] + "\n" for r in records), encoding="utf-8")
-    text = (tmp_path / "text.fr").read_bytes()
-    found = nmt("score", "--model", model, "--tokenized", "--json", source, "-", text=text)
-    assert found.returncode == 0, found.stderr
-    scores = [json.loads(line) for line in found.stdout.decode().splitlines()]
-    for record, scored in zip(records, scores, strict=True):
-        assert sum(scored["word_log_probabilities"]) == pytest.approx(scored["log_probability"], abs=1e-3)
-        if record["source_tokens"] and record["finished"]:
-            assert scored["log_probability"] == pytest.approx(record["log_probability"], abs=1e-3)
-    plain = nmt("score", "--model", model, source, tmp_path / "text.fr")
-    assert [float(line) for line in plain.stdout.split()] == pytest.approx(
-        [scored["log_probability"] for scored in scores], abs=1e-3
-    )
-    (tmp_path / "short.fr").write_text("w3\n", encoding="utf-8")
-    uneven = nmt("score", "--model", model, source, tmp_path / "short.fr")
-    refused(uneven)
+    result = run_nmt("translate", "--model", model, "--json", "--tokenized", "--n-best", 3, source)
+    translations = [json.loads(line) for line in result.stdout.decode().splitlines()]
+    text = "".join(translation["text"] + "\n" for translation in translations).encode()
+    result = run_nmt("score", "--model", model, "--tokenized", "--json", source, "-", text=text)
+    assert result.returncode == 0, result.stderr
+    scores = [json.loads(line) for line in result.stdout.decode().splitlines()]
+    for translation, score in zip(translations, scores, strict=True):
+        assert sum(score["word_log_probabilities"]) == pytest.approx(score["log_probability"], abs=1e-3)
+        if translation["source_tokens"] and translation["finished"]:
+            assert score["log_probability"] == pytest.approx(translation["log_probability"], abs=1e-3)
+    target.write_bytes(text)
+    plain_scores = [float(line) for line in run_nmt("score", "--model", model, source, target).stdout.split()]
+    assert plain_scores == pytest.approx([score["log_probability"] for score in scores], abs=1e-3)
+    target.write_text("w3\n", encoding="utf-8")
+    assert_refused(run_nmt("score", "--model", model, source, target))
 
 
-def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> None:
-    refused(nmt("translate", "--model", tmp_path / "nowhere"))
-    refused(nmt("translate", "--model", tmp_path))
-    found = nmt("translate", "--model", model, tmp_path / "no.en", "--output", tmp_path / "out")
-    refused(found)
-    assert not (tmp_path / "out").exists()
+def test_missing_files_are_refused(model: Path, tmp_path: Path) -> None:
+    assert_refused(run_nmt("translate", "--model", tmp_path / "nowhere"))
+    assert_refused(run_nmt("translate", "--model", tmp_path))
+    output = tmp_path / "out"
+    assert_refused(run_nmt("translate", "--model", model, tmp_path / "no.en", "--output", output))
+    assert not output.exists()
 
 
-def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
+def test_translate_keeps_redirected_input(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_text("w3 w4\n")
-    refused(shell("$0 -m nmt translate --model $1 --output $2 < $2", model, tmp_path / "text.en"))
+    line = "$0 -m nmt translate --model $1 --output $2 < $2"
+    assert_refused(run_bash(line, model, tmp_path / "text.en"))
     assert (tmp_path / "text.en").read_text() == "w3 w4\n"
 
 
-def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:
-    for path in model.iterdir():
-        if path.name != "text.json":
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    refused(nmt("translate", "--model", tmp_path))
-    made = nmt("model", "package", "--model", tmp_path, "--settings", text_settings().model_dump_json())
-    assert made.returncode == 0, made.stderr
+def test_model_package_writes_text_settings(model: Path, tmp_path: Path) -> None:
+    shutil.copytree(model, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "text.json").unlink()
+    assert_refused(run_nmt("translate", "--model", tmp_path))
+    settings = text_settings().model_dump_json()
+    result = run_nmt("model", "package", "--model", tmp_path, "--settings", settings)
+    assert result.returncode == 0, result.stderr
     assert (tmp_path / "text.json").read_bytes() == (model / "text.json").read_bytes()
 
 
-@pytest.mark.parametrize("subcommand", ["translate", "score"])
-def test_unknown_words_are_counted_and_named_in_one_line(
-    model: Path, tmp_path: Path, subcommand: str
-) -> None:
-    (tmp_path / "text.en").write_text("w3 Kat kat W4\nw5 kat\n", encoding="utf-8")
-    (tmp_path / "text.fr").write_text("w3\nw4 [UNK]\n", encoding="utf-8")
-    inputs = [tmp_path / "text.en", tmp_path / "text.fr"][: 1 + (subcommand == "score")]
-    source, *target = nmt(subcommand, "--model", model, *inputs).stderr.decode().splitlines()
-    assert "4 of 6 source words" in source and source.endswith(": kat, Kat, W4")
-    assert len(target) == (subcommand == "score") and all("1 of 3 target words" in line for line in target)
+def test_unknown_words_are_counted_and_named(model: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "text.en", tmp_path / "text.fr"
+    source.write_text("w3 Kat kat W4\nw5 kat\n", encoding="utf-8")
+    target.write_text("w3\nw4 [UNK]\n", encoding="utf-8")
+    source_warning, target_warning = (
+        run_nmt("score", "--model", model, source, target).stderr.decode().splitlines()
+    )
+    assert "4 of 6 source words" in source_warning and source_warning.endswith(": kat, Kat, W4")
+    assert "1 of 3 target words" in target_warning
+    (warning,) = run_nmt("translate", "--model", model, source).stderr.decode().splitlines()
+    assert warning == source_warning

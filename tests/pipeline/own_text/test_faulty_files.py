@@ -1,0 +1,87 @@
+"""Files of spreadsheets, and sides that are out of step."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+from pipeline.own_text.settings import write_experiment
+from pipeline.own_text.shift import PairLengths, Shift
+from pipeline.own_text.text import ParallelText
+from tests.bitexts import write_text
+from tests.pipeline.own_text.test_text import Pairs, write_parallel_text
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("file_count", [1, 2])
+def test_quotes_of_a_spreadsheet_are_removed(tmp_path: Path, quoting: int, file_count: int) -> None:
+    pairs = [(f'He said "I see {n}".', f'Il a dit "je vois {n}".') for n in range(600)]
+    pairs += [(f"I see {n}.", f"Je vois, {n}.") for n in range(600)]
+    pairs.append(("One\ncell", "Une cellule"))
+    files = {"pairs.tsv": pairs}
+    if file_count == 2:
+        files = {f"text.{code}": [(pair[side],) for pair in pairs] for side, code in enumerate(("en", "fr"))}
+    for name, rows in files.items():
+        with (tmp_path / name).open("w", newline="") as file:
+            csv.writer(file, "excel-tab", quoting=quoting).writerows(rows)
+    text = ParallelText(*(tmp_path / name for name in files))
+    assert list(text.read_pairs()) == [*pairs[:-1], ("One cell", "Une cellule")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['He said "yes".', '"Yes", he said.', '"Yes', '"A" and ""B""', 'A 5" disk'],
+)
+def test_quotes_of_a_text_stay(tmp_path: Path, line: str) -> None:
+    pairs = [(line, "Oui"), ('"Yes."', '"Oui."')]
+    write_text(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
+    assert list(ParallelText(tmp_path / "pairs.tsv").read_pairs()) == pairs
+
+
+def make_translations(count: int) -> tuple[list[str], list[str]]:
+    """Return sentences, and translations whose lengths are about 1.1 times theirs."""
+    random_source = random.Random(5)
+    lengths = [random_source.randrange(3, 60) for _ in range(count)]
+    targets = ["y" * round(1.1 * length + random_source.gauss(2, 3) + 6) for length in lengths]
+    return ["x" * length for length in lengths], targets
+
+
+def find_shift(sources: list[str], targets: list[str]) -> Shift | None:
+    lengths = PairLengths()
+    for source, target in zip(sources, targets, strict=False):
+        lengths.add(source, target)
+    return lengths.find_shift()
+
+
+@pytest.mark.parametrize(("line", "count"), [(0, 1), (600, 1), (655, 3), (1290, 1)])
+def test_find_shift_after_lost_or_added_lines(line: int, count: int) -> None:
+    sources, targets = make_translations(1500)
+    lost = find_shift(sources, targets[:line] + targets[line + count :])
+    added = find_shift(sources, targets[:line] + ["y" * 30] * count + targets[line:])
+    assert lost and added
+    assert (lost.offset, added.offset) == (-count, count)
+    assert abs(lost.line - line) < 12 and abs(added.line - line) < 12
+
+
+def test_find_shift_in_step_and_unrelated() -> None:
+    sources, targets = make_translations(20_000)
+    assert find_shift(sources, targets) is None
+    random.Random(1).shuffle(targets)
+    assert find_shift(sources, targets) is None
+    assert find_shift(["x"] * 500, ["y"] * 500) is None
+
+
+def test_advice_on_a_shift(tmp_path: Path) -> None:
+    sources, targets = make_translations(2400)
+    pairs: Pairs = [(f"{sources[n]} {n}", f"{targets[n]} {n}") for n in range(2400)]
+    test_sources, test_targets = zip(*pairs[1200:], strict=True)
+    test_pairs = list(zip(test_sources[:-1], test_targets[1:], strict=True))
+    texts = {}
+    for split, split_pairs in (("train", pairs[:1200]), ("test", test_pairs)):
+        (tmp_path / split).mkdir()
+        texts[split] = write_parallel_text(tmp_path / split, split_pairs)
+    _, _, advice = write_experiment(tmp_path / "own", texts, None, tokenized=False)
+    assert any(str(texts["test"]) in line and "line 1 on" in line for line in advice)
