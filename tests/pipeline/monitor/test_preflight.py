@@ -26,9 +26,7 @@ def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
 
 def test_job_list_has_pending_jobs(tmp_path: Path) -> None:
     config = paper(tmp_path)
-    train = Job(
-        "train", {"model": "rnnsearch-30"}, ("model",), "logs/train/rnnsearch-30.log", True, False, {}
-    )
+    train = Job("train", {"run": "rnnsearch-30"}, ("model",), "logs/train/rnnsearch-30.log", True, False, {})
     download = download_job(config, "giga-fren")
     jobs = JobList(config, (download, download_job(config, "un-2000", is_pending=False), train))
     assert jobs.pending_jobs == [download, train]
