@@ -12,16 +12,14 @@ import pytest
 from pipeline.results.tables.latex import make_document
 
 
-def assert_compiles(*tables: Path) -> None:
-    """Compile the document of some tables with pdflatex, where it is installed; nothing may stick out."""
+def assert_compiles(**tables: str) -> None:
+    """Compile the document of some tables with pdflatex, if it is installed; nothing may stick out."""
     latex = shutil.which("pdflatex")
     if latex is None:
         pytest.skip("pdflatex is not installed")
     with tempfile.TemporaryDirectory() as folder:
-        for table in tables:
-            shutil.copy(table, folder)
-        whole = make_document({table.stem: table.read_text(encoding="utf-8") for table in tables})
-        (Path(folder) / "tables.tex").write_text(whole, encoding="utf-8")
+        for stem, text in {**tables, "tables": make_document(tables)}.items():
+            Path(folder, f"{stem}.tex").write_text(text, encoding="utf-8")
         command = [latex, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if "File `adjustbox.sty' not found" in result.stdout:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, sum_counts
@@ -24,27 +24,30 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         settings: of the report. Lengths are those of Figure 2, and end at the end of its axis.
     """
     rows = next(iter(scores.values()))[0]["by_sentence"]
-    max_words = settings.figure2_max_words
-    lengths = sorted(
-        length for length in (_count_words(row, settings) for row in rows) if length <= max_words
-    )
+    lengths = []
+    for row in rows:
+        length = _count_words(row, settings)
+        if length <= settings.figure2_max_words:
+            lengths.append(length)
     if not lengths:
-        return f"No test sentence has at most {max_words} words."
+        return f"No test sentence has at most {settings.figure2_max_words} words."
 
     # the lengths of Figure 2's last point, or more if there are too few sentences
-    max_length = lengths[-1]
-    min_length = max(1, min(max_length - settings.figure2_window + 1, lengths[-MIN_SENTENCES:][0]))
+    lengths.sort(reverse=True)
+    max_length = lengths[0]
+    min_length = max(1, min(max_length - settings.figure2_window + 1, lengths[:MIN_SENTENCES][-1]))
     number = sum(length >= min_length for length in lengths)
 
     statements = []
     for model, runs in scores.items():
-        rows_of_runs = [run["by_sentence"] for run in runs]
-        long_rows_of_runs = []
-        for run_rows in rows_of_runs:
+        long_scores = []
+        total_scores = []
+        for run in runs:
+            run_rows = run["by_sentence"]
             long_rows = [row for row in run_rows if min_length <= _count_words(row, settings) <= max_length]
-            long_rows_of_runs.append(long_rows)
-        long_bleu, total_bleu = _mean_bleu(long_rows_of_runs), _mean_bleu(rows_of_runs)
-        statements.append(_compare(settings.label(model), long_bleu, total_bleu))
+            long_scores.append(_compute_bleu(long_rows))
+            total_scores.append(_compute_bleu(run_rows))
+        statements.append(_compare(settings.label(model), Mean.of(long_scores), Mean.of(total_scores)))
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
     return f"At {words} ({number:,} of {len(rows):,} test sentences) {'; '.join(statements)}."
 
@@ -54,16 +57,14 @@ def _count_words(row: Mapping[str, Any], settings: ReportSettings) -> int:
     return max(int(row[f"{side}_length"]) for side in counted_sides(settings.figure2_length))
 
 
-def _mean_bleu(rows_of_runs: Sequence[Rows]) -> float:
-    """Return the mean over runs of the BLEU on their sentences."""
-    scores = []
-    for rows in rows_of_runs:
-        scores.append(sum_counts(BleuCounts.from_dict(row) for row in rows).bleu)
-    return Mean.of(scores).value or 0.0
+def _compute_bleu(rows: Rows) -> float:
+    """Return the BLEU of some sentences together."""
+    return sum_counts(BleuCounts.from_dict(row) for row in rows).bleu
 
 
-def _compare(label: str, long_bleu: float, total_bleu: float) -> str:
+def _compare(label: str, long_mean: Mean, total_mean: Mean) -> str:
     """Return the statement on a model: its BLEU on long sentences compared with that on all."""
+    long_bleu, total_bleu = long_mean.value or 0.0, total_mean.value or 0.0
     if long_bleu >= total_bleu:
         return f"{label} has {long_bleu:.1f} BLEU ({total_bleu:.1f} on all)"
     if long_bleu >= _KEPT_FRACTION * total_bleu:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, sum_counts
@@ -48,17 +48,18 @@ def bleu_by_rank(
     Returns:
         The points of the groups; and the groups' boundaries: the smallest key of all, then the largest of each group.
     """
-    filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
-    sorted_lines = sorted(filled_lines, key=lambda line: keys[line])
-    boundaries = [keys[line] for line in sorted_lines[:1]]
-
-    # 10 sentences in 4 groups: cut at 0, 2, 5, 8, 10; few sentences cut at the same place twice
-    cuts = dict.fromkeys(round(group * len(sorted_lines) / count) for group in range(count + 1))
+    keyed_rows = [(key, row) for key, row in zip(keys, rows, strict=True) if row["source_length"]]
+    keyed_rows.sort(key=itemgetter(0))
+    boundaries = [key for key, _ in keyed_rows[:1]]
     points: list[BleuPoint] = []
-    for start, stop in pairwise(cuts):
-        group_rows = [rows[line] for line in sorted_lines[start:stop]]
-        points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
-        boundaries.append(keys[sorted_lines[stop - 1]])
+    start = 0
+    for group in range(1, count + 1):
+        stop = round(group * len(keyed_rows) / count)  # 10 sentences in 4 groups: 2, 5, 8, 10
+        if stop > start:
+            group_rows = [row for _, row in keyed_rows[start:stop]]
+            points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
+            boundaries.append(keyed_rows[stop - 1][0])
+            start = stop
     return points, boundaries
 
 

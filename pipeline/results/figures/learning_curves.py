@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
@@ -99,14 +100,24 @@ def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) ->
 
     A model has one colour and line style; several seeds are thin lines of it.
     """
-    models = {run.model for run in runs}
-    legend_lines = math.ceil(len(models) / _LEGEND_COLUMNS)
+    models = [run.model for run in runs]
+    legend_lines = math.ceil(len(set(models)) / _LEGEND_COLUMNS)
     with figure_style():
         size = _WIDTH, 2 * _PANEL_HEIGHT + _LEGEND_LINE * legend_lines
         figure = Figure(figsize=size, layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
-        _draw_panel(development_axes, runs, [run.development for run in runs], settings)
-        _draw_panel(training_axes, runs, [run.training for run in runs], settings)
+        labelled_models: set[str] = set()
+        for run in runs:
+            style = line_style(run.model, settings)
+            style["linewidth"] = 1.5 if models.count(run.model) == 1 else 0.7
+            if run.model not in labelled_models:
+                style["label"] = settings.label(run.model)
+                labelled_models.add(run.model)
+            # a curve's points, (points, 2), are updates and NLL
+            development_axes.plot(*np.reshape(run.development, (-1, 2)).T, **style)
+            training_axes.plot(*np.reshape(run.training, (-1, 2)).T, **style)
+        _set_scales(development_axes)
+        _set_scales(training_axes)
         development_axes.set_ylabel("Development NLL\n(nats per sentence)")
         training_axes.set_ylabel("Training NLL\n(nats per sentence)")
         training_axes.set_xlabel("Updates")
@@ -122,22 +133,8 @@ def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) ->
     return figure
 
 
-def _draw_panel(
-    axes: Axes, runs: Sequence[RunCurves], curves: Sequence[Points], settings: ReportSettings
-) -> None:
-    """Draw the curve of every run, with a label for each model."""
-    models = [run.model for run in runs]
-    labelled_models: set[str] = set()
-    for model, points in zip(models, curves, strict=True):
-        axes.plot(
-            [update for update, _ in points],
-            [nll for _, nll in points],
-            linewidth=1.5 if models.count(model) == 1 else 0.7,
-            label=None if model in labelled_models else settings.label(model),
-            **line_style(model, settings),
-        )
-        labelled_models.add(model)
-
+def _set_scales(axes: Axes) -> None:
+    """Set the axes of a panel, ticks and grid, once its curves are drawn."""
     # a logarithmic axis: early updates win a hundred nats, the last ones tenths, and both matter
     axes.set_yscale("log")
     low, high = axes.get_ylim()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -26,9 +27,7 @@ def plot_score_groups(inputs: Inputs) -> Figure:
     language = languages.source if side == "source" else languages.target
     vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
     mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
-    rows = {}
-    for system, score in inputs.figure2_scores().items():
-        rows[system] = score["by_sentence"]
+    rows = {system: score["by_sentence"] for system, score in inputs.figure2_scores().items()}
     return make_score_groups(rows, mean_ranks, inputs.settings)
 
 
@@ -38,7 +37,7 @@ def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
     Unknown words rank after the last word.
     """
     ranks = [len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in vocabulary.ids(tokens)]
-    return sum(ranks) / len(ranks) if ranks else 0.0
+    return sum(ranks) / max(1, len(ranks))
 
 
 def make_score_groups(
@@ -78,15 +77,19 @@ def _draw_panel(
     bootstrap = Bootstrap.from_settings(settings)
     for system, system_rows in rows.items():
         points, boundaries = bleu_by_rank(system_rows, keys, settings.score_groups, bootstrap)
-        xs = [point.x + 0.5 for point in points]
-        values = [point.bleu or 0 for point in points]
+        middles = []
+        scores = []
+        intervals = []
+        for point in points:
+            middles.append(point.x + 0.5)
+            scores.append(point.bleu or 0)
+            if point.interval:
+                intervals.append(point.interval)
         style = line_style(system, settings)
-        axes.plot(xs, values, marker="o", markersize=4, label=settings.label(system), **style)
-        intervals = [point.interval for point in points if point.interval]
+        axes.plot(middles, scores, marker="o", markersize=4, label=settings.label(system), **style)
         if intervals:
-            lows = [low for low, _ in intervals]
-            highs = [high for _, high in intervals]
-            axes.fill_between(xs, lows, highs, color=style["color"], alpha=_BAND_OPACITY, linewidth=0)
+            lows, highs = np.transpose(intervals)  # (2, groups)
+            axes.fill_between(middles, lows, highs, color=style["color"], alpha=_BAND_OPACITY, linewidth=0)
         axes.set_xticks(range(len(boundaries)), [f"{boundary:.0f}" for boundary in boundaries])
     axes.set_ylim(bottom=0)
     add_grid(axes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,31 @@ class Cell:
             return None
         return float(format_number(self.bleu.value, 2)) - float(self.reported.removeprefix("~"))
 
+    def format_bleu(self) -> str:
+        """Return text like `26.75 ± 0.31`."""
+        return self.bleu.format(2)
+
+    def format_interval(self) -> str:
+        """Return text like `25.90 to 27.61`."""
+        return f"{self.interval[0]:.2f} to {self.interval[1]:.2f}" if self.interval else ""
+
+    def format_reported(self) -> str:
+        """Return the reported BLEU."""
+        return self.reported
+
+    def format_difference(self) -> str:
+        """Return text like `−1.70`."""
+        difference = self.difference()
+        return "" if difference is None else format_difference(difference, 2)
+
+    def format_sacrebleu(self) -> str:
+        """Return BLEU with sacrebleu's own tokenization."""
+        return self.modern_scores["sacrebleu"].format(2) if self.modern_scores else ""
+
+    def format_chrf(self) -> str:
+        """Return chrF."""
+        return self.modern_scores["chrf"].format(2) if self.modern_scores else ""
+
 
 @dataclass(frozen=True)
 class SystemRow:
@@ -97,18 +122,19 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
         settings: labels, how [UNK] was decoded, bootstrap.
     """
     # 1. rows: models, other systems, and systems that only the paper has
-    scores: dict[str, Sequence[Result]] = {}
-    for set_name in reversed(spec.sets):
-        for system, runs in measurements.scores[set_name].items():
-            if spec.find_row(system) is not None:
-                scores[system] = runs
-    models = [system for system, runs in scores.items() if runs[0]["seed"] is not None]
-    other_systems = [system for system in scores if system not in models]
+    scores = _select_scores(spec, measurements)
+    models = []
+    other_systems = []
+    for system, runs in scores.items():
+        if runs[0]["seed"] is None:
+            other_systems.append(system)
+        else:
+            models.append(system)
     for system, reported in spec.reported.items():
         if reported.quoted and system not in scores:
             other_systems.append(system)
     rows = []
-    for system in [*models, *other_systems]:
+    for system in models + other_systems:
         rows.append(_measure_system(system, scores.get(system, ()), spec, measurements, settings))
 
     # 2. notes, which name models in this order
@@ -123,11 +149,8 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
         notes.append(reported_note(paper, spec.called))
 
     # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
-    if spec.rows:
-        rows.sort(key=lambda row: spec.find_row(row.system) or 0)
-        rules = []
-    else:
-        rules = _group_rules([summary["model_type"] for summary in summaries], len(other_systems))
+    rules = [] if spec.rows else _group_rules(rows)
+    rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
     empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()))
     columns = list(_csv_record(empty_row, spec))  # for a table without rows
@@ -135,17 +158,27 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     return Table(make_frame(records, columns), _display(spec, rows), rules=rules, notes=notes)
 
 
-def _group_rules(model_types: Sequence[str], other_count: int) -> list[int]:
+def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
+    """Return the scores of the table's systems, on the first set that has them, in the order of the last set."""
+    scores: dict[str, Sequence[Result]] = {}
+    for set_name in reversed(spec.sets):
+        for system, runs in measurements.scores[set_name].items():
+            if spec.find_row(system) is not None:
+                scores[system] = runs
+    return scores
+
+
+def _group_rules(rows: Sequence[SystemRow]) -> list[int]:
     """Return the rows with a line above: where the order of model types starts again, and before other systems.
 
-    Example: the types [enc, search, enc, search] and one other system give [2, 4].
+    Example: rows of the types [enc, search, enc, search, None] give [2, 4].
     """
+    model_types = [row.summary.get("model_type") for row in rows]
     rules = []
-    for row in range(1, len(model_types)):
-        if model_types[row - 1] != model_types[row] == model_types[0]:
+    for row in range(1, len(rows)):
+        starts_group = model_types[row] in (model_types[0], None)
+        if starts_group and model_types[row] != model_types[row - 1]:
             rules.append(row)
-    if model_types and other_count:
-        rules.append(len(model_types))
     return rules
 
 
@@ -249,37 +282,30 @@ def _csv_record(row: SystemRow, spec: ScoreTable) -> Result:
 
 def _display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
     """Return the form for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
-    columns = [("Model", [row.label for row in rows])]  # headers occur twice, so this is no dictionary
+    # 1. the header of each column, the column of its cells, and what of them it shows
+    layout: list[tuple[str, str, Callable[[Cell], str]]] = []
     for name, column in spec.columns.items():
-        columns.append((column.header, [row.cells[name].bleu.format(2) for row in rows]))
-        intervals = [row.cells[name].interval for row in rows]
-        if any(intervals):
-            columns.append(("95%", [_format_interval(interval) for interval in intervals]))
-
+        layout.append((column.header, name, Cell.format_bleu))
+        if any(row.cells[name].interval for row in rows):
+            layout.append(("95%", name, Cell.format_interval))
     if spec.reported:
         for name, column in spec.columns.items():
-            columns.append((f"{column.header}, reported", [row.cells[name].reported for row in rows]))
+            layout.append((f"{column.header}, reported", name, Cell.format_reported))
         for name, column in spec.columns.items():
-            differences = [row.cells[name].difference() for row in rows]
-            columns.append((f"Δ {column.header}", [_format_difference(value) for value in differences]))
-
+            layout.append((f"Δ {column.header}", name, Cell.format_difference))
     for name, column in spec.columns.items():
-        modern_scores = [row.cells[name].modern_scores for row in rows]
-        if column.mode == "all" and any(modern_scores):
-            for header, metric in zip(("13a", "chrF"), MODERN_METRICS, strict=True):
-                columns.append((header, [scores.get(metric, Mean()).format(2) for scores in modern_scores]))
+        if column.mode == "all" and any(row.cells[name].modern_scores for row in rows):
+            layout.append(("13a", name, Cell.format_sacrebleu))
+            layout.append(("chrF", name, Cell.format_chrf))
 
-    display = pd.DataFrame(dict(enumerate(cells for _, cells in columns)))
-    display.columns = [header for header, _ in columns]
-    return display
-
-
-def _format_interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
-
-
-def _format_difference(difference: float | None) -> str:
-    return "" if difference is None else format_difference(difference, 2)
+    # 2. the texts
+    texts = []
+    for row in rows:
+        row_texts = [row.label]
+        for _, name, format_cell in layout:
+            row_texts.append(format_cell(row.cells[name]))
+        texts.append(row_texts)
+    return pd.DataFrame(texts, columns=["Model", *(header for header, _, _ in layout)])
 
 
 def _interval_note(

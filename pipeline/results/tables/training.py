@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import pandas as pd
 
@@ -24,9 +25,7 @@ _NOTHING_REPORTED = ReportedTraining(label="")
 
 def training_table(spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
-    models = [merge_summaries(runs) for runs in summaries.values()]
-    model_types = [model["model_type"] for model in models]
-    models.sort(key=lambda model: model_types.index(model["model_type"]))
+    models = _merge_models(summaries)
 
     records = []
     rows = []
@@ -39,10 +38,11 @@ def training_table(spec: TrainingTable, paper: str, summaries: Results, settings
         records.append(_csv_record(model, label, reported, summaries[name]))
         rows.append(_format_row(label, model, model["device"]))
         if name in spec.reported:
-            reported_means = {statistic: Mean(getattr(reported, statistic)) for statistic in LEARNING}
+            reported_means = {key: Mean(value) for key, value in reported if key in LEARNING}
             rows.append(_format_row(f"{label}, reported", reported_means, reported.device))
-        if kept := _describe_kept_updates(summaries[name]):
-            kept_updates.append((kept, label))
+        updates = _describe_kept_updates(summaries[name])
+        if updates:
+            kept_updates.append((updates, label))
         stop_reasons.append((str(model["stopped_by"]), label))
 
     notes = ["NLL: mean negative log-probability in nats per sentence."]
@@ -58,6 +58,14 @@ def training_table(spec: TrainingTable, paper: str, summaries: Results, settings
         notes.append(reported_note(paper, spec.called))
     display = pd.DataFrame(rows, columns=_HEADERS)
     return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
+
+
+def _merge_models(summaries: Results) -> list[Result]:
+    """Return the merged summary of each model; types are in the order in which they first occur."""
+    models_by_type: dict[str, list[Result]] = {}
+    for runs in summaries.values():
+        models_by_type.setdefault(runs[0]["model_type"], []).append(merge_summaries(runs))
+    return list(chain.from_iterable(models_by_type.values()))
 
 
 def _csv_record(model: Result, label: str, reported: ReportedTraining, runs: Sequence[Result]) -> Result:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import sacrebleu
 
@@ -19,9 +16,10 @@ from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
 from pipeline.results.tables.scores import Measurements, score_table
 from pipeline.results.tables.significance import COLUMNS, significance_table
+from pipeline.results.tables.writer import render_latex
 from tests.latex import assert_compiles
 from tests.report_settings import report_settings
-from tests.table_inputs import summary, write_forms
+from tests.table_inputs import score, summary
 
 WORDS = [
     "le",
@@ -78,7 +76,7 @@ def compare(
     )
 
 
-def both(systems: Texts, samples: int) -> dict[str, Any]:
+def compare_both(systems: Texts, samples: int) -> dict[str, Any]:
     """Both columns of Table 1; the second one has the first half of the sentences."""
     half = REFERENCES[: SENTENCES // 2]
     return {"all": compare(systems, samples), "no_unk": compare(systems, samples, references=half)}
@@ -159,75 +157,63 @@ def test_comparison_without_samples_or_sentences() -> None:
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     nothing = compare(ONE_RUN, 10, references=[])
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    significance_table({"all": found, "no_unk": nothing}, settings(*ONE_RUN))
+    significance_table({"all": found, "no_unk": nothing}, settings())
 
 
-def settings(*models: str) -> ReportSettings:
-    labels = {model: model.capitalize() for model in models}
-    return ReportSettings.model_validate_json(json.dumps(report_settings(labels, reported=True)))
+def settings(**changes: Any) -> ReportSettings:
+    labels = {model: model.capitalize() for model in ONE_RUN}
+    return ReportSettings.model_validate(report_settings(labels, reported=True) | changes)
 
 
-def scores(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """What `evaluate` writes of systems of one run; Moses has no seed."""
-    return {
-        model: [
-            {
-                "model": model,
-                "seed": None if model == "moses" else 1,
-                **{f"bleu_{column}": found[column]["systems"][model]["bleu"] for column in found},
-                **{f"sentences_{column}": found[column]["sentences"] for column in found},
-                "signature": "tok:none",
-                "by_sentence": [],
-                "by_sentence_no_unk": [],
-            }
-        ]
-        for model in found["all"]["systems"]
-    }
-
-
-def test_table1_with_moses(tmp_path: Path) -> None:
-    found = both(WITH_MOSES, 100)
-    columns = {"all": ScoreColumn(header="All"), "no_unk": ScoreColumn(header="No UNK°", mode="no_unk")}
-    reported = {
-        "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),
-        "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
-    }
-    described = ScoreTable(kind="scores", called="Table 1", columns=columns, reported=reported)
+def test_table1_with_moses() -> None:
+    # 1. what the package says of three models and Moses, which has no seed
+    found = compare_both(WITH_MOSES, 100)
+    scores = {}
+    for model in WITH_MOSES:
+        bleu = [found[mode]["systems"][model]["bleu"] for mode in ("all", "no_unk")]
+        scores[model] = [score(model, None if model == "moses" else 1, *bleu)]
     summaries = {model: [summary(model, 1, model_type="rnnsearch")] for model in ONE_RUN}
-    measured = Measurements({"test": scores(found)}, summaries, found)
-    table = score_table(described, "They", measured, settings(*ONE_RUN))
+    spec = ScoreTable(
+        kind="scores",
+        called="Table 1",
+        columns={"all": ScoreColumn(header="All"), "no_unk": ScoreColumn(header="No UNK°", mode="no_unk")},
+        reported={
+            "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),
+            "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
+        },
+    )
+    table = score_table(spec, "They", Measurements({"test": scores}, summaries, found), settings())
+
+    # 2. the form for programs
     rows = {row["id"]: row for row in table.data.to_dict("records")}
-    bleu = found["all"]["systems"]["good"]["bleu"]
-    assert rows["good"]["bleu_all"] == f"{bleu:.2f}"
-    assert float(rows["good"]["low_all"]) < bleu < float(rows["good"]["high_all"])
-    assert rows["good"]["difference_all"] == f"{float(f'{bleu:.2f}') - 10:+.2f}"
-    assert rows["good"]["difference_no_unk"].startswith("-")
+    good, moses = rows["good"], rows["moses"]
+    bleu_all = scores["good"][0]["bleu_all"]
+    assert good["bleu_all"] == f"{bleu_all:.2f}"
+    assert float(good["low_all"]) < bleu_all < float(good["high_all"])
+    assert good["difference_all"] == f"{float(good['bleu_all']) - 10:+.2f}"
+    assert good["difference_no_unk"].startswith("-")
+    assert (moses["bleu_all"], moses["difference_all"], moses["seeds"]) == ("100.00", "+66.70", None)
+
+    # 3. the form for readers
     assert table.display.iloc[0, 8].startswith("−")
-    assert rows["moses"]["bleu_all"] == "100.00" and rows["moses"]["difference_all"] == "+66.70"
-    assert rows["moses"]["sentences_no_unk"] == SENTENCES // 2
     assert list(table.display.columns) == [
         "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
         "13a", "chrF",
     ]  # fmt: skip
     assert table.rules == [3]
-    write_forms(table, tmp_path / "table1")
-    assert_compiles(tmp_path / "table1.tex")
+    assert_compiles(table1=render_latex(table))
 
 
-def test_significance_table(tmp_path: Path) -> None:
-    report = settings(*ONE_RUN).model_copy(update={"bootstrap_samples": 200})
-    table = significance_table(both(ONE_RUN, 200), report)
+def test_significance_table() -> None:
+    table = significance_table(compare_both(ONE_RUN, 200), settings(bootstrap_samples=200))
     rows = table.display.to_numpy().tolist()
     assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert rows[0][3].endswith("(n.s.)")
     # no sample of 200 contradicts: p is at most 1 / 201
     assert rows[1][3] == "≤ 0.005"
-    # the bad model's BLEU less the good one's, in all three forms
+    # the bad model's BLEU less the good one's, in both forms
     assert rows[1][2].startswith("−")
     by_pair = table.data.set_index(["column", "model", "compared_with"])["difference"]
     assert float(by_pair["all", "Bad", "Good"]) < 0
     assert len(table.data) == 6 and set(table.data["sentences"]) == {SENTENCES, SENTENCES // 2}
-    write_forms(table, tmp_path / "significance")
-    plain = pd.read_csv(tmp_path / "significance.csv")
-    assert list(plain.columns) == COLUMNS
-    assert plain["difference"][1] < 0 and plain["p"].between(0, 1).all()
+    assert list(table.data.columns) == COLUMNS and table.data["p"].between(0, 1).all()

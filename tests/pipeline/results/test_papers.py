@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 
 from pipeline.results import ro_crate
-from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
+from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, read_paper
 from tests.messages import refused
-from tests.table_inputs import PAPER
 
 
 def test_bahdanau_2015_tables() -> None:
-    tables = read_paper(PAPER).tables
+    tables = read_paper(PAPERS_FOLDER / "bahdanau2015.yaml").tables
     table1, table2 = tables["table1"], tables["table2"]
     assert isinstance(table1, ScoreTable) and isinstance(table2, TrainingTable)
     scores = {model: tuple(row.scores.values()) for model, row in table1.reported.items()}
@@ -38,7 +37,7 @@ def test_bahdanau_2015_tables() -> None:
 
 
 def score_table(paper: str, table: str) -> ScoreTable:
-    found = read_paper(PAPER.with_name(f"{paper}.yaml")).tables[table]
+    found = read_paper(PAPERS_FOLDER / f"{paper}.yaml").tables[table]
     assert isinstance(found, ScoreTable)
     return found
 
@@ -99,4 +98,4 @@ def test_reported_score_of_unknown_column_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_paper_has_a_citation() -> None:
-    assert ro_crate.PAPERS.keys() == {file.stem for file in PAPER.parent.glob("*.yaml")}
+    assert ro_crate.PAPERS.keys() == {file.stem for file in PAPERS_FOLDER.glob("*.yaml")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from nmt.errors import UserError
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result
 from pipeline.results.tables.ablations import ablations_table
+from pipeline.results.tables.writer import Table, render_forms
 from tests.report_settings import report_settings
-from tests.table_inputs import rows_of, write_forms
+from tests.table_inputs import csv_rows, markdown_cells
 from tests.training_settings import model_run
 
 LABELS = {
@@ -38,38 +38,34 @@ RUNS = {
 }
 
 
-def settings_of(model: str, seed: int) -> dict[str, Any]:
-    """What `train` writes as settings.json."""
-    plain: dict[str, Any] = model_run().model_dump()
-    plain |= {"model": model, "label": LABELS[model], "seed": seed, "sample_seed": 1}
+def run_settings(model: str, seed: int) -> Result:
+    """What `nmt train` writes as settings.json."""
+    settings = model_run().model_dump() | {
+        "model": model,
+        "label": LABELS[model],
+        "seed": seed,
+        "sample_seed": 1,
+    }
     for block, changes in CHANGES[model].items():
-        plain[block] = plain[block] | changes
-    return plain
+        settings[block] = settings[block] | changes
+    return settings
 
 
-def inputs() -> tuple[dict[str, list[Result]], dict[str, list[Result]], dict[str, list[Result]]]:
-    """Scores, summaries and settings of all runs."""
+def make_table(**changed_training: Any) -> Table:
+    """The table of `RUNS`. changed_training: settings of the second run of the model "base"."""
     scores: dict[str, list[Result]] = {}
     summaries: dict[str, list[Result]] = {}
     settings: dict[str, list[Result]] = {}
     for model, runs in RUNS.items():
-        for seed, (bleu, nll) in runs.items():
-            run = {"model": model, "seed": seed}
-            scores.setdefault(model, []).append({**run, "bleu_all": bleu, "bleu_no_unk": bleu + 10})
-            summaries.setdefault(model, []).append({**run, "dev_nll": nll})
-            settings.setdefault(model, []).append(settings_of(model, seed))
-    return scores, summaries, settings
+        scores[model] = [{"bleu_all": bleu, "bleu_no_unk": bleu + 10} for bleu, _ in runs.values()]
+        summaries[model] = [{"dev_nll": nll} for _, nll in runs.values()]
+        settings[model] = [run_settings(model, seed) for seed in runs]
+    settings["base"][1]["training"].update(changed_training)
+    return ablations_table(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table as it is written."""
-    table = ablations_table(*inputs(), ReportSettings.model_validate(SETTINGS))
-    return write_forms(table, tmp_path_factory.mktemp("ablations") / "ablations")
-
-
-def test_differing_settings(made: Path) -> None:
-    rows = rows_of(made / "ablations.csv")
+def test_differing_settings() -> None:
+    rows = csv_rows(render_forms(make_table()))
     assert [(row["id"], row["baseline"]) for row in rows] == [
         ("base", ""),
         ("appendix", "base"),
@@ -86,8 +82,8 @@ def test_differing_settings(made: Path) -> None:
     ]
 
 
-def test_means_and_differences_by_hand(made: Path) -> None:
-    base, appendix, both, other, _ = rows_of(made / "ablations.csv")
+def test_means_and_differences_by_hand() -> None:
+    base, appendix, both, other, _ = csv_rows(render_forms(make_table()))
     # 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2); 13, 14: mean 13.5, deviation sqrt(0.5)
     assert (base["bleu_all"], base["bleu_all_std"], base["seeds"]) == ("12.00", "2.65", "3")
     assert (appendix["bleu_all"], appendix["bleu_all_std"], appendix["seeds"]) == ("13.50", "0.71", "2")
@@ -104,9 +100,8 @@ def test_means_and_differences_by_hand(made: Path) -> None:
     assert (other["bleu_all"], other["bleu_all_std"], other["seeds"]) == ("9.50", "", "1")
 
 
-def test_noise_is_in_parentheses(made: Path) -> None:
-    text = (made / "ablations.md").read_text(encoding="utf-8")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
+def test_noise_is_in_parentheses() -> None:
+    cells = markdown_cells(render_forms(make_table()))
     assert cells[0] == ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
     # the baseline shows its own values of whatever the others change
     assert cells[2][1] == "output_layer: direct, step_order: groundhog, cost: sum, updates: 30"
@@ -124,7 +119,5 @@ def test_noise_is_in_parentheses(made: Path) -> None:
 
 
 def test_runs_of_different_settings_are_refused() -> None:
-    scores, summaries, settings = inputs()
-    settings["base"][1]["training"]["learning_rate"] = 0.5
     with pytest.raises(UserError):
-        ablations_table(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
+        make_table(learning_rate=0.5)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from pipeline.results.tables.latex import make_document, make_tabular
@@ -12,11 +10,8 @@ from tests.latex import assert_compiles
 
 def cell(text: str) -> str:
     """What a tabular of one cell holds."""
-    return (
-        make_tabular(pd.DataFrame([[text]], columns=["Text"]), "l", [], [])
-        .split("\\midrule\n")[1]
-        .split(" \\\\")[0]
-    )
+    tabular = make_tabular(pd.DataFrame([[text]], columns=["Text"]), "l", [], [])
+    return tabular.split("\\midrule\n")[1].split(" \\\\")[0]
 
 
 def test_latex_commands_are_escaped() -> None:
@@ -41,26 +36,24 @@ def test_row_beginning_with_bracket() -> None:
     assert cell("[UNK] b") == "{[UNK] b}"
 
 
-def test_text_of_any_script_compiles(tmp_path: Path) -> None:
+def test_text_of_any_script_compiles() -> None:
     latin = [chr(code) for code in (*range(0x20, 0x7F), *range(0xA0, 0x250))]
     lines = [" ".join(latin[start : start + 40]) for start in range(0, len(latin), 40)]
     lines += [
         "5′ 6″ H₂O 10⁻³ \u200b\u202f\u2009\u00a0\ufeff\ufffd α Ω ‐‑–—―‘’‚“”„†‡•…‰‹›€™ ≤ → 😀 \u0301 \x07 \t"
     ]
     lines += ["Однажды " * 30, "東京" * 40, "ب" * 60]
-    shown = pd.DataFrame([["[1]", line] for line in lines], columns=["Sentence", "Text"])
-    table = tmp_path / "table.tex"
-    table.write_text(make_tabular(shown, "lp{12cm}", [1], lines), encoding="utf-8")
-    assert_compiles(table)
+    display = pd.DataFrame([["[1]", line] for line in lines], columns=["Sentence", "Text"])
+    assert_compiles(table=make_tabular(display, "lp{12cm}", [1], lines))
 
 
-def test_document_has_a_page_per_table(tmp_path: Path) -> None:
-    wide = pd.DataFrame([["word " * 8] * 9] * 60, columns=list("abcdefghi"))
-    for name, shown in (("small", wide.iloc[:1, :2]), ("large", wide)):
-        text = make_tabular(shown, "l" * shown.shape[1], [], [f"About {name} & more."])
-        (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
-    tables = [tmp_path / "small.tex", tmp_path / "large.tex"]
-    text = make_document({table.stem: table.read_text(encoding="utf-8") for table in tables})
+def test_document_has_a_page_per_table() -> None:
+    large = pd.DataFrame([["word " * 8] * 9] * 60, columns=list("abcdefghi"))
+    tables = {
+        "small": make_tabular(large.iloc[:1, :2], "ll", [], ["About small & more."]),
+        "large": make_tabular(large, "l" * 9, [], []),
+    }
+    text = make_document(tables)
     assert text.index(r"\input{small}") < text.index(r"About small \& more.") < text.index(r"\clearpage")
     assert text.index(r"\clearpage") < text.index(r"\input{large}")
-    assert_compiles(*tables)
+    assert_compiles(**tables)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tests.table_inputs import (
     DEVICE,
-    make,
-    rows_of,
-    score,
-    settings,
+    csv_rows,
+    five_models,
+    markdown_cells,
+    notes_of,
+    render_table,
+    several_seeds,
     summary,
-    write,
 )
 
-NUMBER = 2
 
-
-def test_model_types_stand_together_as_in_the_paper(reported: Path) -> None:
-    rows = rows_of(reported / "table2.csv")
+def test_model_types_are_grouped() -> None:
+    rows = csv_rows(render_table("table2", *five_models()))
     names = [row["model"] for row in rows]
     assert names == ["RNNencdec-30", "RNNencdec-50", "RNNsearch-30", "RNNsearch-50", "RNNsearch-50*"]
     first = rows[0]
@@ -28,46 +25,38 @@ def test_model_types_stand_together_as_in_the_paper(reported: Path) -> None:
     assert (first["reported_train_nll"], first["reported_dev_nll"]) == ("28.1", "53.0")
 
 
-def test_reported_training_rows(reported: Path, own: Path) -> None:
-    lines = (reported / "table2.md").read_text(encoding="utf-8").split("\n")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:4]]
+def test_reported_training_rows() -> None:
+    cells = markdown_cells(render_table("table2", *five_models()))
     assert cells[0] == ["Model", "Updates", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     assert cells[2] == ["RNNencdec-30", "1,234", "6.4", "0.034", DEVICE, "28.1", "3.0"]
     assert cells[3] == ["RNNencdec-30, reported", "846,000", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
-    assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
+    forms = render_table("table2", *five_models(), reported=False)
+    assert "TITAN" not in forms["csv"] + forms["md"]
 
 
-def test_training_table_of_several_seeds(several: Path) -> None:
-    one, three = rows_of(several / "table2.csv")
+def test_training_table_of_several_seeds() -> None:
+    forms = render_table("table2", *several_seeds(), reported=False)
+    one, three = csv_rows(forms)
     # hours 1, 2, 6: mean 3, deviation sqrt((4 + 1 + 9) / 2); dev NLL 30, 30.5, 31: deviation 0.5
     assert (three["hours"], three["hours_std"]) == ("3.0000", "2.6458")
     assert (three["dev_nll"], three["dev_nll_std"]) == ("30.5000", "0.5000")
     assert (three["train_nll"], three["train_nll_std"]) == ("20.0000", "0.0000")
     assert (three["updates"], three["seed"], three["seeds"]) == ("1200", "3 1 2", "3")
     assert (one["seed"], one["seeds"], one["hours_std"], one["dev_nll_std"]) == ("1", "1", "", "")
-    text = (several / "table2.md").read_text(encoding="utf-8")
-    cells = [cell.strip() for cell in text.split("\n")[3].split("|")[1:-1]]
-    assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+    cells = ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+    assert markdown_cells(forms)[3] == cells
 
 
-def test_kept_updates_note(tmp_path: Path, own: Path) -> None:
-    """A model that goes on from another may keep the weights with which it began."""
-    kept = {("rnnsearch-30", 1): 2000, ("rnnsearch-50", 1): None, ("rnnencdec-50", 1): 1200}
-    kept |= {("rnnencdec-50", 2): 2600, ("rnnencdec-30", 1): 2600}
-    for index, ((model, seed), best) in enumerate(kept.items()):
-        run = summary(model, seed, updates=2600, best_update=best)
-        write(tmp_path, str(index), score(model, seed, 10.0, 20.0), run)
-    folder = make(2, tmp_path, tmp_path, settings(reported=False))
-    text = " ".join((folder / "table2.md").read_text(encoding="utf-8").split())
-    marked = (
+def test_kept_updates_note() -> None:
+    """A model that continues another may keep the weights with which it began."""
+    kept = [("rnnsearch-30", 1, 2000), ("rnnsearch-50", 1, None), ("rnnencdec-50", 1, 1200)]
+    kept += [("rnnencdec-50", 2, 2600), ("rnnencdec-30", 1, 2600)]
+    summaries = [summary(model, seed, updates=2600, best_update=best) for model, seed, best in kept]
+    forms = render_table("table2", [], summaries, reported=False)
+    note = (
         "the weights of update 2,000 of 2,600 (RNNsearch-30); 1,200 of 2,600 / 2,600 of 2,600 (RNNencdec-50)."
     )
-    assert marked in text
-    rows = {row["id"]: row["best_update"] for row in rows_of(folder / "table2.csv")}
-    assert rows == {
-        "rnnsearch-30": "2000",
-        "rnnsearch-50": "",
-        "rnnencdec-50": "1200 2600",
-        "rnnencdec-30": "2600",
-    }
-    assert "weights of update" not in (own / "table2.md").read_text(encoding="utf-8")
+    assert note in notes_of(forms)
+    updates = {row["id"]: row["best_update"] for row in csv_rows(forms)}
+    assert updates["rnnencdec-50"] == "1200 2600" and updates["rnnsearch-50"] == ""
+    assert "weights of update" not in render_table("table2", *five_models())["md"]
