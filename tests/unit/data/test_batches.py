@@ -27,80 +27,68 @@ from tests.bitexts import write_bitext
 from tests.messages import refused
 
 LENGTHS = [(3, 5), (9, 1), (2, 2), (12, 3), (4, 4), (1, 8), (6, 6), (5, 2), (3, 3), (7, 11)]
+LONGER_LENGTHS = [max(lengths) for lengths in LENGTHS]
 
 
-@pytest.fixture
-def bitext(tmp_path: Path) -> Bitext:
+@pytest.fixture(scope="module")
+def bitext(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
     """Ten pairs; the words of pair i are all i + 2, so that a batch shows which pairs it holds."""
-    return write_bitext(tmp_path, [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)])
+    pairs = [([i + 2] * source, [i + 2] * target) for i, (source, target) in enumerate(LENGTHS)]
+    return write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
 
 
-def members(batch: Batch) -> list[int]:
+def pair_numbers(batch: Batch) -> list[int]:
     return [int(word) - 2 for word in batch.source[0]]
 
 
-def order_by_hand(limit: int, size: int, group: int) -> list[list[int]]:
+def test_groups_are_sorted_and_split(bitext: Bitext) -> None:
     """Two groups of B.2: fetch in order, wrapping around; sort by the longer side; split."""
-    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= limit]
-    found = []
-    for start in (0, size * group):
-        fetched = [usable[(start + k) % len(usable)] for k in range(size * group)]
-        fetched.sort(key=lambda i: max(LENGTHS[i]))
-        found += [fetched[k : k + size] for k in range(0, len(fetched), size)]
-    return found
-
-
-def test_groups_are_fetched_in_order_sorted_and_split(bitext: Bitext) -> None:
-    found = [
-        members(batch) for batch in islice(training_batches(PairsWithinLimit(bitext, 9), 2, 3, True, 0), 6)
-    ]
-    assert found == order_by_hand(9, 2, 3)
-
-
-def test_pairs_with_a_side_over_the_limit_are_never_seen(bitext: Bitext) -> None:
-    seen = {
-        i
-        for batch in islice(training_batches(PairsWithinLimit(bitext, 8), 3, 2, True, 0), 20)
-        for i in members(batch)
-    }
-    assert seen == {i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 8}
+    usable = [i for i, length in enumerate(LONGER_LENGTHS) if length <= 9]
+    expected = []
+    for start in (0, 6):
+        group = [usable[(start + i) % len(usable)] for i in range(6)]
+        group.sort(key=LONGER_LENGTHS.__getitem__)
+        expected += [group[:2], group[2:4], group[4:]]
+    batches = training_batches(
+        PairsWithinLimit(bitext, 9), batch_size=2, batches_per_sort=3, source_eos=True, start_update=0
+    )
+    assert [pair_numbers(batch) for batch in islice(batches, 6)] == expected
 
 
 @given(
-    first=st.integers(0, 40),
-    limit=st.integers(5, 12),
+    start=st.integers(0, 40),
+    max_words=st.integers(5, 12),
     size=st.integers(1, 4),
     group=st.integers(1, 5),
     seed=st.none() | st.integers(0, 2**63 - 1),
 )
 @settings(max_examples=40)
-def test_batches_from_any_update_are_those_of_an_unbroken_run(
-    tmp_path_factory: pytest.TempPathFactory, first: int, limit: int, size: int, group: int, seed: int | None
+def test_resumed_batches_equal_unbroken_run(
+    bitext: Bitext, start: int, max_words: int, size: int, group: int, seed: int | None
 ) -> None:
-    pairs = [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)]
-    bitext = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
-    unbroken = islice(
-        training_batches(PairsWithinLimit(bitext, limit, seed), size, group, True, 0), first, first + 5
-    )
-    resumed = islice(training_batches(PairsWithinLimit(bitext, limit, seed), size, group, True, first), 5)
-    for one, other in zip(unbroken, resumed, strict=True):
-        assert all(torch.equal(a, b) for a, b in zip(one.tensors(), other.tensors(), strict=True))
+    pairs = PairsWithinLimit(bitext, max_words, seed)
+    unbroken = islice(training_batches(pairs, size, group, True, 0), start, start + 5)
+    resumed = islice(training_batches(pairs, size, group, True, start), 5)
+    for unbroken_batch, resumed_batch in zip(unbroken, resumed, strict=True):
+        for tensor, resumed_tensor in zip(unbroken_batch.tensors(), resumed_batch.tensors(), strict=True):
+            assert torch.equal(tensor, resumed_tensor)
 
 
-@pytest.mark.parametrize("limit", [3, 5, 9, 12])
-def test_a_seed_draws_an_order_in_which_every_pass_holds_every_pair_once(bitext: Bitext, limit: int) -> None:
-    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= limit]
-    orders = [PairsWithinLimit(bitext, limit, seed).take(0, 2 * len(usable)).tolist() for seed in range(30)]
-    for order in orders:
+@pytest.mark.parametrize("max_words", [3, 5, 9, 12])
+def test_seeded_order_has_each_pair_once(bitext: Bitext, max_words: int) -> None:
+    usable = [i for i, length in enumerate(LONGER_LENGTHS) if length <= max_words]
+    orders = set()
+    for seed in range(30):
+        pairs = PairsWithinLimit(bitext, max_words, seed)
+        order = pairs.take(0, 2 * len(usable)).tolist()
         assert sorted(order[: len(usable)]) == usable
         assert order[len(usable) :] == order[: len(usable)]
-    assert len({tuple(order) for order in orders}) > len(usable) // 2
-    again = PairsWithinLimit(bitext, limit, 3)
-    assert again.take(0, len(usable)).tolist() == orders[3][: len(usable)]
-    assert again.rows.tolist() == usable, "samples of all runs are of the same pairs"
+        assert pairs.rows.tolist() == usable, "samples of all runs are of the same pairs"
+        orders.add(tuple(order))
+    assert len(orders) > len(usable) // 2
 
 
-def test_no_pair_within_the_limit_is_an_error_that_names_the_text(tmp_path: Path) -> None:
+def test_no_pair_within_limit_is_refused(tmp_path: Path) -> None:
     long = write_bitext(tmp_path, [([2] * 9, [2] * 9)])
     with refused():
         PairsWithinLimit(long, 5)
@@ -108,39 +96,37 @@ def test_no_pair_within_the_limit_is_an_error_that_names_the_text(tmp_path: Path
 
 def test_padding_and_end_symbols() -> None:
     ids = [np.array([4, 5], dtype=np.uint16), np.array([6], dtype=np.uint16)]
-    batch = pad_pairs(ids, ids[::-1], True)
+    batch = pad_pairs(ids, ids[::-1], source_eos=True)
     assert batch.source.t().tolist() == [[4, 5, END], [6, END, END]]
     assert word_mask(batch.source_lengths, 3).t().tolist() == [[True, True, True], [True, True, False]]
     assert batch.target.t().tolist() == [[6, END, END], [4, 5, END]]
     assert batch.target.flatten()[batch.positions].tolist() == [6, 4, END, 5, END]
     assert (batch.positions % len(batch)).tolist() == [0, 1, 0, 1, 1]
     assert (batch.source_lengths.tolist(), batch.target_lengths.tolist()) == ([3, 2], [2, 3])
+    assert pad_pairs(ids[:1], ids[:1], source_eos=False).source.t().tolist() == [[4, 5]]
 
 
-def test_the_source_end_can_be_left_out() -> None:
-    ids = [np.array([4, 5], dtype=np.uint16)]
-    assert pad_pairs(ids, ids, False).source.t().tolist() == [[4, 5]]
+def test_evaluation_batches(bitext: Bitext) -> None:
+    batches = [pair_numbers(batch) for batch in evaluation_batches(bitext, np.arange(10), 4, True)]
+    assert sorted(pair for batch in batches for pair in batch) == list(range(10))
+    max_lengths = [max(LONGER_LENGTHS[pair] for pair in batch) for batch in batches]
+    assert max_lengths == sorted(max_lengths)
 
 
-def test_evaluation_sees_each_pair_once(bitext: Bitext) -> None:
-    found = [members(batch) for batch in evaluation_batches(bitext, np.arange(10), 4, True)]
-    assert sorted(i for batch in found for i in batch) == list(range(10))
-    longest = [max(max(LENGTHS[i]) for i in batch) for batch in found]
-    assert longest == sorted(longest)
-
-
-def test_buckets_are_of_words_and_each_has_an_end_symbol_on_top() -> None:
-    """So the paper's batches of up to 50 words have ten shapes, and the longest are not padded."""
-    ids = [np.full(words, 3, dtype=np.uint16) for words in range(1, 51)]
-    shapes = [pad_pairs([one], [one], True, 5).source.shape for one in ids]
-    assert sorted(set(shapes)) == [(length, 1) for length in range(6, 52, 5)]
+def test_bucket_shapes() -> None:
+    """The paper's batches of up to 50 words have ten shapes, and the longest are not padded."""
+    lengths = set()
+    for words in range(1, 51):
+        ids = [np.full(words, 3, dtype=np.uint16)]
+        lengths.add(len(pad_pairs(ids, ids, source_eos=True, bucket=5).source))
+    assert sorted(lengths) == list(range(6, 52, 5))
 
 
 @given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
-def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size: int) -> None:
-    found = list(batches_by_length(lengths, size))
-    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    for batch in found:
-        longest = max(lengths[place] for place in batch)
-        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_PER_SENTENCE
+def test_batches_by_length(lengths: list[int], size: int) -> None:
+    batches = list(batches_by_length(lengths, size))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        max_length = max(lengths[index] for index in batch)
+        assert len(batch) == 1 or len(batch) * max_length <= size * WORDS_PER_SENTENCE
         assert len(batch) <= size

@@ -1,4 +1,4 @@
-"""What is done to text before it is tokenized: one letter in several writings is one letter."""
+"""One letter that is written in several ways is one letter after normalization."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FRENCH = "L'école où l'élève âgé a fêté Noël."
         FRENCH.replace("e", "e\x7f\x92"),
     ],
 )
-def test_all_writings_are_the_same_tokens(line: str) -> None:
+def test_normalized_text_has_the_same_tokens(line: str) -> None:
     assert Tokenizer("fr", PUNCTUATION)(line) == Tokenizer("fr", MOSES)(FRENCH)
     assert Tokenizer("fr", MOSES)(line) != Tokenizer("fr", MOSES)(FRENCH)
 
@@ -43,22 +43,19 @@ def test_all_writings_are_the_same_tokens(line: str) -> None:
         ("lt", "la\u0303pas"),
     ],
 )
-def test_joiners_and_marks_stay_in_their_word(language: str, words: str) -> None:
+def test_joiners_and_marks_stay_in_words(language: str, words: str) -> None:
     assert Tokenizer(language, PUNCTUATION)(words) == unicodedata.normalize("NFC", words)
 
 
-def test_quotes_stay_unless_they_are_asked_for() -> None:
+def test_forms_of_normalization() -> None:
     assert normalize("« l’e\u0301te\u0301 »", "unicode") == "« l’été »"
     assert normalize("« l’e\u0301te\u0301 »…", "punctuation") == '" l\'été "...'
     assert normalize("l’e\u0301te\u0301\u200b", "none") == "l’e\u0301te\u0301\u200b"
-
-
-def test_text_without_normalization_has_the_settings_that_it_always_had() -> None:
-    assert "normalization" not in MOSES.model_dump() and '"normalization"' in PUNCTUATION.model_dump_json()
+    assert "normalization" not in MOSES.model_dump(), "records of earlier runs have no such key"
 
 
 @pytest.mark.parametrize("settings", [MOSES, PUNCTUATION])
-def test_an_unknown_word_that_was_printed_is_one_unknown_word(settings: Tokenization) -> None:
-    raw = RawText("fr", settings)
+def test_printed_unknown_words_are_read_again(settings: Tokenization) -> None:
+    text = RawText("fr", settings)
     for tokens in (["L&apos;", "[UNK]", "chante", "."], ["[UNK]"], ["Une", "[UNK]", ",", "et", "[UNK]", "."]):
-        assert raw.tokenize(raw.detokenize(tokens)) == tokens
+        assert text.tokenize(text.detokenize(tokens)) == tokens

@@ -44,21 +44,20 @@ LINES = st.lists(
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(lines=LINES)
 @example(lines=["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""])
-def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
+def test_lines_round_trip(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
     path = write_text(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
     assert [*read_lines(path)] == lines
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_text_of_windows_reads_as_any_other_however_it_is_read(tmp_path: Path, suffix: str) -> None:
-    path = write_text(tmp_path / f"a{suffix}", ["\ufeffThe book\r", "\ufeffa\r", "b"])
+def test_windows_text(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a", ["\ufeffThe book\r", "\ufeffa\r", "b"])
     lines = ["The book", "\ufeffa", "b"]
     assert [*read_lines(path)] == lines
     with open_lines(path) as stream:
         assert [*stream.read_groups(10)] == [lines]
 
 
-def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_line_break_inside_line_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="line 2: holds a line break"):
         write_text(tmp_path / "a", ["a", "b\nc"])
     assert not [*tmp_path.iterdir()]
@@ -70,10 +69,13 @@ def test_equal_lines_give_equal_bytes(tmp_path: Path, suffix: str) -> None:
     assert write_text(tmp_path / f"b{suffix}", ["x"] * 1000).read_bytes() == first
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+MANY_LINES = [f"line {i * 7919}" for i in range(50_000)]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
 @pytest.mark.parametrize("fault", ["cut", "flipped"])
-def test_damaged_files_are_never_taken_for_whole(tmp_path: Path, suffix: str, fault: str) -> None:
-    path = write_text(tmp_path / f"a{suffix}", [f"line {i * 7919}" for i in range(50_000)])
+def test_damaged_file_is_refused(tmp_path: Path, suffix: str, fault: str) -> None:
+    path = write_text(tmp_path / f"a{suffix}", MANY_LINES)
     data = bytearray(path.read_bytes())
     if fault == "cut":
         del data[-5:]
@@ -85,23 +87,22 @@ def test_damaged_files_are_never_taken_for_whole(tmp_path: Path, suffix: str, fa
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_what_is_appended_is_read_as_one_with_it(tmp_path: Path, suffix: str) -> None:
+def test_appended_lines(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
-    pieces = [["a", "b"], [], [f"line {i * 7919}" for i in range(50_000)], ["c"]]
-    for lines in pieces:
+    for lines in (["a", "b"], [], MANY_LINES, ["c"]):
         with line_writer(path, append=True) as writer:
             for line in lines:
                 writer.write(line)
-    assert [*read_lines(path)] == [line for lines in pieces for line in lines]
+    assert [*read_lines(path)] == ["a", "b", *MANY_LINES, "c"]
 
 
-@pytest.mark.parametrize("fault", ["cut", "garbage"])
-def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> None:
+def test_garbage_after_zstd_frame_is_refused(tmp_path: Path) -> None:
     path = write_text(tmp_path / "a.zst", ["a"])
     frame = path.read_bytes()
-    path.write_bytes(frame + (frame[:-3] if fault == "cut" else b"garbage"))
-    with refused():
-        list(read_lines(path))
+    for data in (frame[:-3], b"garbage"):
+        path.write_bytes(frame + data)
+        with refused():
+            list(read_lines(path))
 
 
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
@@ -112,21 +113,20 @@ def test_uneven_sides_are_refused(tmp_path: Path, sources: int, targets: int) ->
         list(read_pairs(source, target))
 
 
-def test_a_pipe_is_read_though_nobody_knows_how_far() -> None:
-    reading, writing = os.pipe()
-    os.write(writing, b"a\nb\n")
-    os.close(writing)
+def test_pipe_with_progress() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"a\nb\n")
+    os.close(writer)
     with Progress(None, "bytes", "read") as progress:
-        assert [*read_lines(f"/dev/fd/{reading}", progress)] == ["a", "b"]
-    os.close(reading)
+        assert [*read_lines(f"/dev/fd/{reader}", progress)] == ["a", "b"]
+    os.close(reader)
 
 
-def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write_text(tmp_path / "a.zst", [f"line {i}" for i in range(5000)])
+def test_progress_counts_bytes_on_disk(tmp_path: Path) -> None:
+    path = write_text(tmp_path / "a.zst", MANY_LINES)
     with Progress(path.stat().st_size, "bytes", "read") as progress:
         list(read_lines(path, progress))
     assert progress.count == path.stat().st_size
-    assert "(100%) bytes" in capsys.readouterr().err.splitlines()[-1]
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ SGML = (
     b'<p><SEG id="2">two\nlines</SEG> <seg id="3">&quot;l&apos;a&quot;\xe2\x80\xa8b</seg>\n</p></doc></refset>\n'
 )
 SENTENCES = ["A & B <c> ’x &copy", "two lines", '"l\'a"\u2028b']
-PACK: dict[str, Callable[[bytes], bytes]] = {
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
@@ -146,133 +146,126 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.parametrize("pack", PACK)
+@pytest.mark.parametrize("compression", COMPRESS)
 @pytest.mark.parametrize("name", ["text", "text.gz", "text.sgm"])
-def test_the_first_bytes_say_what_a_file_is(tmp_path: Path, pack: str, name: str) -> None:
+def test_first_bytes_tell_the_format(tmp_path: Path, compression: str, name: str) -> None:
     path = tmp_path / name
     for content, expected in ((SGML, SENTENCES), (b"un\ndeux\n", ["un", "deux"])):
-        path.write_bytes(PACK[pack](content))
+        path.write_bytes(COMPRESS[compression](content))
         assert [*read_lines(path)] == expected
-        with open_lines(path) as lines:
-            assert lines.take_lines(9) == expected
 
 
-def held(content: bytes) -> io.BufferedReader[Any]:
+def open_file(content: bytes) -> io.BufferedReader[Any]:
     """An open file of this content."""
     return io.BufferedReader(io.BytesIO(content))
 
 
-@pytest.mark.parametrize("pack", PACK)
+@pytest.mark.parametrize("compression", COMPRESS)
 @pytest.mark.parametrize(
     "text", [b"BZ", b"(\xb5", b"<", b"<srcse", b"\xef\xbb\xbf<doc\n", b"<!-- a", b"", b"\n"]
 )
-def test_short_text_that_begins_like_something_else_is_text(pack: str, text: bytes) -> None:
-    assert open_text(held(PACK[pack](text)), "a").stream.read() == text
+def test_short_text_like_other_formats(compression: str, text: bytes) -> None:
+    assert open_text(open_file(COMPRESS[compression](text)), "a").stream.read() == text
 
 
-def test_what_is_typed_is_answered_at_once() -> None:
+def test_typed_line_is_read_before_the_next() -> None:
     """No line waits for the next one to tell that it is no SGML."""
     for line in (b"<\n", b"<b>a</b>\n", b"BZ\n", b"\n", b"<doc\n"):
-        reading, writing = os.pipe()
-        os.write(writing, line)
-        closing = threading.Timer(60, os.close, [writing])
+        reader, writer = os.pipe()
+        os.write(writer, line)
+        closing = threading.Timer(60, os.close, [writer])
         closing.start()
-        with os.fdopen(reading, "rb") as file:
+        with os.fdopen(reader, "rb") as file:
             assert open_text(file, "a").stream.read1(99) == line
         assert closing.is_alive()
         closing.cancel()
-        os.close(writing)
+        os.close(writer)
 
 
-def test_standard_input_is_any_of_them_too() -> None:
-    program = (
+def test_formats_of_standard_input() -> None:
+    code = (
         "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
         "with open_lines(Path('-')) as lines: print(lines.take_lines(9))"
     )
     for text in (SGML, gzip.compress(SGML)):
-        found = subprocess.run(
-            [sys.executable, "-c", program], input=text, capture_output=True, cwd=ROOT, check=True
+        result = subprocess.run(
+            [sys.executable, "-c", code], input=text, capture_output=True, cwd=ROOT, check=True
         )
-        assert found.stdout.decode().strip() == str(SENTENCES)
+        assert result.stdout.decode().strip() == str(SENTENCES)
 
 
 @pytest.mark.parametrize(
     "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
 )
-def test_what_only_begins_like_sgml_is_text(text: bytes) -> None:
-    assert open_text(held(text), "a").is_plain
+def test_long_text_like_sgml(text: bytes) -> None:
+    assert open_text(open_file(text), "a").is_plain
 
 
-def test_streams_follow_one_another() -> None:
-    for pack in (gzip.compress, lzma.compress, bz2.compress, zstd.compress):
-        assert decompress(held(pack(b"a\n") + pack(b"") + pack(b"b\n"))).read() == b"a\nb\n"
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_concatenated_compressed_streams(compression: str) -> None:
+    compress = COMPRESS[compression]
+    content = compress(b"a\n") + compress(b"") + compress(b"b\n")
+    assert decompress(open_file(content)).read() == b"a\nb\n"
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
-def stream(parts: list[bytes]) -> LineStream:
-    rest = iter([*parts, b""])
-    return LineStream("test", lambda: next(rest), None)
+def stream_of(*chunks: bytes) -> LineStream:
+    """A stream of the lines of these chunks."""
+    remaining_chunks = iter([*chunks, b""])
+    return LineStream("test", lambda: next(remaining_chunks))
 
 
 @given(st.lists(st.binary(min_size=1, max_size=12), max_size=12), st.integers(1, 5))
-def test_lines_do_not_depend_on_how_the_bytes_come(parts: list[bytes], size: int) -> None:
-    whole = b"".join(parts)
-    expected = whole.split(b"\n")
-    if not expected[-1]:
+def test_chunks_do_not_change_lines(chunks: list[bytes], size: int) -> None:
+    expected = b"".join(chunks).removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if b"".join(chunks).endswith(b"\n") or not chunks:
         expected.pop()
-    groups = list(stream(parts).read_groups(size))
+    groups = list(stream_of(*chunks).read_groups(size))
     assert [len(group) for group in groups[:-1]] == [size] * (len(groups) - 1)
-    assert [line for group in groups for line in group] == [
-        (line.removeprefix(b"\xef\xbb\xbf") if number == 0 else line).decode("utf-8", "replace")
-        for number, line in enumerate(line.removesuffix(b"\r") for line in expected)
-    ]
+    lines = [line for group in groups for line in group]
+    assert lines == [line.removesuffix(b"\r").decode("utf-8", "replace") for line in expected]
 
 
-def test_only_line_feeds_end_lines_and_bad_bytes_are_counted() -> None:
-    lines = stream(["a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end"])
+def test_invalid_bytes_are_replaced_and_counted() -> None:
+    lines = stream_of("a\u2028b\x85c\vd\r\n".encode(), b"\xff\n\n", b"\xed\xa0\x80 end")
     assert list(lines.read_groups(9)) == [["a\u2028b\x85c\vd", "\ufffd", "", "\ufffd\ufffd\ufffd end"]]
     assert (lines.replaced_lines, lines.first_replaced_line) == (2, 2)
 
 
-def test_a_group_ends_where_the_input_pauses() -> None:
-    reading, writing = os.pipe()
-    lines = LineStream("pipe", lambda: os.read(reading, 100), reading)
-    groups = lines.read_groups(100)
-    os.write(writing, b"one\ntwo\nthr")
+def test_group_ends_when_input_pauses() -> None:
+    reader, writer = os.pipe()
+    groups = LineStream("pipe", lambda: os.read(reader, 100), reader).read_groups(100)
+    os.write(writer, b"one\ntwo\nthr")
     assert next(groups) == ["one", "two"]
-    threading.Timer(0.2, lambda: (os.write(writing, b"ee\n"), os.close(writing))).start()
+    threading.Timer(0.2, lambda: (os.write(writer, b"ee\n"), os.close(writer))).start()
     assert list(groups) == [["three"]]
-    os.close(reading)
+    os.close(reader)
 
 
-def test_a_group_of_long_lines_is_short() -> None:
-    groups = list(stream([b"x" * 200_000 + b"\n"] * 5).read_groups(100))
+def test_group_of_long_lines_is_short() -> None:
+    groups = list(stream_of(*[b"x" * 200_000 + b"\n"] * 5).read_groups(100))
     assert [len(group) for group in groups] == [2, 2, 1]
 
 
-def test_a_line_without_an_end_is_refused() -> None:
-    parts = (b"x" * (1 << 20) for _ in range(1 << 20))
+def test_endless_line_is_refused() -> None:
     with refused():
-        list(LineStream("endless", lambda: next(parts)).read_groups(1))
+        list(LineStream("endless", lambda: b"x" * (1 << 20)).read_groups(1))
 
 
-def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
-    for name in ("text", "text.gz"):
-        # compressed, more than gzip reads at once
-        write_text(tmp_path / name, (f"line {number}" for number in range(400_000)))
-        with open_lines(tmp_path / name) as lines:
-            assert lines.size == (tmp_path / name).stat().st_size
-            done = [lines.bytes_done for _ in lines.read_groups(1000)]
-        assert done == sorted(done) and done[0] < done[-1] == lines.size
-    assert stream([b"a"]).size is None
+@pytest.mark.parametrize("name", ["text", "text.gz"])
+def test_stream_counts_bytes_of_file(tmp_path: Path, name: str) -> None:
+    path = write_text(tmp_path / name, MANY_LINES * 8)  # compressed, more than gzip reads at a time
+    with open_lines(path) as lines:
+        assert lines.size == path.stat().st_size
+        bytes_done = [lines.bytes_done for _ in lines.read_groups(1000)]
+    assert bytes_done == sorted(bytes_done) and bytes_done[0] < bytes_done[-1] == lines.size
 
 
-def test_sides_stay_in_step() -> None:
-    pairs = list(read_pair_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
-    assert pairs == [[("a", "A"), ("b", "B")], [("c", "C")]]
-    with refused():
-        list(read_pair_groups(stream([b"a\nb\n"]), stream([b"A\n"]), 2))
-    with refused():
-        list(read_pair_groups(stream([b"a\n"]), stream([b"A\nB\n"]), 2))
+def test_pair_groups() -> None:
+    groups = list(read_pair_groups(stream_of(b"a\nb\nc\n"), stream_of(b"A\nB\nC\n"), 2))
+    assert groups == [[("a", "A"), ("b", "B")], [("c", "C")]]
+    for sources, targets in ((b"a\nb\n", b"A\n"), (b"a\n", b"A\nB\n")):
+        with refused():
+            list(read_pair_groups(stream_of(sources), stream_of(targets), 2))
