@@ -81,7 +81,7 @@ def _encode_lines(
     from nmt.api import common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import encode_sentences
-    from nmt.decoding.translator import choose_text_processors
+    from nmt.decoding.translator import choose_text_codecs
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT_SETTINGS
 
@@ -89,7 +89,7 @@ def _encode_lines(
     codec: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT_SETTINGS).is_file():
         text_settings = common_text_settings([model_path])
-        codec, _ = choose_text_processors(text_settings, tokenized)
+        codec, _ = choose_text_codecs(text_settings, tokenized)
         search = text_settings.decoding_settings(compute, TranslateOptions())
         compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
     (model,), batch_size = load_models([model_path], compute)
@@ -158,12 +158,12 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     threads = common_text_settings([model_path]).decoding.threads
     model = Model([model_path], ComputeOptions(threads=threads))
     from nmt.decoding.encoders import compute_tree
-    from nmt.decoding.translator import choose_text_processors
+    from nmt.decoding.translator import choose_text_codecs
     from nmt.plots.style import save_figure
     from nmt.plots.tree import plot_tree
 
     # 1. the sentence as tokens
-    codec, _ = choose_text_processors(model.text, tokenized)
+    codec, _ = choose_text_codecs(model.text, tokenized)
     tokens = codec.tokenize(sentence)
     if not 1 <= len(tokens) <= MAX_WORDS_IN_TREE:
         raise UserError(f"SENTENCE: found {len(tokens)} words, expected 1 to {MAX_WORDS_IN_TREE}")

@@ -1,7 +1,7 @@
 """Beam search for the translation with the highest conditional probability (paper, Sec. 4.2; 2014b, Sec. 4.2.1).
 
 Shapes: B sentences still searched for, K hypotheses per sentence, P of them before a step (1 before the first, then K),
-R of the B * P that are still alive, V vocabulary size, T steps.
+R of the B * P that are still active, V vocabulary size, T steps, S source length.
 
 As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and reduces the beam size by one.
 The end symbol is forbidden for the first half of the source's length, and the search ends after three times that
@@ -36,7 +36,7 @@ COMPACT_BELOW = 7 / 8
 """Finished sentences leave the batch when at most this fraction is left, since their removal copies all others."""
 
 
-class Model(Protocol):
+class Searchable(Protocol):
     """A model that can be searched: an `EncoderDecoder` or an `Ensemble`."""
 
     def start_search(self, encoded: Any, candidates: Candidates | None = None) -> DecoderState:
@@ -45,11 +45,15 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Words without the end symbol, log-probability (nats, with the end symbol), and whether it reached the end.
+    """A translation as a search writes it.
 
-    scores: what each word, and the end symbol if it was reached, adds to the log-probability: T' numbers.
-    attention: alpha_ij when each of these was written, (T', S), padding included; None if it was not asked for, or the
-    model has none.
+    Attributes:
+        ids: T word ids, without the end symbol.
+        log_probability: the sum of the scores, in nats.
+        finished: whether the search reached the end symbol.
+        scores: what each word, and the end symbol if it was reached, adds to the log-probability: T or T + 1 numbers.
+        attention: alpha_ij when each of these was written, (T or T + 1, S), padding included; None if it was not
+            asked for, or the model has none.
     """
 
     ids: list[int]
@@ -60,360 +64,461 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of the steps of a sentence: the end symbol is allowed after `least`, and the search ends after `most`."""
+class StepLimits:
+    """Limits of the steps of each sentence, (B,) both: the end symbol is forbidden in the first `min_steps`."""
 
-    least: NDArray[np.int64]
-    most: NDArray[np.int64]
+    min_steps: NDArray[np.int64]
+    max_steps: NDArray[np.int64]
 
     @classmethod
-    def of(cls, source_words: NDArray[np.int64], decoding: Decoding) -> Limits:
-        """Return the limits for sources with these numbers of words, without the end symbol: (B,)."""
-        half = (source_words + 1) // 2 if decoding.min_length == "half" else np.zeros_like(source_words)
-        return cls(half, decoding.max_length_factor * (source_words + 1))
+    def from_lengths(cls, source_lengths: NDArray[np.int64], decoding: Decoding) -> StepLimits:
+        """Return the limits for sources of these lengths, (B,), without the end symbol."""
+        half = (source_lengths + 1) // 2
+        min_steps = half if decoding.min_length == "half" else np.zeros_like(half)
+        return cls(min_steps, decoding.max_length_factor * (source_lengths + 1))
 
-    def select(self, rows: NDArray[np.int64]) -> Limits:
+    def select(self, rows: NDArray[np.int64]) -> StepLimits:
         """Return the limits of the sentences at `rows`."""
-        return Limits(self.least[rows], self.most[rows])
+        return StepLimits(self.min_steps[rows], self.max_steps[rows])
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The hypotheses chosen in a step of the sentences at `rows` (B,).
-
-    Parents, words, log-probabilities, and flags for ended and continued hypotheses are (B, K) each. The attention is
-    that of the parents, (B, P, S), or None.
-    """
-
-    rows: NDArray[np.int64]
-    parents: Tensor
-    words: Tensor
-    totals: Tensor
-    ended: Tensor
-    going_on: Tensor
-    attention: Tensor | None
+# --- searches ---------------------------------------------------------------------------------------------------------
 
 
 def search(
-    model: Model,
+    model: Searchable,
     encoded: Encoded,
-    source_words: NDArray[np.int64],
+    source_lengths: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
     candidates: Candidates | None = None,
     attention: bool = False,
 ) -> list[list[Hypothesis]]:
-    """Return up to `n_best` hypotheses for each sentence, best first, only with words of `candidates` if given.
+    """Return up to `n_best` hypotheses for each sentence, best first.
 
-    If no hypothesis of a sentence finishes, `if_no_eos: widen_beam` searches again with doubled beam sizes. `retry`
-    follows the authors' code, and first allows the unknown word if it was forbidden. If no search finishes within
-    `widening_budget`, and with `best`, the best unfinished hypothesis is returned. The memory is that of the first
-    search, or that of one sentence at the largest beam size if this is more. With `attention`, hypotheses have their
-    attention; then all steps keep that of all hypotheses, T K S numbers for a sentence.
+    If no hypothesis of a sentence finishes, the sentence is searched again, see `plan_retries`. If no search finishes,
+    its only hypothesis is the best unfinished one. The memory is that of the first search, or that of one sentence at
+    the largest beam size if this is more.
+
+    Args:
+        model: the model.
+        encoded: the sources, as the model has encoded them.
+        source_lengths: their numbers of words, without the end symbol, (B,).
+        decoding: settings of the search.
+        forbid_unknown: whether the unknown word must not be written.
+        candidates: the words that may be written; None: all.
+        attention: whether hypotheses have their attention. Then all steps keep that of all hypotheses, T K S numbers
+            for a sentence.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
     """
-    limits = Limits.of(source_words, decoding)
+    limits = StepLimits.from_lengths(source_lengths, decoding)
     results = search_once(
-        model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates, attention
+        model=model,
+        encoded=encoded,
+        limits=limits,
+        decoding=decoding,
+        beam_size=decoding.beam,
+        forbid_unknown=forbid_unknown,
+        candidates=candidates,
+        attention=attention,
     )
-    for width, forbidden in searches_again(decoding, forbid_unknown):
-        again = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
-        if not len(again):
+    for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
+        unfinished = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
+        if not len(unfinished):
             break
-        size = max(1, len(encoded) * decoding.beam // width)
-        for rows in np.split(again, range(size, len(again), size)):
-            places = torch.from_numpy(rows).to(encoded.tensor.device)
-            subset, own = encoded.select(places), candidates.select(places) if candidates else None
-            wider = search_once(
-                model, subset, limits.select(rows), decoding, width, forbidden, own, attention
+
+        # No more hypotheses together than in the first search, so that its memory suffices.
+        chunk_size = max(1, len(encoded) * decoding.beam // beam_size)
+        for rows in np.split(unfinished, range(chunk_size, len(unfinished), chunk_size)):
+            row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
+            retried = search_once(
+                model=model,
+                encoded=encoded.select(row_tensor),
+                limits=limits.select(rows),
+                decoding=decoding,
+                beam_size=beam_size,
+                forbid_unknown=forbid_in_retry,
+                candidates=candidates.select(row_tensor) if candidates else None,
+                attention=attention,
             )
-            for row, n_best in zip(rows, wider, strict=True):
+            for row, n_best in zip(rows, retried, strict=True):
                 results[row] = n_best
     return results
 
 
-def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
+def plan_retries(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
     """Yield the beam size of each further search of an unfinished sentence, and whether it forbids the unknown word.
 
+    With `widen_beam`, beam sizes are doubled. `retry` does this too, but first allows the unknown word if it was
+    forbidden, as in the authors' code. With `best` there is no further search.
+
     If nothing finishes, a search takes the maximum number of steps, and its work, hypotheses times steps, is
-    proportional to its beam size. So the budget of a sentence is a sum of beam sizes.
+    proportional to its beam size. So `widening_budget` limits the sum of beam sizes.
     """
     if decoding.if_no_eos == "best":
         return
-    budget = decoding.widening_budget
-    width, left = decoding.beam, math.inf if budget is None else budget * decoding.beam
-    if forbid_unknown and decoding.if_no_eos == "retry" and width <= left:
-        forbid_unknown, left = False, left - width
-        yield width, forbid_unknown
-    while width < decoding.max_beam and 2 * width <= left:
-        width, left = 2 * width, left - 2 * width
-        yield width, forbid_unknown
+    beam_size, budget = decoding.beam, math.inf
+    if decoding.widening_budget is not None:
+        budget = decoding.widening_budget * decoding.beam
+
+    if forbid_unknown and decoding.if_no_eos == "retry" and beam_size <= budget:
+        forbid_unknown, budget = False, budget - beam_size
+        yield beam_size, forbid_unknown
+    while beam_size < decoding.max_beam and 2 * beam_size <= budget:
+        beam_size, budget = 2 * beam_size, budget - 2 * beam_size
+        yield beam_size, forbid_unknown
 
 
 @torch.no_grad()
 def search_once(
-    model: Model,
+    model: Searchable,
     encoded: Encoded,
-    limits: Limits,
+    limits: StepLimits,
     decoding: Decoding,
-    width: int,
+    beam_size: int,
     forbid_unknown: bool,
     candidates: Candidates | None,
     attention: bool,
 ) -> list[list[Hypothesis]]:
-    """Search once with beam size `width` for all sentences of `encoded`.
+    """Search once with this beam size for all sentences of `encoded`. For the arguments see `search`.
 
     Returns the best finished hypotheses of each sentence, or an unfinished one. Everything runs on the model's device.
-    On a CPU, each step checks which hypotheses are alive; on a GPU, the host only checks every few steps which
+    On a CPU, each step checks which hypotheses are active; on a GPU, the host only checks every few steps which
     sentences are left.
     """
-    steps = model.start_search(encoded, candidates)
-    beams = Beams(encoded, limits, decoding, width, candidates, attention)
-    looks_always = looks_at_each_step(encoded.tensor.device)
-    for number in range(int(limits.most.max(initial=0))):
-        alive = beams.alive() if looks_always else None
-        chosen = step(number, steps, beams, alive, forbid_unknown)
-        if looks_always or number % SYNC_EVERY == SYNC_EVERY - 1:
-            left = beams.left()
-            if not len(left):
+    state = model.start_search(encoded, candidates)
+    beams = Beams(encoded, limits, decoding, beam_size, candidates, attention)
+    sync_every_step = can_sync_every_step(encoded.tensor.device)
+    for step in range(int(limits.max_steps.max(initial=0))):
+        active_rows = beams.active_hypotheses() if sync_every_step else None
+        continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
+
+        # The sentences that are left: their number decides whether to end, or to leave the others out.
+        remaining = None
+        if sync_every_step or step % SYNC_EVERY == SYNC_EVERY - 1:
+            remaining = beams.active_sentences()
+            if not len(remaining):
                 break
-            steps.reorder_and_append(chosen.parents, chosen.words)
-            if len(left) <= COMPACT_BELOW * len(beams.scores):
-                steps.select_sentences(left)
-                beams.keep(left)
-        else:
-            steps.reorder_and_append(chosen.parents, chosen.words)
-    return BackPointers(beams.history, len(encoded), width).hypotheses(limits, decoding)
+        state.reorder_and_append(continuations.parents, continuations.ids)
+        if remaining is not None and len(remaining) <= COMPACT_BELOW * len(beams.scores):
+            state.select_sentences(remaining)
+            beams.select_sentences(remaining)
+    return BackPointers(beams.history, len(encoded), beam_size).trace_all(limits, decoding)
 
 
-def step(
-    number: int, steps: DecoderState, beams: Beams, alive: Tensor | None, forbid_unknown: bool
-) -> Chosen:
-    """Add one word to each hypothesis, or to those at `alive`. On a GPU, the host does not wait for results here."""
-    prediction = steps.predict(alive)
-    forbid(prediction.log_probs, beams.too_early(number, alive), forbid_unknown)
-    return beams.advance(number, alive, prediction)
-
-
-def looks_at_each_step(device: torch.device) -> bool:
+def can_sync_every_step(device: torch.device) -> bool:
     """Return whether each step can be checked at no cost. On a GPU, the host would wait for all launched work."""
     return device.type == "cpu"
 
 
-def forbid(words: Tensor, too_early: Tensor, forbid_unknown: bool) -> None:
-    """Exclude the end symbol where it is too early, (R,), and the unknown word if it is forbidden: (R, V)."""
-    words[:, END].masked_fill_(too_early, -torch.inf)
+def advance_beams(
+    step: int, state: DecoderState, beams: Beams, active_rows: Tensor | None, forbid_unknown: bool
+) -> Continuations:
+    """Add one word to each hypothesis, or to those at `active_rows` (R,). On a GPU, the host does not wait here."""
+    prediction = state.predict(active_rows)
+    prediction.log_probs[:, END].masked_fill_(beams.forbids_end(step, active_rows), -torch.inf)
     if forbid_unknown:
-        words[:, UNKNOWN].fill_(-torch.inf)
+        prediction.log_probs[:, UNKNOWN].fill_(-torch.inf)
+    return beams.advance(step, active_rows, prediction)
+
+
+# --- beams ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Continuations:
+    """The hypotheses that a step has made, K of each sentence, best first; all tensors are (B, K) if not said.
+
+    Attributes:
+        rows: the sentences' numbers in the batch of the search, (B,).
+        parents: the hypotheses that they continue, from 0 to P - 1.
+        ids: the words that they add.
+        log_probs: their log-probabilities.
+        ended: whether they have reached the end symbol.
+        active: whether the search goes on with them. Those that are neither ended nor active do not count.
+        attention: that of the parents, (B, P, S), or None.
+    """
+
+    rows: NDArray[np.int64]
+    parents: Tensor
+    ids: Tensor
+    log_probs: Tensor
+    ended: Tensor
+    active: Tensor
+    attention: Tensor | None
 
 
 class Beams:
-    """The hypotheses of the sentences whose search goes on; those with log-probability -inf are dead.
+    """The hypotheses of the sentences whose search goes on; those with log-probability -inf are not active.
 
-    scores: log-probabilities, (B, P). room: remaining size of each beam after its finished hypotheses, (B,).
-    finished: log-probabilities of the `n_best` best finished hypotheses, (B, n_best), -inf where there are fewer.
+    Attributes:
+        rows: the sentences' numbers in the batch of the search, (B,).
+        scores: log-probabilities, (B, P).
+        free_slots: remaining size of each beam after its finished hypotheses, (B, 1).
+        finished_scores: log-probabilities of the best finished hypotheses, (B, n_best), -inf where there are fewer.
+        history: the continuations of all steps.
     """
 
     def __init__(
         self,
         encoded: Encoded,
-        limits: Limits,
+        limits: StepLimits,
         decoding: Decoding,
-        width: int,
+        beam_size: int,
         candidates: Candidates | None = None,
         attention: bool = False,
     ) -> None:
         device, sentences = encoded.tensor.device, len(encoded)
-        self.decoding, self.width, self.attention = decoding, width, attention
-        self.ids = candidates.ids if candidates else None
+        self.decoding, self.beam_size, self.keeps_attention = decoding, beam_size, attention
+        self.candidate_ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
-        self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
+        self.min_steps = torch.from_numpy(limits.min_steps).to(device)
+        self.max_steps = torch.from_numpy(limits.max_steps).to(device)
         self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.tensor.dtype)
-        self.finished = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
-        self.room = torch.full((sentences, 1), width, device=device)
-        self.places = torch.arange(width, device=device)
-        self.history: list[Chosen] = []
+        self.finished_scores = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
+        self.free_slots = torch.full((sentences, 1), beam_size, device=device)
+        self.slots = torch.arange(beam_size, device=device)
+        self.history: list[Continuations] = []
 
-    def alive(self) -> Tensor:
-        """Return the indices of living hypotheses into B * P, (R,)."""
+    def active_hypotheses(self) -> Tensor:
+        """Return the indices of active hypotheses into B * P, (R,)."""
         return self.scores.flatten().isfinite().nonzero().squeeze(1)
 
-    def left(self) -> Tensor:
-        """Return the indices of the sentences with a living hypothesis."""
+    def active_sentences(self) -> Tensor:
+        """Return the indices of the sentences with an active hypothesis."""
         return self.scores.isfinite().any(dim=1).nonzero().squeeze(1)
 
-    def too_early(self, number: int, alive: Tensor | None) -> Tensor:
-        """Return whether the end symbol is forbidden at this step, (R,)."""
-        early = (number < self.least).repeat_interleave(self.scores.shape[1])
-        return early if alive is None else early[alive]
+    def forbids_end(self, step: int, active_rows: Tensor | None) -> Tensor:
+        """Return whether each hypothesis is too short for the end symbol, (R,)."""
+        too_short = (step < self.min_steps).repeat_interleave(self.scores.shape[1])  # (B * P,)
+        return too_short if active_rows is None else too_short[active_rows]
 
-    def keep(self, rows: Tensor) -> None:
-        """Keep only the sentences at `rows`."""
+    def select_sentences(self, rows: Tensor) -> None:
+        """Continue with the sentences at `rows` only."""
         self.rows = self.rows[rows.cpu().numpy()]
-        self.least, self.most, self.scores = self.least[rows], self.most[rows], self.scores[rows]
-        self.finished, self.room = self.finished[rows], self.room[rows]
+        self.min_steps, self.max_steps = self.min_steps[rows], self.max_steps[rows]
+        self.scores, self.finished_scores = self.scores[rows], self.finished_scores[rows]
+        self.free_slots = self.free_slots[rows]
 
-    def advance(self, number: int, alive: Tensor | None, prediction: Prediction) -> Chosen:
-        """Put the best continuations into the beams and take the finished ones out."""
-        totals, parents, chosen = self._best(alive, prediction.log_probs)
-        allowed = totals.isfinite() & (self.places < self.room)
-        ended = allowed & (chosen == END)
-        going_on = allowed & ~ended
-        self.room = self.room - ended.sum(dim=1, keepdim=True)
-        self.scores = totals.masked_fill(~going_on, -torch.inf)
-        self.scores.masked_fill_(self._over(number, totals, ended).unsqueeze(1), -torch.inf)
-        attention = prediction.attention if self.attention else None
-        step = Chosen(self.rows, parents, chosen, totals, ended, going_on, attention)
-        self.history.append(step)
-        return step
+    def advance(self, step: int, active_rows: Tensor | None, prediction: Prediction) -> Continuations:
+        """Put the best continuations into the beams, and take the finished ones out."""
+        log_probs, parents, ids = self._best_continuations(active_rows, prediction.log_probs)
 
-    def _best(self, alive: Tensor | None, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return log-probabilities, parents and words, (B, K) each, of each sentence's best continuations, best first.
+        # A beam has room for as many continuations as its finished hypotheses have left.
+        allowed = log_probs.isfinite() & (self.slots < self.free_slots)
+        ended = allowed & (ids == END)
+        active = allowed & ~ended
+        self.free_slots = self.free_slots - ended.sum(dim=1, keepdim=True)
 
-        Only the K likeliest words of each hypothesis can be among the K best of all.
+        self.scores = log_probs.masked_fill(~active, -torch.inf)
+        is_done = self._are_done(step, log_probs, ended)
+        self.scores.masked_fill_(is_done.unsqueeze(1), -torch.inf)
+        continuations = Continuations(
+            rows=self.rows,
+            parents=parents,
+            ids=ids,
+            log_probs=log_probs,
+            ended=ended,
+            active=active,
+            attention=prediction.attention if self.keeps_attention else None,
+        )
+        self.history.append(continuations)
+        return continuations
+
+    def _best_continuations(
+        self, active_rows: Tensor | None, word_log_probs: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return log-probabilities, parents and ids, (B, K) each, of each sentence's best continuations, best first.
+
+        Args:
+            active_rows: the hypotheses that are continued, (R,); None: all.
+            word_log_probs: log p of their next words, (R, V).
         """
-        values, ids = largest_of_many(words, min(self.width, words.shape[1]))
-        each, hypotheses = values.shape[1], self.scores.numel()
-        if alive is not None:
-            values = values.new_full((hypotheses, each), -torch.inf).index_copy_(0, alive, values)
-            ids = ids.new_zeros(hypotheses, each).index_copy_(0, alive, ids)
-        candidates = (self.scores.view(-1, 1) + values).view(len(self.scores), -1)
-        ids = ids.view_as(candidates)
-        missing = self.width - candidates.shape[1]
-        if missing > 0:
-            candidates = torch.nn.functional.pad(candidates, (0, missing), value=-torch.inf)
-            ids = torch.nn.functional.pad(ids, (0, missing))
-        totals, places = largest(candidates, self.width)
-        parents = (places // each).clamp_(max=self.scores.shape[1] - 1)  # where there were too few
-        words = ids.gather(1, places)
-        return totals, parents, words if self.ids is None else self.ids[words]
+        # 1. only the K likeliest words of each hypothesis can be among the K best of all
+        words_each = min(self.beam_size, word_log_probs.shape[1])
+        word_scores, columns = stable_topk_of_long_rows(word_log_probs, words_each)  # (R, words_each)
+        if active_rows is not None:
+            shape = self.scores.numel(), words_each
+            word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(0, active_rows, word_scores)
+            columns = columns.new_zeros(shape).index_copy_(0, active_rows, columns)
 
-    def _over(self, number: int, totals: Tensor, ended: Tensor) -> Tensor:
+        # 2. all of a sentence in one row, at least K of them
+        scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, P * words_each)
+        columns = columns.view_as(scores)
+        missing = self.beam_size - scores.shape[1]
+        if missing > 0:
+            scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
+            columns = torch.nn.functional.pad(columns, (0, missing))
+
+        # 3. the K best; those that were added as missing have a parent beyond the last
+        log_probs, indices = stable_topk(scores, self.beam_size)
+        parents = (indices // words_each).clamp_(max=self.scores.shape[1] - 1)
+        ids = columns.gather(1, indices)
+        if self.candidate_ids is not None:
+            ids = self.candidate_ids[ids]
+        return log_probs, parents, ids
+
+    def _are_done(self, step: int, log_probs: Tensor, ended: Tensor) -> Tensor:
         """Return which searches end, at their step limit or since no hypothesis can overtake the finished ones: (B,).
 
         Without division by length, log-probabilities only decrease with further words, so this early end does not
         change the result.
         """
-        over = number + 1 >= self.most
+        at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
-            return over
-        both = torch.cat([self.finished, totals.masked_fill(~ended, -torch.inf)], dim=1)
-        self.finished = both.topk(self.decoding.n_best, dim=1).values
-        return over | (self.finished[:, -1] >= self.scores.amax(dim=1))
+            return at_limit
+        newly_finished = log_probs.masked_fill(~ended, -torch.inf)
+        finished_scores = torch.cat([self.finished_scores, newly_finished], dim=1)
+        self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values
+        return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
+
+
+# --- from the last word back to the first -----------------------------------------------------------------------------
 
 
 class BackPointers:
     """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch.
 
-    attention: by step, (b, P, S) of the sentences that were in the batch, whose numbers `rows` has; or None.
+    Attributes:
+        parents, ids, log_probs, ended, active: as in `Continuations`.
+        rows: by step, the numbers of the b sentences that were in the batch, (b,).
+        attention: by step, that of these sentences, (b, P, S), or None.
     """
 
-    def __init__(self, history: list[Chosen], sentences: int, width: int) -> None:
-        shape = len(history), sentences, width
-        self.parents, self.words = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-        self.totals = np.full(shape, -np.inf)
-        self.ended, self.going_on = np.zeros(shape, bool), np.zeros(shape, bool)
-        for number, step in enumerate(history):
-            for name in ("parents", "words", "totals", "ended", "going_on"):
-                getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
-        self.rows = [step.rows for step in history]
-        self.attention = [
-            None if step.attention is None else step.attention.cpu().numpy() for step in history
-        ]
+    def __init__(self, history: list[Continuations], sentences: int, beam_size: int) -> None:
+        shape = len(history), sentences, beam_size
+        self.parents, self.ids = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        self.log_probs = np.full(shape, -np.inf)
+        self.ended, self.active = np.zeros(shape, bool), np.zeros(shape, bool)
+        self.rows: list[NDArray[np.int64]] = []
+        self.attention: list[NDArray[np.floating] | None] = []
+        for step, continuations in enumerate(history):
+            for name in ("parents", "ids", "log_probs", "ended", "active"):
+                values: Tensor = getattr(continuations, name)
+                getattr(self, name)[step, continuations.rows] = values.cpu().numpy()
+            weights = continuations.attention
+            self.rows.append(continuations.rows)
+            self.attention.append(None if weights is None else weights.cpu().numpy())
 
-    def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
+    def trace_all(self, limits: StepLimits, decoding: Decoding) -> list[list[Hypothesis]]:
         """Return the best finished hypotheses of each sentence, or its best unfinished hypothesis."""
-        return [
-            self._finished(row, decoding) or self._unfinished(row, int(limits.most[row]) - 1)
-            for row in range(self.totals.shape[1])
-        ]
+        results = []
+        for row, max_steps in enumerate(limits.max_steps.tolist()):
+            finished = self._trace_finished(row, decoding)
+            results.append(finished or [self._trace_unfinished(row, max_steps - 1)])
+        return results
 
-    def _finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
-        steps, places = self.ended[:, row].nonzero()
-        scores = self.totals[steps, row, places]
-        divided = scores / (steps + 1) if decoding.normalize_by_length else scores
-        best = np.argsort(-divided, kind="stable")[: decoding.n_best]
-        return [self._trace(row, int(steps[rank]), int(places[rank])) for rank in best]
+    def _trace_finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
+        """Return the `n_best` best finished hypotheses of a sentence, best first."""
+        steps, slots = self.ended[:, row].nonzero()
+        scores = self.log_probs[steps, row, slots]
+        if decoding.normalize_by_length:
+            scores = scores / (steps + 1)
+        ranking = np.argsort(-scores, kind="stable")[: decoding.n_best]
+        return [self._trace(row, int(steps[rank]), int(slots[rank])) for rank in ranking]
 
-    def _unfinished(self, row: int, last: int) -> list[Hypothesis]:
-        if last >= len(self.totals) or not self.going_on[last, row].any():
+    def _trace_unfinished(self, row: int, last_step: int) -> Hypothesis:
+        """Return the best hypothesis of a sentence after its last step."""
+        if last_step >= len(self.log_probs) or not self.active[last_step, row].any():
             raise UserError(
                 "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
                 "use other weights, or train the model again"
             )
-        return [self._trace(row, last, int(self.going_on[last, row].argmax()))]  # the best stands first
+        return self._trace(row, last_step, int(self.active[last_step, row].argmax()))  # the best comes first
 
-    def _trace(self, row: int, last: int, place: int) -> Hypothesis:
-        """Return the hypothesis that step `last` has put at a place of its sentence's beam."""
-        log_probability, finished = float(self.totals[last, row, place]), bool(self.ended[last, row, place])
+    def _trace(self, row: int, last_step: int, slot: int) -> Hypothesis:
+        """Return the hypothesis that step `last_step` has put into a slot of its sentence's beam."""
+        log_probability = float(self.log_probs[last_step, row, slot])
+        finished = bool(self.ended[last_step, row, slot])
 
-        # from the last word back to the first
-        words, totals, attention = list[int](), list[float](), list[NDArray[np.floating]]()
-        for step in range(last, -1, -1):
-            words.append(int(self.words[step, row, place]))
-            totals.append(self.totals[step, row, place])
-            place = int(self.parents[step, row, place])
-            weights = self.attention[step]  # of the hypotheses before the word
+        # From the last word back to the first. The slot is that of the hypothesis with the word, then of its parent.
+        ids, log_probs, attention = list[int](), list[float](), list[NDArray[np.floating]]()
+        for step in range(last_step, -1, -1):
+            ids.append(int(self.ids[step, row, slot]))
+            log_probs.append(self.log_probs[step, row, slot])
+            slot = int(self.parents[step, row, slot])
+            weights = self.attention[step]
             if weights is not None:
-                attention.append(weights[np.searchsorted(self.rows[step], row), place])
+                attention.append(weights[np.searchsorted(self.rows[step], row), slot])
 
         if finished:
-            del words[0]  # the end symbol
+            del ids[0]  # the end symbol
         return Hypothesis(
-            ids=words[::-1],
+            ids=ids[::-1],
             log_probability=log_probability,
             finished=finished,
-            scores=np.diff(totals[::-1], prepend=0.0).tolist(),
+            scores=np.diff(log_probs[::-1], prepend=0.0).tolist(),
             attention=np.stack(attention[::-1]) if attention else None,
         )
 
 
 # --- the k largest values of each row: R rows, V columns --------------------------------------------------------------
 
-CHUNK = 128
+CHUNK_COLUMNS = 128
 """Columns in a chunk. The largest value of a chunk decides whether its columns are searched one by one."""
 
 
-def largest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Return the k largest values of each row and their columns, (R, k), largest first; equal values by column.
 
-    Rows are not sorted, and the order of `topk`, which is not defined for equal values, does not matter: it only finds
-    the k-th value, or sorts distinct numbers.
+    `topk` breaks ties in no defined order. Here it only finds the k-th value, and sorts column numbers, which are
+    distinct. That is faster than sorting rows.
     """
     width = values.shape[1]
     if k >= width:
         ordered, columns = values.sort(dim=1, descending=True, stable=True)
         return ordered, columns
+
+    # 1. choose the columns: the values above the k-th, then the first of those equal to it
+    #
+    #    values      5  2  7  5  5  1     k = 3, so the threshold is 5
+    #    is_larger   .  .  x  .  .  .
+    #    is_equal    x  .  .  x  x  .     2 of them are chosen
+    #    is_chosen   x  .  x  x  .  .
     threshold = values.topk(k, dim=1).values[:, -1:]
-    ahead, tied = values > threshold, values == threshold
-    room = k - ahead.sum(dim=1, keepdim=True)
-    taken = ahead | (tied & (tied.cumsum(dim=1) <= room))
+    is_larger, is_equal = values > threshold, values == threshold
+    equal_count = k - is_larger.sum(dim=1, keepdim=True)
+    is_chosen = is_larger | (is_equal & (is_equal.cumsum(dim=1) <= equal_count))
+
+    # 2. list them from left to right: number the columns from the right, and take the k largest numbers
+    #
+    #    numbers     6  5  4  3  2  1
+    #    is_chosen * numbers  ->  6, 4, 3  ->  columns 0, 2, 3
     numbers = torch.arange(width, 0, -1, device=values.device, dtype=torch.int32)
-    columns = width - (taken * numbers).topk(k, dim=1).values.long()  # ascending, since the numbers descend
-    columns.clamp_(max=width - 1)  # where values are not numbers, nothing was taken
-    ordered, places = values.gather(1, columns).sort(dim=1, descending=True, stable=True)
-    return ordered, columns.gather(1, places)
+    columns = width - (is_chosen * numbers).topk(k, dim=1).values.long()
+    columns.clamp_(max=width - 1)  # NaN is neither larger nor equal, so there can be too few
+
+    # 3. sort the k values
+    ordered, ranking = values.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    return ordered, columns.gather(1, ranking)
 
 
-def largest_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Return the same as `largest`. This is fast for long rows, which are read once.
+def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Return the same as `stable_topk`. This is fast for long rows, which are read once.
 
     The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): each of these
     chunks has a value that comes before all values of the other chunks.
     """
     width = values.shape[1]
-    if width <= 2 * CHUNK * k:
-        return largest(values, k)
-    whole = width // CHUNK * CHUNK
-    peaks = [values[:, :whole].view(len(values), -1, CHUNK).amax(dim=2)]
-    if whole < width:
-        peaks.append(values[:, whole:].amax(dim=1, keepdim=True))
-    chunks = largest(torch.cat(peaks, dim=1), k)[1].sort(dim=1).values
-    columns = (CHUNK * chunks.unsqueeze(2) + torch.arange(CHUNK, device=values.device)).flatten(1)
-    outside = columns >= width
+    if width <= 2 * CHUNK_COLUMNS * k:
+        return stable_topk(values, k)
+
+    # 1. the maximum of each chunk; the last chunk may be shorter
+    full_width = width // CHUNK_COLUMNS * CHUNK_COLUMNS
+    maxima = [values[:, :full_width].view(len(values), -1, CHUNK_COLUMNS).amax(dim=2)]
+    if full_width < width:
+        maxima.append(values[:, full_width:].amax(dim=1, keepdim=True))
+
+    # 2. the columns of the k best chunks, from left to right: (R, k * CHUNK_COLUMNS)
+    chunks = stable_topk(torch.cat(maxima, dim=1), k)[1].sort(dim=1).values
+    offsets = torch.arange(CHUNK_COLUMNS, device=values.device)
+    columns = (CHUNK_COLUMNS * chunks.unsqueeze(2) + offsets).flatten(1)
+
+    # 3. their k largest values, without columns beyond the end of the row
+    is_outside = columns >= width
     columns.clamp_(max=width - 1)
-    candidates = values.gather(1, columns).masked_fill_(outside, -torch.inf)
-    best, places = largest(candidates, k)
-    return best, columns.gather(1, places)
+    chunk_values = values.gather(1, columns).masked_fill_(is_outside, -torch.inf)
+    ordered, indices = stable_topk(chunk_values, k)
+    return ordered, columns.gather(1, indices)

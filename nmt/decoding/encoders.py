@@ -18,15 +18,17 @@ from nmt.settings.model_types import TREE_MAKING
 from nmt.store.trained_model import Tokens, TrainedModel
 
 
-def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], size: int) -> Vectors:
-    """Return the vectors that the encoder hands to its decoder, (n, D), computed in batches of up to `size` sentences.
+def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], batch_size: int) -> Vectors:
+    """Return the vectors that the encoder hands to its decoder, (n, D), for n sentences.
+
+    They are computed in batches of up to `batch_size` sentences of similar length.
 
     Raises:
         UserError: the model does not encode a sentence as a fixed vector.
     """
 
     @torch.no_grad()
-    def compute(sentences: list[Tokens]) -> list[Vectors]:
+    def encode_batch(sentences: list[Tokens]) -> list[Vectors]:
         batch = model.make_batch(sentences)
         vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_lengths))
         if vectors is None:
@@ -37,14 +39,18 @@ def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], size: int
         check_finite(vectors, "vectors")
         return list(vectors.float().cpu().numpy())
 
-    return np.stack(map_in_batches(compute, sentences, [len(words) for words in sentences], size))
+    lengths = [len(words) for words in sentences]
+    return np.stack(map_in_batches(encode_batch, sentences, lengths, batch_size))
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Leaves, with the end symbol as an empty word, and the gates [new, left child, right child] of each node above.
+    """A tree over the words of a sentence.
 
-    `gates[t][j]` belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
+    Attributes:
+        leaves: the words or subword units. The end symbol is an empty word.
+        gates: by level and node, the gates [new, left child, right child]. `gates[t][j]` belongs to the node over the
+            leaves j to j + t + 1; the last level has one node, the root.
     """
 
     leaves: list[str]
@@ -60,9 +66,12 @@ def compute_tree(model: TrainedModel, words: Tokens) -> Tree:
         raise UserError(
             f"--model: {model.run.label} makes no trees; expected a model of type {' or '.join(TREE_MAKING)}"
         )
-    ends = model.run.architecture.source_eos or not words
-    ids = [*model.source.ids(words), *([END] if ends else [])]
-    levels = [level.double().cpu() for level in model.network.gates(torch.tensor(ids, device=model.device))]
-    for level in levels:
+    leaves, ids = model.source.segment(words), model.source.ids(words)
+    if model.run.architecture.source_eos or not words:
+        leaves, ids = [*leaves, ""], [*ids, END]
+
+    gates = []
+    for level in model.network.gates(torch.tensor(ids, device=model.device)):
         check_finite(level, "tree")
-    return Tree([*model.source.segment(words), *([""] if ends else [])], [level.tolist() for level in levels])
+        gates.append(level.double().tolist())
+    return Tree(leaves, gates)

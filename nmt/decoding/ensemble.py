@@ -22,19 +22,19 @@ from nmt.settings.decoding import Average
 
 
 @dataclass(frozen=True)
-class EncodedByAll(Encoded):
-    """The sentences as encoded by each model."""
+class EnsembleEncoded(Encoded):
+    """B sentences as encoded by each of E models."""
 
-    parts: list[Encoded]
+    by_model: list[Encoded]
 
     @property
     def tensor(self) -> Tensor:
         """See `Encoded.tensor`."""
-        return self.parts[0].tensor
+        return self.by_model[0].tensor
 
-    def select(self, rows: Tensor) -> EncodedByAll:
+    def select(self, rows: Tensor) -> EnsembleEncoded:
         """Return the sentences at `rows`."""
-        return EncodedByAll([part.select(rows) for part in self.parts])
+        return EnsembleEncoded([encoded.select(rows) for encoded in self.by_model])
 
 
 class Ensemble:
@@ -44,58 +44,59 @@ class Ensemble:
         """Take models that share their vocabularies and read the source alike (`trained_model.check_compatible`)."""
         self.models, self.average = list(models), average
 
-    def encode(self, source: Tensor, lengths: Tensor) -> EncodedByAll:
+    def encode(self, source: Tensor, lengths: Tensor) -> EnsembleEncoded:
         """Encode padded sources (S, B) with their lengths (B,)."""
-        return EncodedByAll([model.encode(source, lengths) for model in self.models])
+        return EnsembleEncoded([model.encode(source, lengths) for model in self.models])
 
-    def start_search(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleState:
+    def start_search(self, encoded: EnsembleEncoded, candidates: Candidates | None = None) -> EnsembleState:
         """Return the `DecoderState` of a search over encoded sentences."""
-        parts = zip(self.models, encoded.parts, strict=True)
-        return EnsembleState([model.start_search(part, candidates) for model, part in parts], self.average)
+        states = []
+        for model, encoded_by_model in zip(self.models, encoded.by_model, strict=True):
+            states.append(model.start_search(encoded_by_model, candidates))
+        return EnsembleState(states, self.average)
 
 
 class EnsembleState:
     """The `DecoderState` of all models."""
 
-    def __init__(self, parts: list[DecoderState], average: Average) -> None:
-        self.parts, self.average = parts, average
+    def __init__(self, states: list[DecoderState], average: Average) -> None:
+        self.states, self.average = states, average
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Return the mean of all models, and of the attention of those that have any.
+        """Return the average log-probabilities of all models, and the mean attention of those that have any.
 
         Only two distributions are in memory at a time.
         """
-        total: Tensor | None = None
-        weights = list[Tensor]()
-        for part in self.parts:
-            log_probs, attention = part.predict(active_rows)
-            if attention is not None:
-                weights.append(attention)
-            if total is None:
-                total = log_probs
-            elif self.average == "probability":
+        total, attention = self.states[0].predict(active_rows)
+        attention_list = [attention]
+        for state in self.states[1:]:
+            log_probs, attention = state.predict(active_rows)
+            attention_list.append(attention)
+            if self.average == "probability":
                 torch.logaddexp(total, log_probs, out=total)
             else:
                 total += log_probs
 
-        assert total is not None
         if self.average == "probability":
-            total.sub_(math.log(len(self.parts)))
+            total.sub_(math.log(len(self.states)))
         else:
-            total.div_(len(self.parts))
+            total.div_(len(self.states))
+        weights = [attention for attention in attention_list if attention is not None]
         return Prediction(total, torch.stack(weights).mean(dim=0) if weights else None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
-        for part in self.parts:
-            part.reorder_and_append(parents, words)
+        for state in self.states:
+            state.reorder_and_append(parents, words)
 
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
-        for part in self.parts:
-            part.select_sentences(rows)
+        for state in self.states:
+            state.select_sentences(rows)
 
 
-def joined(models: Sequence[EncoderDecoder], average: Average = "probability") -> EncoderDecoder | Ensemble:
+def combine_models(
+    models: Sequence[EncoderDecoder], average: Average = "probability"
+) -> EncoderDecoder | Ensemble:
     """Return the model if there is one, or the ensemble of several models."""
     return models[0] if len(models) == 1 else Ensemble(models, average)

@@ -1,8 +1,9 @@
 """Scores given translations by teacher forcing: the log-probability of every word, and attention.
 
-What a model computes for ids, here or in a search, is told in words (`in_words`).
+With subword units, scores and attention of units become those of words (`to_word_scores`).
 
-Shapes: T' words of a translation and the end symbol, S' words of a source and, if the model reads it, the end symbol.
+Shapes: B sentences, S source steps, T target steps; S' words of a source and, if the model reads it, the end symbol; T'
+words of a translation and the end symbol; P positions of the T * B that are no padding; E models.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ from nmt.model.loss import POSITIONS_PER_BLOCK
 from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
-STEPS = 256
-"""Number of target words whose states and attention are in memory at once."""
+STEPS_PER_BLOCK = 256
+"""Number of target words whose states and attention are in memory together."""
 
 
 @dataclass(frozen=True)
 class WordScores:
-    """Log-probability of each word given the previous words and the source, (T',), in nats, and attention (T', S').
+    """Scores of a translation, word by word.
 
-    Attention is None if it was not requested or the model has none. For several models, the log-probability is their
-    average (see `ensemble`), and attention is the mean of the models that have attention.
+    For several models, the log-probability is their average (see `ensemble`), and attention is the mean of the models
+    that have attention.
 
-    With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
-    the attention to its units; the attention from a word is the mean over its units.
+    Attributes:
+        word_log_probabilities: of each word given the previous words and the source, in nats, (T',).
+        attention: (T', S'); None if it was not requested or the model has none.
     """
 
     word_log_probabilities: NDArray[np.float64]
@@ -51,17 +53,18 @@ class WordScores:
 def score_translations(
     models: Sequence[TrainedModel],
     pairs: Sequence[tuple[Tokens, Tokens]],
-    size: int,
+    batch_size: int,
     attention: bool = True,
     average: Average = "probability",
 ) -> list[WordScores]:
-    """Score pairs of source and translation, in their order, in batches of up to `size` of similar length."""
+    """Score pairs of source and translation, in their order, in batches of up to `batch_size` of similar length."""
 
-    def compute(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
+    def score_batch(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
-        return Scorer(models, sources, average).batch([*enumerate(targets)], attention)
+        return Scorer(models, sources, average).score_batch(list(enumerate(targets)), attention)
 
-    return map_in_batches(compute, pairs, [max(map(len, pair)) for pair in pairs], size)
+    lengths = [max(len(source), len(target)) for source, target in pairs]
+    return map_in_batches(score_batch, pairs, lengths, batch_size)
 
 
 class Scorer:
@@ -76,95 +79,118 @@ class Scorer:
         batch = models[0].make_batch(sources)
         self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
-    def __call__(
-        self, targets: Sequence[tuple[int, Tokens]], size: int, attention: bool = True
-    ) -> list[WordScores]:
-        """Score translations, each with the row of its source, in batches of up to `size` of similar length."""
-        lengths = [len(target) for _, target in targets]
-        return map_in_batches(lambda batch: self.batch(batch, attention), targets, lengths, size)
-
     @torch.no_grad()
-    def batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
-        """Score one batch of translations, each with the row of its source."""
-        first = self.models[0]
-        batch = first.make_batch([[] for _ in targets], [target for _, target in targets])
-        rows = torch.tensor([row for row, _ in targets], device=first.device)
-        scored = [
-            word_log_probabilities(model.network, encoded.select(rows), batch, attention)
-            for model, encoded in zip(self.models, self.encoded, strict=True)
-        ]
-        aligned = [weights for _, weights in scored if weights is not None]
-        attended = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
-        logs = mean(torch.stack([values for values, _ in scored]), self.average).cpu().numpy()
-        owners = batch.positions.cpu().numpy() % len(batch)
-        own = np.split(logs[np.argsort(owners, kind="stable")], np.bincount(owners).cumsum()[:-1])
-        return [
-            in_words(
-                first,
-                self.sources[row],
-                first.target.word_start_indices(target),
-                own[place],
-                None if attended is None else attended[:, place],
+    def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
+        """Score one batch of translations, each with the number of its source."""
+        # 1. the scores of each model: log p (P,) and attention (T, B, S)
+        model = self.models[0]
+        batch = model.make_batch([[] for _ in targets], [target for _, target in targets])
+        source_rows = torch.tensor([row for row, _ in targets], device=model.device)
+        log_prob_list, attention_list = list[Tensor](), list[Tensor]()
+        for other_model, encoded in zip(self.models, self.encoded, strict=True):
+            log_probs, weights = word_log_probabilities(
+                other_model.network, encoded.select(source_rows), batch, attention
             )
-            for place, (row, target) in enumerate(targets)
-        ]
+            log_prob_list.append(log_probs)
+            if weights is not None:
+                attention_list.append(weights)
+
+        # 2. their averages
+        log_probs_of_batch = average_log_probs(torch.stack(log_prob_list), self.average).cpu().numpy()
+        mean_attention = None
+        if attention_list:
+            mean_attention = torch.stack(attention_list).mean(dim=0).cpu().numpy()
+
+        # 3. the scores of each sentence. Position p of the T * B belongs to sentence p % B.
+        sentence_of_position = batch.positions.cpu().numpy() % len(batch)
+        word_scores = []
+        for column, (row, target) in enumerate(targets):
+            scores = to_word_scores(
+                model=model,
+                source=self.sources[row],
+                word_starts=model.target.word_start_indices(target),
+                scores=log_probs_of_batch[sentence_of_position == column],
+                attention=None if mean_attention is None else mean_attention[:, column],
+            )
+            word_scores.append(scores)
+        return word_scores
 
 
-def in_words(
+def to_word_scores(
     model: TrainedModel,
     source: Tokens,
-    beginnings: Sequence[int],
+    word_starts: Sequence[int],
     scores: NDArray[np.float64],
     attention: NDArray[np.floating] | None,
 ) -> WordScores:
-    """Return what a model computes for the ids of a translation in terms of its words.
+    """Return the scores of words, given those of the ids that a model computes.
+
+    With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
+    the attention to its units; the attention from a word is the mean over its units.
 
     Args:
         model: the model, or any of an ensemble.
         source: the words of the source.
-        beginnings: the index of the first id of each word, and of the end symbol if it was written.
+        word_starts: the index of the first id of each word, and of the end symbol if it was written.
         scores: the log-probability of each id and the end symbol.
         attention: the attention of these to the ids of the source, with any padding; None if there is none.
     """
-    end = model.run.architecture.source_eos
-    columns = model.source.word_start_indices(source)
-    weights = None if attention is None else attention[: len(scores), : columns[-1] + end]
+    reads_end = model.run.architecture.source_eos
+    source_starts = model.source.word_start_indices(
+        source
+    )  # the last is the number of ids, that of the end symbol
+    if attention is not None:
+        attention = attention[: len(scores), : source_starts[-1] + reads_end]
     if not (model.source.has_subwords or model.target.has_subwords):
-        return WordScores(scores, weights)
+        return WordScores(scores, attention)
 
-    rows, columns = np.array(beginnings, np.int64), columns[: None if end else -1]
+    rows = np.array(word_starts, np.int64)
     rows[:1] = 0  # a mark without letters that precedes the first word belongs to it
-    scores = np.add.reduceat(scores, rows)
-    if weights is None or not columns:
-        return WordScores(scores, weights)
-    lengths = np.diff([*rows, len(weights)])[:, None]
-    means = np.add.reduceat(weights, rows, axis=0) / lengths.astype(np.float32)
-    return WordScores(scores, np.add.reduceat(means, columns, axis=1))
+    columns = source_starts if reads_end else source_starts[:-1]
+    word_log_probs = np.add.reduceat(scores, rows)
+    if attention is None or not columns:
+        return WordScores(word_log_probs, attention)
+
+    # example: rows [0, 2, 3] of four ids are words of 2, 1 and 1 ids
+    unit_counts = np.diff([*rows, len(attention)])[:, None]
+    row_means = np.add.reduceat(attention, rows, axis=0) / unit_counts.astype(np.float32)
+    return WordScores(word_log_probs, np.add.reduceat(row_means, columns, axis=1))
 
 
 def word_log_probabilities(
     model: EncoderDecoder, encoded: Any, batch: Batch, attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
-    """Return log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S) or None.
+    """Return log p of the words at the batch's positions, (P,) float64, and attention (T, B, S) or None.
 
     `encoded` holds the encoded sources. Raises a `UserError` if the model computes NaN.
 
-    States are computed for some steps at a time, and logits in chunks: at the paper's sizes, those of a long line would
+    States are computed for some steps at a time, and logits in blocks: at the paper's sizes, those of a long line would
     fill the memory. Without attention, memory grows with S + T, not with S T.
     """
-    values, matrices = list[Tensor](), list[Tensor]()
-    first, words, positions = 0, batch.target.flatten(), batch.positions
-    for inputs, weights in model.unroll(encoded, batch.target, STEPS):
-        last = first + inputs[0].shape[:2].numel()
-        inside = positions[(positions >= first) & (positions < last)]
-        read = [select_positions(inside - first, part) for part in inputs]
-        values += log_probabilities(model, read, words[inside])
+    log_probs, attention_blocks = list[Tensor](), list[Tensor]()
+    words, positions = batch.target.flatten(), batch.positions
+    start = 0
+    for inputs, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
+        # The positions of this block of steps, all of which are in start ... end of the flattened T * B.
+        end = start + inputs[0].shape[:2].numel()
+        block_positions = positions[(positions >= start) & (positions < end)]
+        block_inputs = [select_positions(block_positions - start, values) for values in inputs]
+        log_probs += _iterate_log_probs(model, block_inputs, words[block_positions])
         if attention and weights is not None:
-            matrices.append(weights)
-        first = last
-    logs = torch.cat(values)
-    check_finite(logs, "scoring")
-    return logs, torch.cat(matrices) if matrices else None
+            attention_blocks.append(weights)
+        start = end
+
+    all_log_probs = torch.cat(log_probs)
+    check_finite(all_log_probs, "scoring")
+    return all_log_probs, torch.cat(attention_blocks) if attention_blocks else None
+
+
+def _iterate_log_probs(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
+    """Yield log p of words (P,), float64, block by block, given the inputs (P, ...) of the output layer."""
+    for start in range(0, len(words), POSITIONS_PER_BLOCK):
+        rows = slice(start, start + POSITIONS_PER_BLOCK)
+        log_probs = model.readout(*(values[rows] for values in inputs)).log_softmax(dim=1)  # (rows, V)
+        yield log_probs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
 
 
 def check_finite(values: Tensor, work: str) -> None:
@@ -175,16 +201,8 @@ def check_finite(values: Tensor, work: str) -> None:
         )
 
 
-def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
-    """Return log p of words (P,), float64, given `inputs` (P, ...) of the output layer, computed in chunks."""
-    for start in range(0, len(words), POSITIONS_PER_BLOCK):
-        rows = slice(start, start + POSITIONS_PER_BLOCK)
-        logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
-        yield logs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
-
-
-def mean(logs: Tensor, average: Average) -> Tensor:
-    """Return the mean of log-probabilities (E, ...) of E models: (...)."""
+def average_log_probs(log_probs: Tensor, average: Average) -> Tensor:
+    """Return the average over E models of log-probabilities (E, P): (P,)."""
     if average == "log_probability":
-        return logs.mean(dim=0)
-    return torch.logsumexp(logs, dim=0) - math.log(len(logs))
+        return log_probs.mean(dim=0)
+    return torch.logsumexp(log_probs, dim=0) - math.log(len(log_probs))

@@ -1,4 +1,4 @@
-"""Rescoring another system's n-best lists (Sutskever et al., 2014, Sec. 3.2): its scores mixed with the models'.
+"""Rescoring another system's n-best lists (Sutskever et al., 2014, Sec. 3.2): its scores interpolated with the models'.
 
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from nmt.data.batches import map_in_batches
 from nmt.decoding.forced_decoding import Scorer
-from nmt.decoding.formats import Entry, NBestList, read_lists
-from nmt.decoding.test_set import models_checksum
+from nmt.decoding.n_best_lists import NBestEntry, NBestList, read_n_best_lists
+from nmt.decoding.test_set import compute_models_digest
 from nmt.evaluation.translations import split_words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
@@ -28,44 +29,65 @@ from nmt.settings.decoding import Average
 from nmt.store.trained_model import Tokens, TrainedModel
 
 HYPOTHESES_PER_GROUP = 2000
-"""Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
+"""Minimum number of hypotheses of the sentences that are scored together. A killed process loses at most this work."""
 _DIGITS = 6
 """Decimals of a log-probability."""
 
 
 @dataclass(frozen=True)
 class Rescorer:
-    """Models for scoring, their average, hypotheses per batch, and the models' weight w in the mixed score."""
+    """Scores hypotheses with models.
+
+    Attributes:
+        models: models that share their vocabularies.
+        average: what several models average.
+        batch_size: hypotheses per batch.
+        weight: the models' weight w in the interpolated score.
+    """
 
     models: Sequence[TrainedModel]
     average: Average = "probability"
     batch_size: int = 256
     weight: float = 0.5
 
-    def compute_log_probabilities(self, lists: Sequence[tuple[Tokens, Sequence[str]]]) -> list[list[float]]:
-        """Return log p(T | S) of the hypotheses of some sentences, in nats, the end symbol included.
+    def compute_log_probabilities(
+        self, sentences: Sequence[tuple[Tokens, Sequence[str]]]
+    ) -> list[list[float]]:
+        """Return log p(T | S) of the hypotheses of each sentence, in nats, the end symbol included.
 
         Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together, and equal
         hypotheses of a sentence once.
+
+        Args:
+            sentences: source tokens and hypotheses of each sentence.
         """
-        distinct = list(dict.fromkeys((row, text) for row, (_, texts) in enumerate(lists) for text in texts))
-        scorer = Scorer(self.models, [source for source, _ in lists], self.average)
-        scored = scorer(
-            [(row, split_words(text)) for row, text in distinct], self.batch_size, attention=False
+        # A dictionary, since a set has no order, and the order decides the batches.
+        distinct: dict[tuple[int, str], Tokens] = {}
+        for row, (_, texts) in enumerate(sentences):
+            distinct |= {(row, text): split_words(text) for text in texts}
+
+        scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
+        scores = map_in_batches(
+            lambda batch: scorer.score_batch(batch, attention=False),
+            items=[(row, tokens) for (row, _), tokens in distinct.items()],
+            lengths=[len(tokens) for tokens in distinct.values()],
+            size=self.batch_size,
         )
-        logs = {one: forced.log_probability for one, forced in zip(distinct, scored, strict=True)}
-        return [[logs[row, text] for text in texts] for row, (_, texts) in enumerate(lists)]
+        log_probs = {key: score.log_probability for key, score in zip(distinct, scores, strict=True)}
+        return [[log_probs[row, text] for text in texts] for row, (_, texts) in enumerate(sentences)]
 
-    def mixed(self, entries: Sequence[Entry], log_probabilities: Sequence[float]) -> list[Entry]:
+    def interpolate(
+        self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
+    ) -> list[NBestEntry]:
         """Return the entries of a list with the weighted means of both scores, best first."""
-        new = [
-            entry.rescored(self.weight * value + (1 - self.weight) * entry.score, value)
-            for entry, value in zip(entries, log_probabilities, strict=True)
-        ]
-        return sorted(new, key=lambda entry: -entry.score)
+        rescored = []
+        for entry, log_probability in zip(entries, log_probabilities, strict=True):
+            score = self.weight * log_probability + (1 - self.weight) * entry.score
+            rescored.append(entry.rescore(score, log_probability))
+        return sorted(rescored, key=lambda entry: -entry.score)
 
 
-class Rescored(NamedTuple):
+class RescoringSummary(NamedTuple):
     """Counts of sentences and hypotheses, the seconds of scoring, and whether a killed process did a part of it."""
 
     sentences: int
@@ -75,51 +97,65 @@ class Rescored(NamedTuple):
 
 
 def rescore_n_best_lists(
-    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None
-) -> Rescored:
-    """Rescore the lists of a tokenized text: write best translations to `output`, and the lists, best first.
+    rescorer: Rescorer, source: Path, lists: Path, output: Path, output_lists: Path | None
+) -> RescoringSummary:
+    """Rescore the n-best lists of a tokenized text.
 
     If the process is killed, the same call resumes, and its output has the same bytes.
+
+    Args:
+        rescorer: the models and their weight.
+        source: the text.
+        lists: its n-best lists.
+        output: gets the best hypothesis of each sentence.
+        output_lists: gets the sorted n-best lists with their new scores, if it is given.
 
     Raises:
         UserError: lists and source do not fit together, or a line is malformed.
     """
-    sentences = sum(1 for _ in read_lines(source))
-    facts = [models_checksum(rescorer.models), rescorer.average, rescorer.batch_size, HYPOTHESES_PER_GROUP]
-    facts += [sha256(source), sha256(lists)]
-    made_from = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-    hypotheses = 0
-    with Journal(output, made_from) as journal:
+    # 1. all that decides the log-probabilities, but not their weight
+    inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
+    inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(lists)]
+    inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+    sentence_count = sum(1 for _ in read_lines(source))
+    hypothesis_count = 0
+    with Journal(output, inputs_digest) as journal:
         with ExitStack() as files:
-            best = files.enter_context(write_lines(output))
-            rewritten = files.enter_context(write_lines(new_lists)) if new_lists else None
-            progress = files.enter_context(Progress(sentences, "sentences", "rescore"))
-            for number, group in enumerate(_groups(read_lists(lists, source))):
+            best_writer = files.enter_context(write_lines(output))
+            list_writer = files.enter_context(write_lines(output_lists)) if output_lists else None
+            progress = files.enter_context(Progress(sentence_count, "sentences", "rescore"))
+            for number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
+                # 2. the log-probabilities of a group, unless a killed process has computed them
                 if number not in journal.done:
-                    texts = [(one.source, [entry.text for entry in one.entries]) for one in group]
-                    logs = rescorer.compute_log_probabilities(texts)
-                    journal.add(number, [[round(value, _DIGITS) for value in each] for each in logs])
-                for sentence, values in zip(group, journal.done[number], strict=True):
-                    entries = rescorer.mixed(sentence.entries, values)
-                    best.write(entries[0].text)
-                    if rewritten:
-                        for entry in entries:
-                            rewritten.write(entry.line(sentence.line))
-                hypotheses += sum(len(one.entries) for one in group)
+                    sentences = [
+                        (n_best.source, [entry.text for entry in n_best.entries]) for n_best in group
+                    ]
+                    log_probs = rescorer.compute_log_probabilities(sentences)
+                    journal.add(number, [[round(value, _DIGITS) for value in row] for row in log_probs])
+
+                # 3. the new lists
+                for n_best, values in zip(group, journal.done[number], strict=True):
+                    entries = rescorer.interpolate(n_best.entries, values)
+                    best_writer.write(entries[0].text)
+                    for entry in entries:
+                        if list_writer:
+                            list_writer.write(entry.format(n_best.number))
+                    hypothesis_count += len(entries)
                 progress.update(len(group))
         journal.remove()
-    return Rescored(sentences, hypotheses, journal.seconds, journal.resumed)
+    return RescoringSummary(sentence_count, hypothesis_count, journal.seconds, journal.resumed)
 
 
-def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
+def _group_sentences(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
     """Yield groups of consecutive sentences that are scored together."""
-    group, hypotheses = list[NBestList](), 0
-    for sentence in lists:
-        group.append(sentence)
-        hypotheses += len(sentence.entries)
-        if hypotheses >= HYPOTHESES_PER_GROUP:
+    group, hypothesis_count = list[NBestList](), 0
+    for n_best in lists:
+        group.append(n_best)
+        hypothesis_count += len(n_best.entries)
+        if hypothesis_count >= HYPOTHESES_PER_GROUP:
             yield group
-            group, hypotheses = [], 0
+            group, hypothesis_count = [], 0
     if group:
         yield group
 
@@ -133,17 +169,19 @@ def write_oracle(source: Path, lists: Path, reference: Path, output: Path) -> in
     Raises:
         UserError: source, lists and reference do not fit together, or a line is malformed.
     """
-    references = [reference for _, reference in read_pairs(source, reference)]
+    references = [reference_line for _, reference_line in read_pairs(source, reference)]
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
-        for sentence, wanted in zip(read_lists(lists, source), references, strict=True):
-            writer.write(best_by_bleu(sentence, wanted))
+        for n_best, reference_line in zip(read_n_best_lists(lists, source), references, strict=True):
+            writer.write(choose_by_bleu(n_best, reference_line))
             progress.update()
     return len(references)
 
 
-def best_by_bleu(sentence: NBestList, reference: str) -> str:
+def choose_by_bleu(n_best: NBestList, reference: str) -> str:
     """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals."""
-    from nmt.evaluation.bleu import count_matches  # rescoring does without
+    from nmt.evaluation.bleu import (
+        count_matches,  # importing sacrebleu takes time, and rescoring does without
+    )
 
-    texts = (entry.text for entry in sentence.entries)
+    texts = (entry.text for entry in n_best.entries)
     return max(texts, key=lambda text: count_matches(text, reference).smoothed)

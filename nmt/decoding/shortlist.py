@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.data.bitext import Bitext, Ids, concatenate_ranges
+from nmt.data.bitext import Bitext, concatenate_ranges
 from nmt.data.vocabulary import END, SPECIALS, Vocabulary
 from nmt.errors import UserError
 from nmt.model.output_layer import Candidates
@@ -26,47 +26,59 @@ from nmt.store.trained_model import TrainedModel
 
 @dataclass(frozen=True)
 class Shortlist:
-    """The first `frequent` of `words` target ids, and the ids of `likely`, (source vocabulary, N)."""
+    """The target words that a translation may have.
+
+    Attributes:
+        likely: the ids of the N likely translations of each source word, (source vocabulary, N).
+        frequent: number of the most frequent target ids, which all sentences may have.
+        vocabulary_size: number of target ids.
+    """
 
     likely: Tensor
     frequent: int
-    words: int
+    vocabulary_size: int
 
     def candidates(self, source: Tensor) -> Candidates:
         """Return the target words for sentences (S, B), whose padding has the end symbol's id."""
-        allowed = torch.zeros(source.shape[1], self.words, dtype=torch.bool, device=source.device)
+        allowed = torch.zeros(source.shape[1], self.vocabulary_size, dtype=torch.bool, device=source.device)
         allowed[:, : self.frequent] = True
-        allowed.scatter_(1, self.likely.to(source.device)[source.t()].flatten(1).long(), True)
-        ids = allowed.any(dim=0).nonzero().squeeze(1)
+        likely_ids = self.likely.to(source.device)[source.t()]  # (B, S, N)
+        allowed.scatter_(1, likely_ids.flatten(1).long(), True)
+
+        ids = allowed.any(dim=0).nonzero().squeeze(1)  # those that any sentence of the batch may have
         return Candidates(ids, ~allowed[:, ids])
 
 
 def make_shortlist(
     vocabularies: tuple[Vocabulary, Vocabulary], bitext: Bitext, likely: int, frequent: int, output: Path
 ) -> None:
-    """Write the shortlist for a model's vocabularies, from the model's training text."""
+    """Write the shortlist for a model's vocabularies.
+
+    Args:
+        vocabularies: the model's vocabularies of source and target.
+        bitext: the model's training text.
+        likely: number of likely translations of each source word.
+        frequent: number of most frequent target words.
+        output: the shortlist's file.
+    """
     source, target = vocabularies
     bitext.check(source, target)
-    words = likely_words(bitext, len(source), len(target), likely)
-    save_tensors(
-        output,
-        {"likely": torch.from_numpy(words)},
-        {"frequent": str(frequent), "vocabularies": _checksums(source, target)},
-    )
+    words = find_likely_words(bitext, len(source), len(target), likely)
+    metadata = {"frequent": str(frequent), "vocabularies": _format_checksums(source, target)}
+    save_tensors(output, {"likely": torch.from_numpy(words)}, metadata)
 
 
 def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """Load a shortlist for models that share their vocabularies. Raise a UserError if it is another file."""
+    source, target = models[0].source, models[0].target
     tensors, metadata = load_tensors(path), load_metadata(path)
-    if set(tensors) != {"likely"} or metadata.get("vocabularies") != _checksums(
-        models[0].source, models[0].target
-    ):
+    if set(tensors) != {"likely"} or metadata.get("vocabularies") != _format_checksums(source, target):
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
-    words = len(models[0].target)
-    return Shortlist(tensors["likely"], max(len(SPECIALS), min(int(metadata["frequent"]), words)), words)
+    frequent = min(int(metadata["frequent"]), len(target))
+    return Shortlist(tensors["likely"], max(len(SPECIALS), frequent), len(target))
 
 
-def _checksums(source: Vocabulary, target: Vocabulary) -> str:
+def _format_checksums(source: Vocabulary, target: Vocabulary) -> str:
     return json.dumps([source.sha256, target.sha256])
 
 
@@ -74,47 +86,61 @@ def _checksums(source: Vocabulary, target: Vocabulary) -> str:
 
 Numbers = NDArray[np.int64]
 
-
-MOST_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000
 """Number of pairs to count, from the first; each of their words takes 45 bytes of memory."""
 
 
-def likely_words(bitext: Bitext, source_words: int, target_words: int, each: int) -> NDArray[np.int32]:
-    """Return the `each` most associated target ids of each source id, best first.
+def find_likely_words(
+    bitext: Bitext, source_size: int, target_size: int, words_each: int
+) -> NDArray[np.int32]:
+    """Return the most associated target ids of each source id, best first: (source_size, words_each).
 
     The association of words s and t is Dice's coefficient, 2 c(s, t) / (c(s) + c(t)), where a count is the number of
-    pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. The
-    shape is (`source_words`, `each`); rows with fewer words are filled with the end symbol. The first pairs of a
-    shuffled bitext are a sample of all pairs.
+    pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. Rows
+    with fewer words are filled with the end symbol. The first pairs of a shuffled bitext are a sample of all pairs.
+
+    Args:
+        bitext: the pairs.
+        source_size: size of the source vocabulary.
+        target_size: size of the target vocabulary.
+        words_each: number of target ids of each source id.
     """
-    pairs = min(MOST_PAIRS, len(bitext))
-    containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
-    inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
-    frequencies = np.bincount(inside, minlength=target_words)
-    likely = np.full((source_words, each), END, np.int32)
-    for word in range(source_words):
-        own = containing[first_pair[word] : first_pair[word + 1]]
-        together = np.bincount(
-            inside[concatenate_ranges(first_word[own], first_word[own + 1])], minlength=target_words
-        )
-        seen = together.nonzero()[0]
-        dice = 2 * together[seen] / (len(own) + frequencies[seen])
-        best = seen[np.argsort(-dice, kind="stable")[:each]]
-        likely[word, : len(best)] = best
+    pair_count = min(MAX_PAIRS, len(bitext))
+
+    # The pairs with source word s are pairs_of_words[pair_starts[s] : pair_starts[s + 1]], and the target words of
+    # pair n are target_words[word_starts[n] : word_starts[n + 1]].
+    words, pairs = _words_and_pairs(bitext, "source", pair_count)
+    pairs_of_words, pair_starts = _group_distinct(words, pairs, source_size)
+    words, pairs = _words_and_pairs(bitext, "target", pair_count)
+    target_words, word_starts = _group_distinct(pairs, words, pair_count)
+    del words, pairs  # 16 bytes a word
+    target_counts = np.bincount(target_words, minlength=target_size)  # c(t)
+
+    likely = np.full((source_size, words_each), END, np.int32)
+    for source_word in range(source_size):
+        pairs = pairs_of_words[pair_starts[source_word] : pair_starts[source_word + 1]]
+        words_of_pairs = target_words[concatenate_ranges(word_starts[pairs], word_starts[pairs + 1])]
+        joint_counts = np.bincount(words_of_pairs, minlength=target_size)  # c(s, t)
+
+        candidates = joint_counts.nonzero()[0]
+        dice = 2 * joint_counts[candidates] / (len(pairs) + target_counts[candidates])
+        best = candidates[np.argsort(-dice, kind="stable")[:words_each]]
+        likely[source_word, : len(best)] = best
     return likely
 
 
-def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
+def _words_and_pairs(bitext: Bitext, side: str, pair_count: int) -> tuple[Numbers, Numbers]:
     """Return the ids of the first sentences of a side, and the number of the pair of each id."""
     ids, offsets = bitext.sides[side]
-    numbers = np.repeat(np.arange(pairs), np.diff(offsets[: pairs + 1]))
-    return ids[: offsets[pairs]], numbers
+    lengths = np.diff(offsets[: pair_count + 1])
+    return ids[: offsets[pair_count]].astype(np.int64), np.repeat(np.arange(pair_count), lengths)
 
 
-def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[Numbers, Numbers]:
-    """Return pairs grouped by words, or words grouped by pairs, without duplicates, and the groups' beginnings."""
-    ids, numbers = words
-    outer, inner = (ids.astype(np.int64), numbers) if by_word else (numbers, ids.astype(np.int64))
-    base = int(inner.max(initial=0)) + 1
-    outer, inner = np.divmod(np.unique(outer * base + inner), base)
-    return inner, np.searchsorted(outer, np.arange(groups + 1))
+def _group_distinct(groups: Numbers, members: Numbers, group_count: int) -> tuple[Numbers, Numbers]:
+    """Return the distinct members of all groups, one group after the other, and the index at which each group begins.
+
+    Example: the members [7, 5, 7, 2] of groups [1, 0, 1, 1] give the members [5, 2, 7] and the beginnings [0, 1, 3].
+    """
+    base = int(members.max(initial=0)) + 1
+    groups, members = np.divmod(np.unique(groups * base + members), base)
+    return members, np.searchsorted(groups, np.arange(group_count + 1))

@@ -17,9 +17,9 @@ from nmt.data.batches import batches_by_length
 from nmt.data.tokenization import TokenText
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import score_translations
-from nmt.decoding.formats import details, rounded
-from nmt.decoding.translator import Translator, translation
+from nmt.decoding.forced_decoding import WordScores, score_translations
+from nmt.decoding.formats import describe_translation, round_attention
+from nmt.decoding.translator import SentenceTranslator, make_translation
 from nmt.evaluation.translations import split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -32,30 +32,31 @@ Mode = Literal["all", "no_unk"]
 
 
 class Sentence(NamedTuple):
-    """A line of the test set (0-based) with its tokens."""
+    """A line of the test set (from 0) with its tokens. The reference is empty if there is none."""
 
     line: int
     source: list[str]
     reference: list[str]
 
 
-class Translated(NamedTuple):
+def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
+    """Return all sentences of a test set."""
+    pairs = read_pairs(source, reference) if reference else ((line, "") for line in read_lines(source))
+    return [
+        Sentence(number, split_words(source_line), split_words(reference_line))
+        for number, (source_line, reference_line) in enumerate(pairs)
+    ]
+
+
+# --- translations -----------------------------------------------------------------------------------------------------
+
+
+class TranslationSummary(NamedTuple):
     """Numbers of translated sentences and of seconds; `resumed`: a killed process has translated some of them."""
 
     sentences: int
     seconds: float
     resumed: bool
-
-
-def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
-    """Read all lines of a test set. Without a reference, those of the sentences are empty."""
-    pairs = read_pairs(source, reference) if reference else ((line, "") for line in read_lines(source))
-    return [Sentence(line, split_words(one), split_words(other)) for line, (one, other) in enumerate(pairs)]
-
-
-def in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
-    """Return whether every token is in the vocabulary."""
-    return UNKNOWN not in vocabulary.ids(tokens)
 
 
 def translate_file(
@@ -66,83 +67,130 @@ def translate_file(
     decoding: Decoding,
     output: Path,
     average: Average = "probability",
-) -> Translated:
-    """Translate a test set with one model or an ensemble (for `average`, see `ensemble`).
-
-    `all` translates every line; `decoding` says whether the unknown word is allowed. `no_unk` translates only the lines
-    without an unknown word in source and reference, and forbids the unknown word (Table 1).
+) -> TranslationSummary:
+    """Translate a test set with one model or an ensemble.
 
     Finished batches are stored beside `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.
+
+    Args:
+        models: models that share their vocabularies.
+        source: the tokenized test set.
+        reference: its reference, which `no_unk` needs.
+        mode: `all` translates every line; `decoding` says whether the unknown word is allowed. `no_unk` translates only
+            the lines without an unknown word in source and reference, and forbids the unknown word (Table 1).
+        decoding: settings of the search.
+        output: gets one JSON line per sentence.
+        average: what an ensemble averages, see `ensemble`.
     """
-    first = models[0]
+    # 1. the sentences of this mode
+    model = models[0]
     sentences = read_sentences(source, reference)
     if mode == "no_unk":
         sentences = [
             sentence
             for sentence in sentences
-            if in_vocabulary(sentence.source, first.source)
-            and in_vocabulary(sentence.reference, first.target)
+            if is_in_vocabulary(sentence.source, model.source)
+            and is_in_vocabulary(sentence.reference, model.target)
         ]
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
-    translator = Translator(models, decoding, forbid_unknown, average=average)
-    records: dict[int, dict[str, Any]] = {}
+    translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
+
+    # 2. their translations, in batches of similar length
+    lengths = [len(sentence.source) for sentence in sentences]
+    entries: dict[int, dict[str, Any]] = {}
     with (
-        Journal(output, checksum(translator, sentences)) as journal,
+        Journal(output, compute_inputs_digest(translator, sentences)) as journal,
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
-        lengths = [len(sentence.source) for sentence in sentences]
-        for number, places in enumerate(batches_by_length(lengths, decoding.batch_size)):
-            group = [sentences[place] for place in places]
+        for number, indices in enumerate(batches_by_length(lengths, decoding.batch_size)):
+            batch = [sentences[index] for index in indices]
             if number not in journal.done:
-                n_best = translator.batch([sentence.source for sentence in group])
-                pairs = zip(group, n_best, strict=True)
-                journal.add(number, [record(first, sentence, hypotheses) for sentence, hypotheses in pairs])
-            records |= zip(places, journal.done[number], strict=True)
-            progress.update(len(group))
-        write_records(output, (records[place] for place in range(len(sentences))))
+                n_best_lists = translator.search_batch([sentence.source for sentence in batch])
+                new_entries = [
+                    describe_sentence(model, sentence, hypotheses)
+                    for sentence, hypotheses in zip(batch, n_best_lists, strict=True)
+                ]
+                journal.add(number, new_entries)
+            entries |= zip(indices, journal.done[number], strict=True)
+            progress.update(len(batch))
+
+        # 3. the file, in the order of the test set
+        _write_json_lines(output, (entries[index] for index in range(len(sentences))))
         journal.remove()
-    return Translated(len(sentences), journal.seconds, journal.resumed)
+    return TranslationSummary(len(sentences), journal.seconds, journal.resumed)
 
 
-def checksum(translator: Translator, sentences: Sequence[Sentence]) -> str:
-    """Return a checksum of everything that determines the translations, including the machine's arithmetic."""
-    facts = [models_checksum(translator.models), translator.forbid_unknown, translator.average]
-    facts += [translator.decoding.model_dump(mode="json"), [sentence[:2] for sentence in sentences]]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Return whether every token is in the vocabulary."""
+    return UNKNOWN not in vocabulary.ids(tokens)
 
 
-def models_checksum(models: Sequence[TrainedModel]) -> str:
-    """Return a checksum of the weights, the code and the machine."""
-    total = hashlib.sha256()
+def compute_inputs_digest(translator: SentenceTranslator, sentences: Sequence[Sentence]) -> str:
+    """Return a SHA-256 of everything that determines the translations, including the machine's arithmetic."""
+    inputs = [compute_models_digest(translator.models), translator.forbid_unknown, translator.average]
+    inputs.append(translator.decoding.model_dump(mode="json"))
+    inputs.append([(sentence.line, sentence.source) for sentence in sentences])
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+
+def compute_models_digest(models: Sequence[TrainedModel]) -> str:
+    """Return a SHA-256 of the weights, the code and the machine."""
+    digest = hashlib.sha256()
     for model in models:
-        total.update(model.run.architecture.model_dump_json().encode())
-        total.update(f"{model.source.sha256} {model.target.sha256}".encode())
+        digest.update(model.run.architecture.model_dump_json().encode())
+        digest.update(f"{model.source.sha256} {model.target.sha256}".encode())
         for weight in model.network.state_dict().values():
-            total.update(weight.cpu().contiguous().numpy())
+            digest.update(weight.cpu().contiguous().numpy())
     device = device_name(models[0].device)
-    total.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
-    return total.hexdigest()
+    digest.update(json.dumps([nmt.__version__, device, cpu_model(), torch.__version__]).encode())
+    return digest.hexdigest()
 
 
-def record(model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]) -> dict[str, Any]:
-    """Return one line of a file of translations. Its alignment has a row and a column for the end symbols."""
-    source = " ".join(sentence.source)
-    n_best = [
-        translation(model, source, [sentence.source], [hypothesis], text=TokenText(), with_ends=True)
-        for hypothesis in hypotheses
-    ]
-    best = details(n_best[0])
-    del best["text"]  # of tokens nobody knows the language here
-    alignment = best.pop("alignment")
+def describe_sentence(
+    model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]
+) -> dict[str, Any]:
+    """Return the JSON object of a sentence. Its alignment has a row and a column for the end symbols."""
+    translations = []
+    for hypothesis in hypotheses:
+        translation = make_translation(
+            model=model,
+            line=" ".join(sentence.source),
+            pieces=[sentence.source],
+            hypotheses=[hypothesis],
+            text=TokenText(),
+            keep_end_symbols=True,
+        )
+        translations.append(translation)
+
+    best = describe_translation(translations[0])
     return {
         "line": sentence.line,
         "source_tokens": sentence.source,
-        **best,
+        # no text: it would need the language's rules for detokenization
+        "tokens": best["tokens"],
+        "log_probability": best["log_probability"],
+        "word_log_probabilities": best["word_log_probabilities"],
+        "finished": best["finished"],
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
-        "n_best": [{"tokens": one.tokens, "log_probability": one.score} for one in n_best],
-        "alignment": alignment,
+        "n_best": [
+            {"tokens": translation.tokens, "log_probability": translation.score}
+            for translation in translations
+        ],
+        "alignment": best["alignment"],
     }
+
+
+def _write_json_lines(path: Path, entries: Iterable[dict[str, Any]]) -> None:
+    """Write one JSON object per line."""
+    with write_lines(path) as writer:
+        for entry in entries:
+            writer.write(json.dumps(entry, ensure_ascii=False))
+
+
+# --- given translations -----------------------------------------------------------------------------------------------
+
+_DIGITS = 6
 
 
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
@@ -152,29 +200,20 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     is null for a model without attention.
     """
     sentences = read_sentences(source, target)
-    scored = score_translations([model], [(one, other) for _, one, other in sentences], batch_size)
-    records = (
-        {
-            "line": sentence.line,
-            "source_tokens": sentence.source,
-            "tokens": sentence.reference,
-            "alignment": None if forced.attention is None else rounded(forced.attention),
-        }
-        for sentence, forced in zip(sentences, scored, strict=True)
-    )
-    write_records(output, records)
+    pairs = [(sentence.source, sentence.reference) for sentence in sentences]
+    scores = score_translations([model], pairs, batch_size)
+    # one object in memory at a time: attention as Python's numbers is large
+    _write_json_lines(output, map(_describe_alignment, sentences, scores))
 
 
-def write_records(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    """Write one JSON object per line."""
-    with write_lines(path) as writer:
-        for entry in records:
-            writer.write(json.dumps(entry, ensure_ascii=False))
-
-
-# --- perplexity -------------------------------------------------------------------------------------------------------
-
-_DIGITS = 6
+def _describe_alignment(sentence: Sentence, scores: WordScores) -> dict[str, Any]:
+    """Return the JSON object of a given translation and its attention."""
+    return {
+        "line": sentence.line,
+        "source_tokens": sentence.source,
+        "tokens": sentence.reference,
+        "alignment": None if scores.attention is None else round_attention(scores.attention),
+    }
 
 
 def measure_perplexity(
@@ -189,13 +228,13 @@ def measure_perplexity(
     Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
     end symbol of each line count; those that are not in the vocabulary count as the unknown word.
     """
-    pairs = [(one, other) for _, one, other in read_sentences(source, reference)]
-    scored = score_translations(models, pairs, batch_size, attention=False, average=average)
-    count = sum(len(forced.word_log_probabilities) for forced in scored)
-    total = math.fsum(forced.log_probability for forced in scored)
+    pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
+    scores = score_translations(models, pairs, batch_size, attention=False, average=average)
+    word_count = sum(len(sentence_scores.word_log_probabilities) for sentence_scores in scores)
+    total = math.fsum(sentence_scores.log_probability for sentence_scores in scores)
     return {
-        "sentences": len(scored),
-        "words": count,
+        "sentences": len(scores),
+        "words": word_count,
         "log_probability": round(total, _DIGITS),
-        "perplexity": round(math.exp(-total / count), _DIGITS) if count else None,
+        "perplexity": round(math.exp(-total / word_count), _DIGITS) if word_count else None,
     }

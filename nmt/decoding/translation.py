@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.float32]
 
-_ENDS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozenset(",，、،"))
-"""Tokens at which a line is cut, in order of preference."""
+_END_MARKS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozenset(",，、،"))
+"""Tokens after which a line is split, in order of preference."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +58,22 @@ class Translation:
 
     @property
     def attention(self) -> Weights | None:
-        """Attention, [T, S], alpha_ij of Eq. 6: how much of source token j went into target token i, without the
-        columns and rows of the end symbols, and 0 between different pieces. None for a model without attention."""
+        """Attention, [T, S], alpha_ij of Eq. 6: how much of source token j went into target token i.
+
+        It is without the columns and rows of the end symbols, and 0 between different pieces. None for a model without
+        attention.
+        """
         import numpy as np
 
         if self.piece_attention is None:
             return None
-        whole, row, column = np.zeros((len(self.tokens), len(self.source_tokens)), np.float32), 0, 0
+        matrix = np.zeros((len(self.tokens), len(self.source_tokens)), np.float32)
+        row = column = 0
         for weights in self.piece_attention:
-            height, width = weights.shape
-            whole[row : row + height, column : column + width] = weights
-            row, column = row + height, column + width
-        return whole
+            target_count, source_count = weights.shape
+            matrix[row : row + target_count, column : column + source_count] = weights
+            row, column = row + target_count, column + source_count
+        return matrix
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Draw the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
@@ -95,20 +99,26 @@ class Translation:
         return figure
 
 
-def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
-    """Cut `words` into pieces of at most `limit`, after punctuation in the second half of a piece if there is any."""
-    cut: list[list[str]] = []
-    rest = list(words)
-    while len(rest) > limit:
-        end = _end(rest[:limit])
-        cut.append(rest[:end])
-        rest = rest[end:]
-    return [*cut, rest] if rest else cut
+def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
+    """Split a line into pieces of at most `max_words` words.
+
+    A piece ends with punctuation, if there is any in the second half of its longest possible form.
+    """
+    split_pieces: list[list[str]] = []
+    remaining = list(words)
+    while len(remaining) > max_words:
+        end = _find_end(remaining[:max_words])
+        split_pieces.append(remaining[:end])
+        remaining = remaining[end:]
+    if remaining:
+        split_pieces.append(remaining)
+    return split_pieces
 
 
-def _end(words: Sequence[str]) -> int:
+def _find_end(words: Sequence[str]) -> int:
+    """Return the number of words up to the last full stop, semicolon or comma in the second half, or all."""
     half = len(words) // 2
-    for marks in _ENDS:
+    for marks in _END_MARKS:
         for end in range(len(words), half, -1):
             if words[end - 1] in marks:
                 return end

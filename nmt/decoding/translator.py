@@ -1,6 +1,6 @@
 """The way from text to its translation, which `nmt translate`, `nmt test-set decode` and Python go.
 
-Text is tokenized as in the model's training, lines are cut into pieces that are not too long, and pieces of similar
+Text is tokenized as in the model's training, lines are split into pieces that are not too long, and pieces of similar
 length are searched together. Of the ids, scores and attention that the search returns for the pieces of a line, one
 `Translation` is made. Lines are independent of each other: their grouping only changes the time (and, in 32 bits, the
 last digits).
@@ -20,10 +20,10 @@ from nmt.data.tokenization import RawText, TextCodec, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.ensemble import joined
-from nmt.decoding.forced_decoding import in_words, score_translations
+from nmt.decoding.ensemble import combine_models
+from nmt.decoding.forced_decoding import score_translations, to_word_scores
 from nmt.decoding.shortlist import Shortlist
-from nmt.decoding.translation import Translation, pieces
+from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
 from nmt.settings.model_types import ALIGNING
@@ -32,7 +32,7 @@ from nmt.store.trained_model import Tokens, TrainedModel
 
 
 @dataclass(frozen=True)
-class Translator:
+class SentenceTranslator:
     """Searches for the translations of tokenized sentences with one model or an ensemble.
 
     Attributes:
@@ -51,21 +51,21 @@ class Translator:
     average: Average = "probability"
     shortlist: Shortlist | None = None
 
-    def __call__(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
+    def search(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence, best first."""
-        return map_in_batches(
-            self.batch, sources, [len(words) for words in sources], self.decoding.batch_size
-        )
+        lengths = [len(tokens) for tokens in sources]
+        return map_in_batches(self.search_batch, sources, lengths, self.decoding.batch_size)
 
     @torch.no_grad()
-    def batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
+    def search_batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence of one batch, best first."""
-        model, first = joined([one.network for one in self.models], self.average), self.models[0]
-        batch = first.make_batch(sources)
+        network = combine_models([model.network for model in self.models], self.average)
+        batch = self.models[0].make_batch(sources)
+        vocabulary = self.models[0].source
         return beam_search.search(
-            model,
-            model.encode(batch.source, batch.source_lengths),
-            source_words=np.array([len(first.source.ids(words)) for words in sources]),
+            model=network,
+            encoded=network.encode(batch.source, batch.source_lengths),
+            source_lengths=np.array([len(vocabulary.ids(tokens)) for tokens in sources]),
             decoding=self.decoding,
             forbid_unknown=self.forbid_unknown,
             candidates=self.shortlist.candidates(batch.source) if self.shortlist else None,
@@ -73,47 +73,57 @@ class Translator:
         )
 
 
-def translation(
+def make_translation(
     model: TrainedModel,
     line: str,
     pieces: Sequence[Tokens],
     hypotheses: Sequence[Hypothesis],
     *,
     text: TextCodec,
-    copy: bool = False,
+    copy_unknown: bool = False,
     attention: bool = True,
-    with_ends: bool = False,
+    keep_end_symbols: bool = False,
 ) -> Translation:
     """Return the translation of a line, given a hypothesis for each of its pieces.
 
     Args:
         model: the model, or any of an ensemble.
         line: the line of text.
-        pieces: its tokens, cut into the pieces that were searched.
+        pieces: its tokens, split into the pieces that were searched.
         hypotheses: what was found for them.
         text: makes text of the translation's tokens.
-        copy: whether the source word with most attention replaces [UNK].
+        copy_unknown: whether the source word with most attention replaces [UNK].
         attention: whether the translation keeps the attention of its hypotheses.
-        with_ends: whether this has a row and a column for the end symbols.
+        keep_end_symbols: whether this has a row and a column for the end symbols.
     """
     score, tokens, token_scores = 0.0, list[str](), list[float]()
-    matrices = list[np.ndarray]()
-    for source, hypothesis in zip(pieces, hypotheses, strict=True):
-        written, beginnings = model.target.words_and_start_indices(hypothesis.ids)
+    piece_attention = list[np.ndarray]()
+    for piece, hypothesis in zip(pieces, hypotheses, strict=True):
+        # 1. ids to words: the end symbol is a word of the scores
+        piece_tokens, word_starts = model.target.words_and_start_indices(hypothesis.ids)
         if hypothesis.finished:
-            beginnings.append(len(hypothesis.ids))
-        scores = in_words(model, source, beginnings, np.array(hypothesis.scores), hypothesis.attention)
-        weights = scores.attention
-        if weights is not None:
-            between_words = weights[: len(written), : len(source)]
-            written = copied(written, source, between_words) if copy else written
-            matrices.append(weights if with_ends else between_words)
+            word_starts.append(len(hypothesis.ids))
+        word_scores = to_word_scores(
+            model=model,
+            source=piece,
+            word_starts=word_starts,
+            scores=np.array(hypothesis.scores),
+            attention=hypothesis.attention,
+        )
+
+        # 2. words to those of the source that they attend to
+        if word_scores.attention is not None:
+            attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
+            if copy_unknown:
+                piece_tokens = replace_unknown_words(piece_tokens, piece, attention_of_words)
+            piece_attention.append(word_scores.attention if keep_end_symbols else attention_of_words)
 
         score += hypothesis.log_probability
-        tokens += written
-        token_scores += scores.word_log_probabilities.tolist()
+        tokens += piece_tokens
+        token_scores += word_scores.word_log_probabilities.tolist()
 
     source_tokens = [token for piece in pieces for token in piece]
+    has_attention = attention and len(piece_attention) == len(pieces)
     return Translation(
         source=line,
         text=text.detokenize(tokens),
@@ -124,12 +134,26 @@ def translation(
         finished=all(hypothesis.finished for hypothesis in hypotheses),
         unknown_words=[token for token in source_tokens if token not in model.source],
         pieces=[len(piece) for piece in pieces],
-        piece_attention=matrices if attention and len(matrices) == len(pieces) else None,
+        piece_attention=piece_attention if has_attention else None,
     )
 
 
-def choose_text_processors(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
-    """Return the text processors of source and target, which turn lines into tokens and back."""
+def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
+    """Return the tokens with the source word of most attention, (T, S), in place of each [UNK]."""
+    replaced = []
+    for token, weights in zip(tokens, attention, strict=True):
+        replaced.append(source[int(weights.argmax())] if token == UNKNOWN_WORD else token)
+    return replaced
+
+
+# --- lines of text ----------------------------------------------------------------------------------------------------
+
+
+def choose_text_codecs(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
+    """Return what turns lines of source and target into tokens and back.
+
+    Lines are `tokenized` already if the caller says so, or if the model was trained on such text.
+    """
     if tokenized or text.tokenized:
         return TokenText(), TokenText()
     languages = text.languages
@@ -138,7 +162,7 @@ def choose_text_processors(text: TextSettings, tokenized: bool) -> tuple[TextCod
 
 @lru_cache
 def _raw_text(language: str, settings: Tokenization) -> RawText:
-    """Return the text processor of a language. It is made once, since it remembers the tokens of words."""
+    """Return the text codec of a language. It is made once, since it remembers the tokens of words."""
     return RawText(language, settings)
 
 
@@ -168,65 +192,67 @@ class TextTranslator:
             shortlist: the allowed target words for each line; None for all.
         """
         aligns = any(model.run.aligns for model in models)
-        unknown = text.unknown_word_policy(options)
-        self._copying = unknown == "copy"
-        if self._copying and not aligns:
+        unknown_words = text.unknown_word_policy(options)
+        self._copy_unknown = unknown_words == "copy"
+        if self._copy_unknown and not aligns:
             raise UserError(
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
                 f"of type {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
-        self._source, self._target = choose_text_processors(text, options.tokenized)
+
+        # `retry` may allow [UNK] in its second search, also where it is forbidden. So the beam is widened instead.
+        decoding = text.decoding_settings(compute, options, n_best)
+        if unknown_words == "forbid" and decoding.if_no_eos == "retry":
+            decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
+
+        self._source, self._target = choose_text_codecs(text, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and aligns
-        decoding = text.decoding_settings(compute, options, n_best)
-        # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
-        if unknown == "forbid" and decoding.if_no_eos == "retry":
-            decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
-        self._search = Translator(
+        self._translator = SentenceTranslator(
             models,
             decoding,
-            forbid_unknown=unknown == "forbid",
-            attention=self._attention or self._copying,
+            forbid_unknown=unknown_words == "forbid",
+            attention=self._attention or self._copy_unknown,
             shortlist=shortlist,
         )
 
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
-        cut = [pieces(self._source.tokenize(line), self._max_words) for line in lines]
-        n_best = iter(self._search([piece for parts in cut for piece in parts]))
-        return [
-            self._translations(line, parts, [next(n_best) for _ in parts])
-            for line, parts in zip(lines, cut, strict=True)
-        ]
+        # 1. search the pieces of all lines together
+        pieces_by_line = [split_into_pieces(self._source.tokenize(line), self._max_words) for line in lines]
+        all_pieces = [piece for pieces in pieces_by_line for piece in pieces]
+        all_hypotheses = self._translator.search(all_pieces)
+
+        # 2. give each line the hypotheses of its pieces
+        translations, start = [], 0
+        for line, pieces in zip(lines, pieces_by_line, strict=True):
+            hypotheses_by_piece = all_hypotheses[start : start + len(pieces)]
+            translations.append(self._translations(line, pieces, hypotheses_by_piece))
+            start += len(pieces)
+        return translations
 
     def _translations(
-        self, line: str, pieces: Sequence[Tokens], n_best: Sequence[Sequence[Hypothesis]]
+        self, line: str, pieces: Sequence[Tokens], hypotheses_by_piece: Sequence[Sequence[Hypothesis]]
     ) -> list[Translation]:
         """Return the translations of a line, given the hypotheses of each of its pieces, best first.
 
         Translation k of the line joins hypothesis k of each piece, as long as each piece has one.
         """
-        ranked = [*zip(*n_best, strict=False)] if pieces else [()]
-        return [
-            translation(
-                self._search.models[0],
-                line,
-                pieces,
-                hypotheses,
+        # A line without pieces has one translation, of no hypotheses.
+        rank_count = min(map(len, hypotheses_by_piece), default=1)
+        translations = []
+        for rank in range(rank_count):
+            translation = make_translation(
+                model=self._translator.models[0],
+                line=line,
+                pieces=pieces,
+                hypotheses=[hypotheses[rank] for hypotheses in hypotheses_by_piece],
                 text=self._target,
-                copy=self._copying,
+                copy_unknown=self._copy_unknown,
                 attention=self._attention,
             )
-            for hypotheses in ranked
-        ]
-
-
-def copied(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
-    """Replace each [UNK] by the source word with most attention, of attention (T, S)."""
-    return [
-        source[int(row.argmax())] if word == UNKNOWN_WORD else word
-        for word, row in zip(tokens, attention, strict=True)
-    ]
+            translations.append(translation)
+        return translations
 
 
 def score_lines(
@@ -240,27 +266,25 @@ def score_lines(
     attention: bool,
 ) -> list[Translation]:
     """Return given translations of lines with the models' scores; see `nmt.api.Model.score`."""
-    tokens_of_source, tokens_of_target = (side.tokenize for side in choose_text_processors(text, tokenized))
+    source_codec, target_codec = choose_text_codecs(text, tokenized)
     pairs = [
-        (tokens_of_source(source), tokens_of_target(target))
+        (source_codec.tokenize(source), target_codec.tokenize(target))
         for source, target in zip(sources, targets, strict=True)
     ]
-    scored = score_translations(models, pairs, batch_size, attention)
-    return [
-        Translation(
-            source=source,
-            text=target,
+    translations = []
+    for line, scores in enumerate(score_translations(models, pairs, batch_size, attention)):
+        source_tokens, tokens = pairs[line]
+        weights = scores.attention
+        translation = Translation(
+            source=sources[line],
+            text=targets[line],
             score=scores.log_probability,
             source_tokens=source_tokens,
-            tokens=target_tokens,
+            tokens=tokens,
             token_scores=scores.word_log_probabilities.tolist(),
             unknown_words=[token for token in source_tokens if token not in models[0].source],
             pieces=[len(source_tokens)],
-            piece_attention=None
-            if scores.attention is None
-            else [scores.attention[: len(target_tokens), : len(source_tokens)]],
+            piece_attention=None if weights is None else [weights[: len(tokens), : len(source_tokens)]],
         )
-        for source, target, (source_tokens, target_tokens), scores in zip(
-            sources, targets, pairs, scored, strict=True
-        )
-    ]
+        translations.append(translation)
+    return translations

@@ -1,4 +1,4 @@
-"""Rescoring against teacher forcing of each hypothesis; mixing, oracle, and what a stopped process leaves."""
+"""Rescoring against teacher forcing of each hypothesis; interpolation, oracle, and what a killed process leaves."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import torch
 
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import score_translations
-from nmt.decoding.formats import Entry, NBestList
-from nmt.decoding.rescoring import Rescorer, best_by_bleu, rescore_n_best_lists, write_oracle
-from nmt.errors import UserError
+from nmt.decoding.n_best_lists import NBestEntry, NBestList
+from nmt.decoding.rescoring import Rescorer, choose_by_bleu, rescore_n_best_lists, write_oracle
 from nmt.io.text_files import read_lines
 from nmt.settings.decoding import Average
 from nmt.store import trained_model
 from nmt.store.trained_model import TrainedModel
 from tests import translators
 from tests.bitexts import write_text
+from tests.messages import refused
 
 SOURCES = ["w3 w4 w5", "", "w7 strange w8", "w2"]
-LISTS = {
+HYPOTHESES = {
     0: ["w4 w5", "w4 w5 w6 w7 w8 w9", "", "w4 w5"],
     2: ["w3", "odd w3"],
     3: ["w2 w2", "w3"],
@@ -31,125 +31,120 @@ LISTS = {
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[TrainedModel]:
-    """A model that aligns and one with a fixed vector, with the same vocabularies."""
-    here = tmp_path_factory.mktemp("models")
-    folders = [
-        translators.trained_model(here / model_type, model_type) for model_type in ("rnnsearch", "rnnencdec")
-    ]
+    """A model with attention and one with a fixed vector, with the same vocabularies."""
+    parent = tmp_path_factory.mktemp("models")
+    folders = [translators.trained_model(parent / name, name) for name in ("rnnsearch", "rnnencdec")]
     return [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
 
 
 @pytest.fixture
 def text(tmp_path: Path) -> tuple[Path, Path]:
-    """A source and lists of it; scores fall with the place in the list."""
-    lists = (
-        f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-place}"
-        for number, texts in LISTS.items()
-        for place, hypothesis in enumerate(texts)
-    )
-    return write_text(tmp_path / "test.en", SOURCES), write_text(tmp_path / "lists.zst", lists)
+    """A source and its n-best lists. The score of a hypothesis is minus its index in the list."""
+    lines = [
+        f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-index}"
+        for number, hypotheses in HYPOTHESES.items()
+        for index, hypothesis in enumerate(hypotheses)
+    ]
+    return write_text(tmp_path / "test.en", SOURCES), write_text(tmp_path / "lists.zst", lines)
 
 
-def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:
-    return {
-        (number, hypothesis): score_translations(
-            models, [(SOURCES[number].split(), hypothesis.split())], 1, average=average
-        )[0].log_probability
-        for number, texts in LISTS.items()
-        for hypothesis in texts
-    }
+def score_one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[int, list[float]]:
+    """The log-probabilities of each list."""
+    log_probs = {}
+    for number, hypotheses in HYPOTHESES.items():
+        pairs = [(SOURCES[number].split(), hypothesis.split()) for hypothesis in hypotheses]
+        scores = score_translations(models, pairs, 1, average=average)
+        log_probs[number] = [score.log_probability for score in scores]
+    return log_probs
 
 
 @pytest.mark.parametrize("average", ["probability", "log_probability"])
-@pytest.mark.parametrize("members", [[0], [1], [0, 1]])
-def test_log_probabilities_are_those_of_teacher_forcing(
+@pytest.mark.parametrize("members", [[1], [0, 1]])
+def test_log_probabilities_match_teacher_forcing(
     models: list[TrainedModel], members: list[int], average: Average
 ) -> None:
-    chosen = [models[place] for place in members]
-    lists = [(SOURCES[number].split(), texts) for number, texts in LISTS.items()]
-    expected = one_by_one(chosen, average)
-    for size in (1, 3, 100):
-        found = Rescorer(chosen, average, size).compute_log_probabilities(lists)
-        for (number, texts), values in zip(LISTS.items(), found, strict=True):
-            assert values == pytest.approx([expected[number, text] for text in texts], abs=1e-4)
+    members_models = [models[member] for member in members]
+    sentences = [(SOURCES[number].split(), hypotheses) for number, hypotheses in HYPOTHESES.items()]
+    expected = score_one_by_one(members_models, average).values()
+    for batch_size in (1, 3, 100):
+        rescorer = Rescorer(members_models, average, batch_size)
+        log_probs = rescorer.compute_log_probabilities(sentences)
+        for row, expected_row in zip(log_probs, expected, strict=True):
+            assert row == pytest.approx(expected_row, abs=1e-4)
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.25, 0.5, 1.0])
-def test_both_scores_are_mixed_and_the_best_comes_first(
+@pytest.mark.parametrize("weight", [0.0, 0.25, 1.0])
+def test_interpolated_lists_are_sorted(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
 ) -> None:
-    done = rescore_n_best_lists(
-        Rescorer(models[:1], weight=weight), *text, tmp_path / "best", tmp_path / "new.gz"
-    )
-    assert (done.sentences, done.hypotheses, done.resumed) == (4, 9, False)
-    expected = one_by_one(models[:1], "probability")
-    rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
+    rescorer = Rescorer(models[:1], weight=weight)
+    summary = rescore_n_best_lists(rescorer, *text, tmp_path / "best", tmp_path / "new.gz")
+    assert (summary.sentences, summary.hypotheses, summary.resumed) == (4, 9, False)
     best = [*read_lines(tmp_path / "best")]
     assert len(best) == 4 and best[1] == ""
-    for number, texts in LISTS.items():
-        mixed = sorted(
-            (
-                weight * expected[number, hypothesis] - (1 - weight) * place
-                for place, hypothesis in enumerate(texts)
-            ),
-            reverse=True,
-        )
-        own = [row for row in rows if row[0] == str(number)]
-        assert [float(row[3]) for row in own] == pytest.approx(mixed, abs=2e-4)
-        assert best[number] == own[0][1]
-        for row in own:
-            assert row[2].startswith("LM0= -1 NMT0= ")
-            assert float(row[2].split()[-1]) == pytest.approx(expected[number, row[1]], abs=2e-4)
+    rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
+    for number, log_probs in score_one_by_one(models[:1], "probability").items():
+        scores = [weight * value - (1 - weight) * index for index, value in enumerate(log_probs)]
+        list_rows = [row for row in rows if row[0] == str(number)]
+        assert [float(row[3]) for row in list_rows] == pytest.approx(sorted(scores, reverse=True), abs=2e-4)
+        assert best[number] == list_rows[0][1]
+        for _, hypothesis, features, _ in list_rows:
+            name, score, model_name, value = features.split()
+            assert (name, score, model_name) == ("LM0=", "-1", "NMT0=")
+            expected = log_probs[HYPOTHESES[number].index(hypothesis)]
+            assert float(value) == pytest.approx(expected, abs=2e-4)
     if weight == 0:
         assert best == ["w4 w5", "", "w3", "w2 w2"], "the other system's own translations"
 
 
-def test_the_oracle_takes_the_best_sentence_bleu() -> None:
+def test_choose_by_bleu() -> None:
     texts = ["the cat sat on a mat", "a dog", "the cat sat on the mat", "the cat sat on the mat"]
-    sentence = NBestList(0, ["x"], [Entry(text, 0.0) for text in texts])
-    assert best_by_bleu(sentence, "the cat sat on the mat") == texts[2]
-    assert best_by_bleu(sentence, "a dog") == "a dog"
-    assert best_by_bleu(sentence, "entirely different words") == texts[0]
-    cased = NBestList(0, ["x"], [Entry("The Cat", 0.0), Entry("the cat", 0.0)])
-    assert best_by_bleu(cased, "the cat") == "the cat"
+    n_best = NBestList(0, ["x"], [NBestEntry(text, 0.0) for text in texts])
+    assert choose_by_bleu(n_best, "the cat sat on the mat") == texts[2]
+    assert choose_by_bleu(n_best, "a dog") == "a dog"
+    assert choose_by_bleu(n_best, "entirely different words") == texts[0]
+    cased = NBestList(0, ["x"], [NBestEntry("The Cat", 0.0), NBestEntry("the cat", 0.0)])
+    assert choose_by_bleu(cased, "the cat") == "the cat"
 
 
-def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
+def test_killed_rescoring_is_resumed(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """To the same bytes, and only with the same models and files."""
     monkeypatch.setattr(rescoring, "HYPOTHESES_PER_GROUP", 2)
-    whole, broken = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "broken"))
+    whole, killed = ((tmp_path / name, tmp_path / f"{name}.lists") for name in ("whole", "killed"))
     rescore_n_best_lists(Rescorer(models), *text, *whole)
-    original, groups, interrupted = Rescorer.compute_log_probabilities, [], True
+    original, groups, is_interrupted = Rescorer.compute_log_probabilities, list[Any](), True
 
-    def counts(rescorer: Rescorer, lists: list[Any]) -> list[list[float]]:
-        groups.append(lists)
-        if len(groups) == 2 and interrupted:
+    def compute_or_stop(rescorer: Rescorer, sentences: list[Any]) -> list[list[float]]:
+        groups.append(sentences)
+        if len(groups) == 2 and is_interrupted:
             raise KeyboardInterrupt
-        return original(rescorer, lists)
+        return original(rescorer, sentences)
 
-    monkeypatch.setattr(Rescorer, "compute_log_probabilities", counts)
+    monkeypatch.setattr(Rescorer, "compute_log_probabilities", compute_or_stop)
     with pytest.raises(KeyboardInterrupt):
-        rescore_n_best_lists(Rescorer(models), *text, *broken)
-    assert not broken[0].exists()
-    interrupted = False
-    begun = (tmp_path / ".broken.unfinished").read_bytes()
+        rescore_n_best_lists(Rescorer(models), *text, *killed)
+    assert not killed[0].exists()
+    is_interrupted = False
+    journal = tmp_path / ".killed.unfinished"
+    first_group = journal.read_bytes()
     source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
     lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
-    for chosen, *other in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
-        assert not rescore_n_best_lists(Rescorer(chosen), *other, *broken).resumed
-        (tmp_path / ".broken.unfinished").write_bytes(begun)
+    for other_models, *files in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
+        assert not rescore_n_best_lists(Rescorer(other_models), *files, *killed).resumed
+        journal.write_bytes(first_group)
     groups.clear()
-    assert rescore_n_best_lists(Rescorer(models), *text, *broken).resumed
+    assert rescore_n_best_lists(Rescorer(models), *text, *killed).resumed
     assert len(groups) == 2, "the first of three groups had been scored"
-    assert not (tmp_path / ".broken.unfinished").exists()
-    for one, other in zip(whole, broken, strict=True):
-        assert one.read_bytes() == other.read_bytes()
+    assert not journal.exists()
+    for path, expected in zip(killed, whole, strict=True):
+        assert path.read_bytes() == expected.read_bytes()
 
 
-def test_the_oracle_writes_a_line_for_each_sentence(text: tuple[Path, Path], tmp_path: Path) -> None:
+def test_oracle(text: tuple[Path, Path], tmp_path: Path) -> None:
     reference = write_text(tmp_path / "test.fr", ["w4 w5 w6 w7 w8", "", "odd", "w3"])
     assert write_oracle(*text, reference, tmp_path / "best") == 4
     assert [*read_lines(tmp_path / "best")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
-    with pytest.raises(UserError):
+    with refused():
         write_oracle(*text, write_text(tmp_path / "short", ["w1"]), tmp_path / "best")

@@ -1,4 +1,4 @@
-"""Searches among likely words alone: what they find, in any batch, and what is refused."""
+"""Searches with a shortlist: what they find, in any batch, and what is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import shortlist
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.shortlist import Shortlist
+from nmt.decoding.shortlist import Shortlist, find_likely_words, load_shortlist, make_shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
 from nmt.store.trained_model import load_model, read_vocabularies
@@ -27,58 +27,59 @@ from tests.bitexts import Pair, write_bitext
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
 from tests.translators import trained_model
-from tests.unit.decoding.test_beam_search import n_best_of
+from tests.unit.decoding.test_beam_search import search_n_best
 
 SOURCES = [[2, 3, 4], [5], [6, 7], [8, 2, 5, 3]]
 LIKELY = torch.tensor([[END, END]] * 2 + [[2 + i % 5, 2 + 3 * i % 5] for i in range(SOURCE_VOCABULARY - 2)])
 SHORTLIST = Shortlist(LIKELY, 2, TARGET_VOCABULARY)
 LINES = ["w3 w4 w5.", "", "w2", "w7 strange, w8", "w9 w10 w11 w12 w13"]
+CPU = torch.device("cpu")
 
 
 def search(
-    model: EncoderDecoder | Ensemble, sources: list[list[int]], words: Shortlist | None, forbid: bool = False
+    model: EncoderDecoder | Ensemble,
+    sources: list[list[int]],
+    words: Shortlist | None,
+    forbid: bool = False,
 ) -> list[list[Hypothesis]]:
-    """Beams of 3, all that finish."""
-    return n_best_of(model, sources, forbid, words, beam=3, n_best=3, max_length_factor=2, min_length="half")
+    options = {"beam": 3, "n_best": 3, "max_length_factor": 2, "min_length": "half"}
+    return search_n_best(model, sources, forbid, words, **options)
 
 
-def allowed(source: list[int]) -> list[int]:
+def allowed_words(source: list[int]) -> list[int]:
     """The words that a sentence may be translated with, by plain loops."""
     return sorted({END, UNKNOWN} | {int(word) for i in source for word in LIKELY[i]})
 
 
-def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_batch(
-    model_type: ModelTypeName,
-) -> None:
+def test_search_as_without_the_other_words(model_type: ModelTypeName) -> None:
+    """In any batch."""
     model = small_model(model_type)
-    together = search(model, SOURCES, SHORTLIST)
-    plain = [hypotheses[0].ids for hypotheses in search(model, SOURCES, None)]
-    assert [hypotheses[0].ids for hypotheses in together] != plain
-    start = model.readout.b_o.detach().clone()
-    for source, hypotheses in zip(SOURCES, together, strict=True):
-        others = torch.ones(TARGET_VOCABULARY, dtype=torch.bool)
-        others[allowed(source)] = False
+    results = search(model, SOURCES, SHORTLIST)
+    unrestricted = search(model, SOURCES, None)
+    assert [n_best[0].ids for n_best in results] != [n_best[0].ids for n_best in unrestricted]
+    bias = model.readout.b_o.detach().clone()
+    for source, n_best in zip(SOURCES, results, strict=True):
+        is_omitted = torch.ones(TARGET_VOCABULARY, dtype=torch.bool)
+        is_omitted[allowed_words(source)] = False
         with torch.no_grad():
-            model.readout.b_o.copy_(start.masked_fill(others, -1e9))
+            model.readout.b_o.copy_(bias.masked_fill(is_omitted, -1e9))
         (expected,) = search(model, [source], None)
-        with torch.no_grad():
-            model.readout.b_o.copy_(start)
-        assert [found.ids for found in hypotheses] == [found.ids for found in expected]
-        found = [found.log_probability for found in hypotheses]
-        assert found == pytest.approx([other.log_probability for other in expected], rel=1e-9)
+        for hypothesis, other in zip(n_best, expected, strict=True):
+            assert hypothesis.ids == other.ids
+            assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-9)
 
 
-def test_with_all_words_nothing_changes() -> None:
-    everything = Shortlist(LIKELY, TARGET_VOCABULARY, TARGET_VOCABULARY)
+def test_shortlist_of_all_words_changes_nothing() -> None:
+    all_words = Shortlist(LIKELY, TARGET_VOCABULARY, TARGET_VOCABULARY)
     for model in (small_model("rnnsearch"), Ensemble([small_model("rnnsearch"), small_model("rnnencdec")])):
-        assert search(model, SOURCES, everything) == search(model, SOURCES, None)
+        assert search(model, SOURCES, all_words) == search(model, SOURCES, None)
 
 
-def test_an_ensemble_and_a_forbidden_unknown_word_know_the_words_too() -> None:
+def test_shortlist_with_an_ensemble_and_forbidden_unknown_word() -> None:
     ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")])
-    for source, hypotheses in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):
-        for found in hypotheses:
-            assert set(found.ids) <= set(allowed(source)) - {UNKNOWN}
+    for source, n_best in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):
+        for hypothesis in n_best:
+            assert set(hypothesis.ids) <= set(allowed_words(source)) - {UNKNOWN}
 
 
 @pytest.fixture(scope="module")
@@ -86,79 +87,70 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained_model(tmp_path_factory.mktemp("shortlist"))
 
 
-def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
+def test_from_text_to_translation(folder: Path, tmp_path: Path) -> None:
     """By the command and from Python."""
-    made, text = tmp_path / "shortlist.safetensors", tmp_path / "text"
+    path, text = tmp_path / "shortlist.safetensors", tmp_path / "text"
     text.write_text("\n".join(LINES) + "\n")
     options = ["--model", str(folder), "--bitext", str(folder.parent / "bitext"), "--frequent", "0"]
-    run = CliRunner().invoke(commands, ["shortlist", *options, "--likely", "2", "--output", str(made)])
+    run = CliRunner().invoke(commands, ["shortlist", *options, "--likely", "2", "--output", str(path)])
     assert run.exit_code == 0, run.output
-    run = CliRunner().invoke(
-        commands, ["translate", "--model", str(folder), str(text), "--shortlist", str(made), "--n-best", "5"]
-    )
+    options = ["--model", str(folder), str(text), "--shortlist", str(path), "--n-best", "5"]
+    run = CliRunner().invoke(commands, ["translate", *options])
     assert run.exit_code == 0, run.output
-    written = [line.split(" ||| ") for line in run.output.splitlines()]
-    model = load_model(folder, torch.device("cpu"))
-    words = shortlist.load_shortlist(made, [model])
-    likely = words.likely.numpy()
-    found = nmt.load(folder, shortlist=made).translate(LINES)
-    for one in found:
-        assert sum(one.token_scores) == pytest.approx(one.score, abs=1e-4)
-    best = [next(row[1] for row in written if row[0] == str(number)) for number in range(len(LINES))]
-    assert [one.text for one in found] == best
+    rows = [line.split(" ||| ") for line in run.output.splitlines()]
+    translations = nmt.load(folder, shortlist=path).translate(LINES)
+    model = load_model(folder, CPU)
+    likely = load_shortlist(path, [model]).likely.numpy()
     for number, line in enumerate(LINES):
+        texts = [row[1] for row in rows if row[0] == str(number)]
+        assert translations[number].text == texts[0]
+        assert sum(translations[number].token_scores) == pytest.approx(translations[number].score, abs=1e-4)
         source = model.source.ids(line.replace(".", " .").replace(",", " ,").split())
-        expected = {"[UNK]"} | set(model.target.words([i for row in likely[source] for i in row if i]))
-        for row in written:
-            if row[0] == str(number):
-                assert set(row[1].split()) <= expected
+        allowed = {"[UNK]", *model.target.words([word for row in likely[source] for word in row if word])}
+        assert all(set(text.split()) <= allowed for text in texts)
 
 
-def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
-    model, bitext = load_model(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
-    made = tmp_path / "shortlist.safetensors"
-    shortlist.make_shortlist((model.source, model.target), bitext, 3, 10, made)
-    assert shortlist.load_shortlist(made, [model]).frequent == 10
-    other = trained_model(tmp_path / "other", size=31)
+def test_shortlist_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    model, bitext = load_model(folder, CPU), Bitext.open(folder.parent / "bitext")
+    path = tmp_path / "shortlist.safetensors"
+    make_shortlist((model.source, model.target), bitext, 3, 10, path)
+    assert load_shortlist(path, [model]).frequent == 10
+    other_folder = trained_model(tmp_path / "other", size=31)
     with refused():
-        shortlist.load_shortlist(made, [load_model(other, torch.device("cpu"))])
+        load_shortlist(path, [load_model(other_folder, CPU)])
     with refused():
-        shortlist.make_shortlist(read_vocabularies(other), bitext, 3, 10, tmp_path / "none")
-    with refused():
-        shortlist.load_shortlist(tmp_path / "none", [model])
-    with refused():
-        shortlist.load_shortlist(folder / "model.safetensors", [model])
-    with refused():
-        shortlist.load_shortlist(folder, [model])
+        make_shortlist(read_vocabularies(other_folder), bitext, 3, 10, tmp_path / "missing")
+    for other_file in (tmp_path / "missing", folder / "model.safetensors", folder):
+        with refused():
+            load_shortlist(other_file, [model])
 
 
 SIZE = 6
 WORDS = st.lists(st.integers(1, SIZE + 1), min_size=1, max_size=5)
 
 
-def by_loops(pairs: list[Pair], word: int, each: int) -> list[int]:
-    """The same by the definition."""
-    own = [set(target) for source, target in pairs if word in source]
+def likely_words_by_loops(pairs: list[Pair], source_word: int, words_each: int) -> list[int]:
+    """The same by the definition of Dice's coefficient."""
+    targets = [target for source, target in pairs if source_word in source]
     scores = dict[int, float]()
-    for other in range(SIZE + 2):
-        together = sum(other in target for target in own)
-        if together:
-            holding = sum(other in target for _, target in pairs)
-            scores[other] = 2 * together / (len(own) + holding)
-    ranked = sorted(scores, key=lambda other: (-scores[other], other))[:each]
-    return ranked + [END] * (each - len(ranked))
+    for word in range(SIZE + 2):
+        joint_count = sum(word in target for target in targets)
+        if joint_count:
+            target_count = sum(word in target for _, target in pairs)
+            scores[word] = 2 * joint_count / (len(targets) + target_count)
+    ranked = sorted(scores, key=lambda word: (-scores[word], word))[:words_each]
+    return ranked + [END] * (words_each - len(ranked))
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     pairs=st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12),
-    each=st.integers(1, 5),
-    counted=st.integers(1, 15),
+    words_each=st.integers(1, 5),
+    max_pairs=st.integers(1, 15),
 )
-def test_words_are_those_with_the_largest_dice_coefficients(
-    pairs: list[Pair], each: int, counted: int
-) -> None:
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(shortlist, "MOST_PAIRS", counted):
+def test_likely_words_match_loops(pairs: list[Pair], words_each: int, max_pairs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(shortlist, "MAX_PAIRS", max_pairs):
         bitext = write_bitext(Path(folder), pairs, SIZE)
-        found = shortlist.likely_words(bitext, SIZE + 2, SIZE + 2, each)
-    assert found.tolist() == [by_loops(pairs[:counted], word, each) for word in range(SIZE + 2)]
+        likely = find_likely_words(bitext, SIZE + 2, SIZE + 2, words_each)
+    expected = [likely_words_by_loops(pairs[:max_pairs], word, words_each) for word in range(SIZE + 2)]
+    assert likely.tolist() == expected

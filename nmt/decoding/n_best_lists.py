@@ -1,0 +1,133 @@
+"""n-best lists in Moses' format: `id ||| hypothesis ||| features ||| score`, one list after the other, best first.
+
+Fields after the score (phrases, alignment) are kept. A hypothesis that has `|||` in it is written with Moses' escape of
+that character, `&#124;`. Translations written by `nmt test-set decode` can also be read as n-best lists.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.evaluation.translations import read_translations, split_words
+from nmt.io.compression import name_without_compression
+from nmt.io.text_files import read_lines
+
+SEPARATOR = "|||"
+_ESCAPED_SEPARATOR = "&#124;" * 3
+"""Moses' tokenizer, which escapes each `|` by itself, never writes this without spaces."""
+
+
+@dataclass(frozen=True)
+class NBestEntry:
+    """A line of an n-best list.
+
+    Attributes:
+        text: the hypothesis.
+        score: its total score.
+        features: the scores of which that is made, as they stand in the file.
+        extra_fields: the fields after the score.
+    """
+
+    text: str
+    score: float
+    features: str = ""
+    extra_fields: tuple[str, ...] = ()
+
+    def rescore(self, score: float, log_probability: float) -> NBestEntry:
+        """Return the entry with another total score, and the models' log-probability as one more feature."""
+        features = f"{self.features} NMT0= {log_probability:.4f}".strip()
+        return replace(self, score=score, features=features)
+
+    def format(self, number: int) -> str:
+        """Return the entry as a line of the n-best list of the sentence with this number."""
+        return join_fields(str(number), self.text, self.features, f"{self.score:.4f}", *self.extra_fields)
+
+
+def join_fields(*fields: str) -> str:
+    """Return fields as one line, with the separator between them and escaped in them."""
+    return f" {SEPARATOR} ".join(field.replace(SEPARATOR, _ESCAPED_SEPARATOR) for field in fields)
+
+
+@dataclass(frozen=True)
+class NBestList:
+    """The n-best list of a sentence, with its source tokens. Sentences are numbered from 0, as lines of the source."""
+
+    number: int
+    source: list[str]
+    entries: Sequence[NBestEntry]
+
+
+def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
+    """Yield an n-best list for each line of the source, in its order. Only one list is in memory at a time.
+
+    A source line without words may have no list; its only entry is then empty.
+
+    Raises:
+        UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
+    """
+    is_json = name_without_compression(path).endswith(".jsonl")
+    lists = _read_json_lists(path) if is_json else _read_moses_lists(path)
+    next_list = next(lists, None)
+    line_count = 0
+    for number, text in enumerate(read_lines(source)):
+        tokens = split_words(text)
+        # Lists in Moses' format have no source.
+        if next_list and next_list.number == number and next_list.source in ([], tokens):
+            yield replace(next_list, source=tokens)
+            next_list = next(lists, None)
+        elif tokens:
+            raise _unexpected_list(path, source, f"of sentence {number}", next_list)
+        else:
+            yield NBestList(number, [], [NBestEntry("", 0.0)])
+        line_count += 1
+    if next_list:
+        raise _unexpected_list(path, source, f"for its {line_count} lines alone", next_list)
+
+
+def _unexpected_list(path: Path, source: Path, expected: str, next_list: NBestList | None) -> UserError:
+    found = "the end"
+    if next_list:
+        found = f"one of sentence {next_list.number}: {' '.join(next_list.source)[:60]}"
+    return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {found}")
+
+
+def _read_json_lists(path: Path) -> Iterator[NBestList]:
+    """Yield the n-best lists of translations written by `nmt test-set decode`."""
+    for record in read_translations(path):
+        if not record.n_best:
+            missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
+            raise UserError(f"{path}: sentence {record.line} has {missing}")
+        entries = [
+            NBestEntry(" ".join(translation.target), translation.log_probability)
+            for translation in record.n_best
+        ]
+        yield NBestList(record.line, record.source, entries)
+
+
+def _read_moses_lists(path: Path) -> Iterator[NBestList]:
+    """Yield the n-best lists of a file in Moses' format. Their sources are empty."""
+    for number, group in groupby(_read_moses_entries(path), key=lambda numbered_entry: numbered_entry[0]):
+        yield NBestList(number, [], [entry for _, entry in group])
+
+
+def _read_moses_entries(path: Path) -> Iterator[tuple[int, NBestEntry]]:
+    """Yield the number of the sentence and the entry of each line."""
+    for line_number, line in enumerate(read_lines(path), start=1):
+        fields = [field.strip(" ") for field in line.split(SEPARATOR)]
+        try:
+            number, text, features, score, *extra_fields = fields
+            if not number.isdecimal() or not math.isfinite(float(score)):
+                raise ValueError
+            tokens = split_words(text.replace(_ESCAPED_SEPARATOR, SEPARATOR))
+            entry = NBestEntry(" ".join(tokens), float(score), features, tuple(extra_fields))
+            yield int(number), entry
+        except ValueError:
+            raise UserError(
+                f"{path}, line {line_number}: found {line[:60]!r}, expected `id ||| hypothesis ||| features ||| score` "
+                f"with the number of a sentence, from 0, and a number as score"
+            ) from None
