@@ -71,7 +71,7 @@ class Rescorer:
             lambda batch: scorer.score_batch(batch, attention=False),
             items=[(row, tokens) for (row, _), tokens in distinct.items()],
             lengths=[len(tokens) for tokens in distinct.values()],
-            size=self.batch_size,
+            batch_size=self.batch_size,
         )
         log_probs = {key: score.log_probability for key, score in zip(distinct, scores, strict=True)}
         return [[log_probs[row, text] for text in texts] for row, (_, texts) in enumerate(sentences)]
@@ -97,7 +97,7 @@ class RescoringSummary(NamedTuple):
 
 
 def rescore_n_best_lists(
-    rescorer: Rescorer, source: Path, lists: Path, output: Path, output_lists: Path | None
+    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None
 ) -> RescoringSummary:
     """Rescore the n-best lists of a tokenized text.
 
@@ -108,7 +108,7 @@ def rescore_n_best_lists(
         source: the text.
         lists: its n-best lists.
         output: gets the best hypothesis of each sentence.
-        output_lists: gets the sorted n-best lists with their new scores, if it is given.
+        new_lists: gets the sorted n-best lists with their new scores, if it is given.
 
     Raises:
         UserError: lists and source do not fit together, or a line is malformed.
@@ -123,7 +123,7 @@ def rescore_n_best_lists(
     with Journal(output, inputs_digest) as journal:
         with ExitStack() as files:
             best_writer = files.enter_context(write_lines(output))
-            list_writer = files.enter_context(write_lines(output_lists)) if output_lists else None
+            list_writer = files.enter_context(write_lines(new_lists)) if new_lists else None
             progress = files.enter_context(Progress(sentence_count, "sentences", "rescore"))
             for number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
                 # 2. the log-probabilities of a group, unless a killed process has computed them
