@@ -26,8 +26,8 @@ from nmt.settings.text import Tokenization
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
 from nmt.store.tensors import load_tensors, save_tensors
-from pipeline.results.playground.moses import collect_rules
 from pipeline.results.playground.page import write_playground
+from pipeline.results.playground.text_rules import collect_rules
 from tests.browser import Page, needs_browser
 from tests.small_models import interpretations, small_model
 from tests.training_settings import decoding, model_run

@@ -1,4 +1,4 @@
-"""A page to play with: trained models translate what one types in the browser, word by word, without a network.
+"""A page to play with: trained models translate in the browser what one types, word by word, without a network.
 
 The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 or 8 bits.
 """
@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -31,20 +32,20 @@ from nmt.store.model_folder import SETTINGS, WEIGHTS
 from nmt.store.tensors import round_to_float16
 from nmt.store.trained_model import TrainedModel, check_compatible
 from pipeline.results.html import render_template
-from pipeline.results.playground.moses import collect_rules
+from pipeline.results.playground.text_rules import collect_rules
 
 SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
-CLAUSES = 60
-"""Test sentences that the page knows, to begin with and to make sentences longer."""
+MAX_CLAUSES = 60
+"""Number of test sentences in the page, to begin with and to make sentences longer."""
 CLAUSE_WORDS = range(4, 13)
-"""Their tokens, without the full stop."""
+"""Number of their tokens, without the full stop."""
 STOPS = (".", "。", "।")
 Bits = Literal[16, 8]
-"""Of a weight in the page. Vectors, such as biases, are few and always have 16."""
-LARGEST = 127
-"""The whole number that stands for the largest magnitude of a matrix in 8 bits."""
+"""Bits of a weight in the page. Vectors, such as biases, are few and always have 16."""
+MAX_INTEGER = 127
+"""The integer that stands for the largest magnitude of a matrix in 8 bits."""
 AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
-"""What joins two clauses behind a comma; in other languages the comma alone does."""
+"""The word between two clauses, after a comma; in other languages there is only the comma."""
 
 
 def write_playground(
@@ -57,12 +58,12 @@ def write_playground(
     title: str,
     output: Path,
 ) -> str | None:
-    """Write the page, or one that says why these models cannot be in it, which is returned.
+    """Write the page. If it cannot contain these models, write one that says why, and return the reason.
 
     Args:
         folders: of trained models with the same vocabularies.
-        text: what the models say of raw text, and how they decode.
-        source, reference: the test set, tokenized; of its short sentences the page makes longer ones.
+        text: languages, tokenization and decoding of the models.
+        source, reference: the test set, tokenized. The page joins its short sentences to longer ones.
         bits: to which the weights are rounded.
         megabytes: limit of all weights at so many bits.
         title: of the page.
@@ -72,62 +73,74 @@ def write_playground(
         UserError: files that are no models or do not belong together.
     """
     refusal = explain_refusal(folders, bits, megabytes)
-    data = "" if refusal else _packed(folders, text, source, reference, bits)
-    name = folders[0].name  # a folder of this machine is nobody else's concern
     page = render_template(
-        "playground/page.html", title=title, refusal=refusal, name=name, data=data, scripts=SCRIPTS
+        "playground/page.html",
+        title=title,
+        refusal=refusal,
+        name=folders[0].name,  # without the path, since other machines do not have it
+        data="" if refusal else _pack_data(folders, text, source, reference, bits),
+        scripts=SCRIPTS,
     )
     write_text(output, page)
     return refusal
 
 
-def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference: Path, bits: Bits) -> str:
-    """The page's data: length of a JSON text (four bytes, little-endian), the text, the weights; zlib in base64."""
-    models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
-    check_compatible(models)
-    raw = RawText(text.languages.source, text.tokenization)
-    rounded = [_rounded(model, folder, bits) for model, folder in zip(models, folders, strict=True)]
-    values = text.model_dump() | {
-        "bits": bits,
-        "models": [_description(model, scales) for model, (scales, _) in zip(models, rounded, strict=True)],
-        "vocabulary": {side: _words(getattr(models[0], side)) for side in trained_model.SIDES},
-        "rules": collect_rules(text.languages.source, text.tokenization.normalization),
-        "clauses": list(islice(_clauses(source, reference, models[0], raw), CLAUSES)),
-        "example": next(source for source, _ in read_pairs(source, reference)),
-        "and": {side: AND.get(getattr(text.languages, side)) for side in trained_model.SIDES},
-    }
-    written = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    weights = b"".join(weights for _, weights in rounded)
-    packed = zlib.compress(struct.pack("<I", len(written)) + written + weights, 9)
-    return base64.b64encode(packed).decode("ascii")
-
-
 def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
-    """Why the page cannot hold these models; None where it can."""
-    runs = [
-        read_settings(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders
-    ]
-    files = (folder / f"{side}.tsv" for folder in folders for side in trained_model.SIDES)
-    if {run.model_type for run in runs} - {*IN_BROWSER} or any(
-        Vocabulary.read(file).has_subwords for file in files
-    ):
-        return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
-    sizes = [(folder / WEIGHTS).stat().st_size * bits / 32e6 for folder in folders]
-    if sum(sizes) <= megabytes:
+    """Return why the page cannot contain these models, or None if it can."""
+    sizes = []
+    for folder in folders:
+        run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version")
+        vocabularies = [Vocabulary.read(folder / f"{side}.tsv") for side in trained_model.SIDES]
+        has_subwords = any(vocabulary.has_subwords for vocabulary in vocabularies)
+        if run.model_type not in IN_BROWSER or has_subwords:
+            return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
+        sizes.append((run.label, (folder / WEIGHTS).stat().st_size * bits / 32e6))
+    if sum(size for _, size in sizes) <= megabytes:
         return None
-    each = " and ".join(f"{run.label} has {size:,.0f} MB" for run, size in zip(runs, sizes, strict=True))
+    listing = " and ".join(f"{label} has {size:,.0f} MB" for label, size in sizes)
     return (
-        f"The weights are too many for a page: {each} at {bits} bits, and a page takes {megabytes:,} MB "
+        f"The weights are too many for a page: {listing} at {bits} bits, and a page takes {megabytes:,} MB "
         f"(playground.megabytes)."
     )
 
 
-def _words(vocabulary: Vocabulary) -> list[str]:
-    """Words by id, without the specials."""
+def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, reference: Path, bits: Bits) -> str:
+    """Return the page's data, compressed by zlib, in base64: length of a JSON text, the text, the weights.
+
+    The length has four bytes, little-endian. `unpack` in playground.js reads it.
+    """
+    models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
+    check_compatible(models)
+    raw_text = RawText(text.languages.source, text.tokenization)
+    rounded_weights = [
+        _round_weights(model, folder / WEIGHTS, bits) for model, folder in zip(models, folders, strict=True)
+    ]
+    descriptions = [
+        _describe_model(model, weights.scales) for model, weights in zip(models, rounded_weights, strict=True)
+    ]
+    vocabularies = {"source": models[0].source, "target": models[0].target}
+    values = text.model_dump() | {
+        "bits": bits,
+        "models": descriptions,
+        "vocabulary": {side: _list_words(vocabulary) for side, vocabulary in vocabularies.items()},
+        "rules": collect_rules(text.languages.source, text.tokenization.normalization),
+        "clauses": list(islice(_find_clauses(source, reference, models[0], raw_text), MAX_CLAUSES)),
+        "example": next(sentence for sentence, _ in read_pairs(source, reference)),
+        "and": {"source": AND.get(text.languages.source), "target": AND.get(text.languages.target)},
+    }
+    json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    weight_bytes = b"".join(weights.content for weights in rounded_weights)
+    data = struct.pack("<I", len(json_bytes)) + json_bytes + weight_bytes
+    return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
+
+
+def _list_words(vocabulary: Vocabulary) -> list[str]:
+    """Return the words by id, without the specials."""
     return vocabulary.words(range(len(SPECIALS), len(vocabulary)))
 
 
-def _description(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
+def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
+    """Return what `Network` in model.js has to know of a model; `scales` are those of its rounded weights."""
     run, state = model.run, model.network.state_dict()
     return {
         "label": run.label,
@@ -140,40 +153,54 @@ def _description(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any
     }
 
 
-def _rounded(model: TrainedModel, folder: Path, bits: Bits) -> tuple[dict[str, float], bytes]:
-    """Return the value of the integer 1 for each tensor of whole numbers, and all weights as bytes.
+@dataclass(frozen=True)
+class _RoundedWeights:
+    """The weights of a model in the page.
 
-    First come the tensors with 16 bits (IEEE 754 binary16), the lower bytes of all and then the upper ones, which are
-    more alike: so the page is compressed to less. The whole numbers of 8 bits follow, a byte each. A matrix has one
-    scale; one for each row would be more exact, but the numbers compress to a seventh more.
+    content: first the tensors with 16 bits (IEEE 754 binary16): the lower bytes of all, then the upper ones, which are
+    more alike, so that they are compressed to less. Then the tensors of integers with 8 bits. scales: for each tensor
+    of integers, the value of the integer 1. One scale for each row would be more exact, but the numbers would compress
+    to a seventh more.
     """
-    halves: dict[str, torch.Tensor] = {}
-    wholes, scales = [], {}
+
+    content: bytes
+    scales: dict[str, float]
+
+
+def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> _RoundedWeights:
+    """Round matrices to `bits` bits, and vectors to 16."""
+    float_tensors: dict[str, torch.Tensor] = {}
+    integers, scales = [], {}
     for name, weight in model.network.state_dict().items():
         if bits == 8 and weight.dim() > 1:
-            scales[name] = max(float(weight.abs().max()), float(np.finfo(np.float32).tiny)) / LARGEST
-            wholes.append(np.rint(weight.numpy() / scales[name]).astype(np.int8).tobytes())
+            magnitude = max(float(weight.abs().max()), float(np.finfo(np.float32).tiny))
+            scales[name] = magnitude / MAX_INTEGER
+            integers.append(np.rint(weight.numpy() / scales[name]).astype(np.int8).tobytes())
         else:
-            halves[name] = weight
-    numbers16 = [half.numpy().ravel() for half in round_to_float16(halves, folder / WEIGHTS).values()]
-    planes = np.concatenate(numbers16).view(np.uint8).reshape(-1, 2).T.tobytes()
-    return scales, b"".join([planes, *wholes])
+            float_tensors[name] = weight
+
+    rounded_tensors = round_to_float16(float_tensors, weights_file).values()
+    numbers = np.concatenate([tensor.numpy().ravel() for tensor in rounded_tensors])
+    byte_planes = numbers.view(np.uint8).reshape(-1, 2).T  # (2, numbers): lower and upper bytes
+    return _RoundedWeights(b"".join([byte_planes.tobytes(), *integers]), scales)
 
 
-def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) -> Iterator[list[str]]:
-    """Short test sentences that end in a full stop and hold known words alone: tokens of both sides.
+def _find_clauses(
+    source: Path, reference: Path, model: TrainedModel, raw_text: RawText
+) -> Iterator[list[str]]:
+    """Yield short test sentences, source and reference, that can be typed and joined.
 
-    Only those whose text gives the same tokens again: the page shows text.
+    They end in a full stop and have only words of the vocabularies. As the page shows their text, the tokens of that
+    text must be those of the sentence.
     """
-    for line, other in read_pairs(source, reference):
-        tokens, target = split_words(line), split_words(other)
-        if (
-            len(tokens) - 1 in CLAUSE_WORDS
-            and tokens[-1] in STOPS
-            and target
-            and target[-1] in STOPS
-            and all(token in model.source for token in tokens)
-            and all(token in model.target for token in target)
-            and tokens in (text.tokenize(text.detokenize(tokens)), text.tokenize(" ".join(tokens)))
-        ):
-            yield [" ".join(tokens), " ".join(target)]
+    for source_line, target_line in read_pairs(source, reference):
+        tokens, target_tokens = split_words(source_line), split_words(target_line)
+        if len(tokens) - 1 not in CLAUSE_WORDS or tokens[-1] not in STOPS:
+            continue
+        if not target_tokens or target_tokens[-1] not in STOPS:
+            continue
+        has_unknown_word = any(token not in model.source for token in tokens)
+        has_unknown_word |= any(token not in model.target for token in target_tokens)
+        texts = (raw_text.detokenize(tokens), " ".join(tokens))
+        if not has_unknown_word and any(raw_text.tokenize(text) == tokens for text in texts):
+            yield [" ".join(tokens), " ".join(target_tokens)]

@@ -143,7 +143,7 @@ def test_import_without_shared_memory_warns_of_nothing() -> None:
         "import _multiprocessing\n"
         "def refuse(*_, **__): raise PermissionError(13, 'Permission denied')\n"
         "_multiprocessing.SemLock = refuse\n"
-        "import nmt.data.tokenization, pipeline.results.playground.moses"
+        "import nmt.data.tokenization, pipeline.results.playground.text_rules"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
