@@ -166,6 +166,9 @@ class Paper(_Entry):
 
     name: str
     """Its name in notes: Cho et al. (2014b)."""
+    title: str
+    arxiv: str
+    """Its number there: 1409.1259."""
     tables: dict[Name, PaperTable]
     figures: list[Name] = []
     openings: list[str] = []

@@ -26,193 +26,203 @@ from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
-from pipeline.results.papers import PAPERS_FOLDER
+from pipeline.results.papers import PAPERS_FOLDER, Paper
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
 """Id of the action that made tables and figures."""
-PAPERS = {
-    "bahdanau2015": ("1409.0473", "Neural Machine Translation by Jointly Learning to Align and Translate"),
-    "cho2014b": ("1409.1259", "On the Properties of Neural Machine Translation: Encoder-Decoder Approaches"),
-    "sutskever2014": ("1409.3215", "Sequence to Sequence Learning with Neural Networks"),
-}
-"""Number at arXiv and title of the papers that `artifacts.papers` can name."""
 CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSES = "https://spdx.org/licenses/"
 
 Facts = dict[str, Any]
+"""The values of an entity by their names in the vocabulary of RO-Crate, or a reference: {"@id": ...}."""
 
 
 def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
-    """Remove the files that a former run has recorded in a results folder, and that are not among those of this one.
+    """Remove the files of a former run from a results folder, and return them.
 
-    Return them. Other files, which are not the run's, stay.
+    They are those which the folder's record names and which are not among the files of this run. Other files stay,
+    since they are not the run's.
     """
-    record_file = results / RECORD
-    if not record_file.is_file():
+    record = results / RECORD
+    if not record.is_file():
         return []
-    names = [entity["@id"] for entity in read_json(record_file)["@graph"] if entity["@type"] == "File"]
-    former = [results / name for name in names if (results / name).is_file()]
-    removed = sorted({*former} - {*files})
-    for file in removed:
-        file.unlink()
-    return removed
+    former_files = []
+    for entity in read_json(record)["@graph"]:
+        path = results / entity["@id"]
+        if entity["@type"] == "File" and path not in files and path.is_file():
+            path.unlink()
+            former_files.append(path)
+    return sorted(former_files)
 
 
 def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
-    """Write the record of files of the results, atomically.
+    """Write the record of a results folder with a replication package, atomically.
 
     Args:
-        results: the folder, with a replication package.
+        results: the folder.
         files: what is recorded.
-        archives: where the downloads lie, with notes of what `download` saw beside them.
+        archives: the folder of the downloads, with a record of each.
     """
     inputs = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
     config, package = inputs.config, inputs.package
     crate = _Crate(results)
+
+    # 1. the files and where their text comes from
     entries = [crate.add_file(file) for file in sorted(set(files))]
     text = [crate.add_archive(archive, archives) for archive in config.archives.values()]
-    text.append(crate.file(package.configuration))
-    actions = [
-        crate.add_training(run, package, text) for run in collect_runs(config, config.use.models).values()
-    ]
-    actions += [
-        crate.add_decoding(system, mode, set_, package)
-        for system in select_systems(config)
-        for set_ in inputs.sets
-        for mode in MODES
-    ]
-    actions.append(
-        crate.add(
-            REPORT,
-            "CreateAction",
-            name="Evaluation of the translations, tables and figures",
-            instrument=crate.add_program(read_json(results / TABLES_MADE)),
-            object=[entry for entry in entries if belongs_to_package(entry["@id"])],
-            result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
-        )
+    text.append(crate.refer_to(package.configuration))
+
+    # 2. what was done: trainings, translations, tables
+    runs = collect_runs(config, config.use.models).values()
+    actions = [crate.add_training(run, package, text) for run in runs]
+    for system in select_systems(config):
+        for set_name in inputs.sets:
+            actions += [crate.add_decoding(system, mode, set_name, package) for mode in MODES]
+    report = crate.add(
+        REPORT,
+        "CreateAction",
+        name="Evaluation of the translations, tables and figures",
+        instrument=crate.add_program(read_json(results / TABLES_MADE)),
+        object=[entry for entry in entries if belongs_to_package(entry["@id"])],
+        result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
     )
-    papers = [PAPERS[paper] for paper in config.artifacts.papers if paper in PAPERS]
+
+    # 3. the record itself, and the folder
     crate.add(RECORD, "CreativeWork", about={"@id": "./"}, conformsTo={"@id": CRATE})
+    newest_time = max(int(file.stat().st_mtime) for file in files)
+    labels, languages = ", ".join(get_labels(config).values()), config.languages
     crate.add(
         "./",
         "Dataset",
         name="Neural machine translation by jointly learning to align and translate: results of a run",
-        description=f"Tables and figures of {', '.join(get_labels(config).values())}; "
-        f"{config.languages.source} to {config.languages.target}; tested on {', '.join(config.use.test)}.",
-        datePublished=datetime.fromtimestamp(
-            max(int(file.stat().st_mtime) for file in files), UTC
-        ).isoformat(),
+        description=f"Tables and figures of {labels}; {languages.source} to {languages.target}; "
+        f"tested on {', '.join(config.use.test)}.",
+        datePublished=datetime.fromtimestamp(newest_time, UTC).isoformat(),
         license=crate.add_license(config),
         conformsTo=crate.add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"),
-        citation=[
-            crate.add(f"https://arxiv.org/abs/{number}", "ScholarlyArticle", name=title)
-            for number, title in papers
-        ],
+        citation=[crate.add_paper(paper) for paper in inputs.papers.values()],
         hasPart=entries,
-        mentions=actions,
+        mentions=[*actions, report],
     )
     write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": [*crate.entities.values()]})
 
 
 class _Crate:
-    """A crate under construction. What is added twice stays what it was; references name entities by their ids."""
+    """A crate under construction. A reference is the id of an entity; one that is added twice is in it once."""
 
     def __init__(self, results: Path) -> None:
         self._results = results
         self.entities: dict[str, Facts] = {}
 
     def add(self, identifier: str, kind: str, /, **facts: Any) -> Facts:
-        """Add an entity with the facts that are known; return a reference to it."""
-        known = {name: value for name, value in facts.items() if value is not None}
-        self.entities.setdefault(identifier, {"@id": identifier, "@type": kind, **known})
+        """Add an entity with those of the facts that are not None; return a reference to it."""
+        entity = {"@id": identifier, "@type": kind}
+        entity |= {name: value for name, value in facts.items() if value is not None}
+        self.entities.setdefault(identifier, entity)
         return {"@id": identifier}
 
-    def file(self, path: Path) -> Facts:
+    def refer_to(self, path: Path) -> Facts:
         """Return a reference to a file of the results."""
         return {"@id": path.relative_to(self._results).as_posix()}
 
     def add_file(self, path: Path) -> Facts:
-        """Add a file of the results with size and sum."""
-        name = self.file(path)["@id"]
+        """Add a file of the results with size and checksum."""
+        name = path.relative_to(self._results).as_posix()
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
+    def add_paper(self, paper: Paper) -> Facts:
+        """Add a paper whose tables the run makes."""
+        return self.add(f"https://arxiv.org/abs/{paper.arxiv}", "ScholarlyArticle", name=paper.title)
+
     def add_license(self, config: Config) -> Facts:
-        """Add the licence of the results: that of the text which they contain, else that of the project."""
+        """Add the licence of the results: that of their text or, for generated text, that of the project."""
         names = list_archives(config, [*config.use.test, *config.use.dev])
-        licenses = [config.archives[name].license for name in names]
-        if not names:  # the project has generated the text
+        licenses = {config.archives[name].license for name in names}
+        if not names:
             return self.add(f"{LICENSES}MIT", "CreativeWork", name="MIT License")
-        if all(licenses) and len({*licenses}) == 1:
-            return self.add(f"{LICENSES}{licenses[0]}", "CreativeWork", name=licenses[0])
-        text = "The terms of the texts, which their sources state"
-        return self.add("#license", "CreativeWork", name=text)
+        if len(licenses) == 1 and None not in licenses:
+            identifier = licenses.pop()
+            return self.add(f"{LICENSES}{identifier}", "CreativeWork", name=identifier)
+        return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
     def add_archive(self, archive: Archive, folder: Path) -> Facts:
-        """Add a download, with size and sums as noted when it came, else as the settings know them."""
-        seen = read_download_record(folder / archive.path) or archive.model_dump(
-            include={"bytes", "sha256", "md5"}
-        )
-        # passwords and signatures of addresses are not published, and folders of this machine concern nobody
-        url, source = hide_secrets(archive.url), hide_secrets(seen.get("source", ""))
+        """Add an archive: size and checksums as its download recorded them, or else as the settings know them."""
+        record = read_download_record(folder / archive.path)
+        facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
+
+        # Passwords and signatures in addresses are secret, and paths on this machine are private.
+        url, source = hide_secrets(archive.url), hide_secrets(facts.get("source", ""))
+        is_elsewhere = source.startswith("http") and source != url
         return self.add(
             url,
             "DigitalDocument",
             name=archive.path,
-            contentSize=str(seen["bytes"]) if seen.get("bytes") else None,
-            sha256=seen.get("sha256"),
-            identifier=f"md5:{seen['md5']}" if seen.get("md5") else None,
-            contentUrl=source if source.startswith("http") and source != url else None,
+            contentSize=str(facts["bytes"]) if facts["bytes"] else None,
+            sha256=facts["sha256"],
+            identifier=f"md5:{facts['md5']}" if facts["md5"] else None,
+            contentUrl=source if is_elsewhere else None,
         )
 
     def add_training(self, run: Run, package: ReplicationPackage, text: Sequence[Facts]) -> Facts:
-        """Add the training of one model at one seed; binary text and vocabularies are known by their sums."""
-        summary = read_json(package.run_file(run.name, SUMMARY))
-        data = [self._known_by_sum(part, part, total) for part, total in summary.get("data", {}).items()]
+        """Add the training of one model at one seed, with the checksums of its binarized text and its vocabularies."""
+        summary_file = package.run_file(run.name, SUMMARY)
+        summary = read_json(summary_file)
+        data = [self._add_checksum(name, name, checksum) for name, checksum in summary["data"].items()]
         return self.add(
             f"#training-{run.name}",
             "CreateAction",
             name=f"Training of {summary['label']} with seed {run.seed}",
-            instrument=self.add_program(summary.get("made_with") or {"code": {"version": "unknown"}}),
+            instrument=self.add_program(summary["made_with"]),
             object=[*text, *data],
-            result=[self.file(package.run_file(run.name, name)) for name in (SUMMARY, SETTINGS)],
+            result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
         )
 
-    def add_decoding(self, system: str, mode: str, set_: str, package: ReplicationPackage) -> Facts:
-        """Add the making of one file of translations, as `decode` recorded it."""
-        translations = package.translations(set_, system, mode)
-        made = read_provenance(translations)
+    def add_decoding(self, system: str, mode: str, set_name: str, package: ReplicationPackage) -> Facts:
+        """Add the decoding of one file of translations, from its provenance file."""
+        translations = package.translations(set_name, system, mode)
+        provenance = read_provenance(translations)
+        weights = []
+        for model in provenance["models"]:
+            weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))
+
+        identifier, title = f"#decoding-{system}-{mode}", mode
+        if set_name == "dev":
+            identifier, title = f"#decoding-{system}-dev-{mode}", f"{mode}, development set"
         return self.add(
-            f"#decoding-{system}-{mode}" if set_ == "test" else f"#decoding-{system}-{set_}-{mode}",
+            identifier,
             "CreateAction",
-            name=f"Translation by {system} ({mode}{', development set' * (set_ == 'dev')})",
-            instrument=self.add_program(made["made_with"]),
-            object=[
-                self._known_by_sum("weights", f"weights of {model['name']}", model["sha256"])
-                for model in made["models"]
-            ],
-            result=[self.file(translations), self.file(package.provenance(set_, system, mode))],
+            name=f"Translation by {system} ({title})",
+            instrument=self.add_program(provenance["made_with"]),
+            object=weights,
+            result=[self.refer_to(translations), self.refer_to(package.provenance(set_name, system, mode))],
         )
 
-    def _known_by_sum(self, kind: str, name: str, total: str) -> Facts:
-        return self.add(f"#{kind}-{total[:12]}", "DigitalDocument", name=name, sha256=total)
+    def _add_checksum(self, kind: str, name: str, checksum: str) -> Facts:
+        """Add a file that is not in the results: weights, text or a vocabulary."""
+        return self.add(f"#{kind}-{checksum[:12]}", "DigitalDocument", name=name, sha256=checksum)
 
     def add_program(self, made_with: Facts) -> Facts:
         """Add the program at one version, with the packages that it ran on."""
-        release, packages = format_version(made_with["code"]), made_with.get("packages", {})
-        listed = ";".join(f"{name}={version}" for name, version in sorted(packages.items()))
-        needed = [
-            self.add(f"#package-{name}-{version}", "SoftwareApplication", name=name, softwareVersion=version)
-            for name, version in sorted(packages.items())
-        ]
+        version = format_version(made_with["code"])
+        packages = sorted(made_with["packages"].items())
+        requirements = []
+        for name, package_version in packages:
+            identifier = f"#package-{name}-{package_version}"
+            requirements.append(
+                self.add(identifier, "SoftwareApplication", name=name, softwareVersion=package_version)
+            )
+
+        # the same version with other packages is another entity
+        listing = ";".join(f"{name}={package_version}" for name, package_version in packages)
         return self.add(
-            f"#nmt-{release}-{hashlib.sha256(listed.encode()).hexdigest()[:8]}",
+            f"#nmt-{version}-{hashlib.sha256(listing.encode()).hexdigest()[:8]}",
             "SoftwareApplication",
             name="nmt",
             author=self.add("#authors", "Organization", name="The authors of nmt"),
-            softwareVersion=release,
-            softwareRequirements=needed,
+            softwareVersion=version,
+            softwareRequirements=requirements,
         )

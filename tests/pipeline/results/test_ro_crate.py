@@ -44,7 +44,7 @@ def written(folder: Path) -> Path:
     write_json(folder / TABLES_MADE, CODE)
     for run in collect_runs(config, config.use.models):
         for name in RECORD_FILES:
-            write_json(parts.run_file(run, name), {"label": run, "updates": 5, "hours": 1.5})
+            write_json(parts.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
         for mode in MODES:
             translations = parts.translations("test", run, mode)
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
@@ -118,14 +118,12 @@ def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.Da
     after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
     path.write_bytes(after)
     try:
-        made = patch.multiple(
-            "pipeline.results.verify",
-            _tables=lambda *_: [],
-            _compare_text=lambda *_: False,
-            contradictions=lambda _: [],
-            other_paper=lambda *_: [],
-        )
-        with made:
+        reproduction = "pipeline.results.verify._Reproduction"
+        with (
+            patch.multiple(reproduction, _compare_tables=lambda _: [], _compare_set=lambda *_: False),
+            patch("pipeline.results.verify.find_contradictions", lambda _: []),
+            patch("pipeline.results.verify.check_paper", lambda *_: []),
+        ):
             found = verify_results(lasting, lasting.parent / "scratch")
     except UserError as error:
         assert "\n" not in str(error)
