@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,13 @@ Counts = dict[str, Any]
 COLUMNS = ["part", "corpus", "stage", "unit", "pairs", "source_words", "target_words"]
 COLUMNS += ["source_unknown", "target_unknown", "reported"]
 TOTAL = "total"
-_RAW = ("raw", "clean")
-"""Stages before tokenization, whose words stand between white space."""
+_UNTOKENIZED_STAGES = ("raw", "clean")
+"""Stages whose words stand between white space."""
+_NOTE = (
+    "Words stand between white space in raw and clean text, and are tokens from then on; the two are not comparable. "
+    "A pair counts when both sides have words; raw counts every line. Unknown: share of the words that the vocabulary "
+    "lacks."
+)
 
 
 # --- counts of shards added up ----------------------------------------------------------------------------------------
@@ -35,73 +41,87 @@ class CorpusFiles:
     stages: list[str]
     data: Path = Path("data")
 
-    def of_shards(self, stage: str, end: str) -> list[Path]:
+    def shard_files(self, stage: str, extension: str) -> list[Path]:
         """Return a file of each shard at a stage."""
-        return [self.data / stage / self.name / f"{shard}.{end}" for shard in range(self.shards)]
+        return [self.data / stage / self.name / f"{shard}.{extension}" for shard in range(self.shards)]
 
 
 def sum_corpus_counts(
     files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]
 ) -> Counts:
-    """Return the counts of a corpus.
+    """Return the counts of a corpus, summed over its shards.
 
-    `removed` and `overlap` have numbers of pairs by reason, and by held-out set and kind of likeness.
+    Returns:
+        `name` and `part`; `stages`: pairs and words of each; `removed`: pairs by reason; `overlap`: pairs by held-out
+        set and kind of match.
     """
     raw = read_json(files.data / "raw" / files.name / "counts.json")
-    shards = {stage: [*map(read_json, files.of_shards(stage, "counts.json"))] for stage in files.stages}
-    clean = _added(shard["clean"] for shard in shards[files.stages[0]])
-    overlap = read_json(files.data / "overlap" / f"{files.name}.json") if files.part == "train" else {}
-    stages = [_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
-    stages.append(_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
-    for name, counts in shards.items():
-        found = [shard["stage"] for shard in counts]
-        words = [sum(stage[side]["words"] for stage in found) for side in SIDES]
-        stages.append(_stage(name, sum(stage["pairs"] for stage in found), words))
+    stages = [_describe_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
+
+    # the counts of the cleaning are in the files of the first stage
+    clean: Counter[str] = Counter()
+    for path in files.shard_files(files.stages[0], "counts.json"):
+        clean.update(read_json(path)["clean"])
+    stages.append(_describe_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
+
+    for name in files.stages:
+        shards = [read_json(path)["stage"] for path in files.shard_files(name, "counts.json")]
+        words = [sum(shard[side]["words"] for shard in shards) for side in SIDES]
+        stages.append(_describe_stage(name, sum(shard["pairs"] for shard in shards), words))
+
+    # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
-        counted = read_word_counts(files.of_shards(files.stages[-1], f"{language}.words.zst"))
-        stages[-1][side]["unknown"] = sum(counted[word] for word in counted if word not in vocabulary)
-    # other counts of the cleaning are sums, or of one side
-    reasons = [key for key in clean if key not in ("pairs", "kept") and not key.startswith((*SIDES, "kept_"))]
-    removed = {reason: clean[reason] for reason in reasons}
+        word_counts = read_word_counts(files.shard_files(files.stages[-1], f"{language}.words.zst"))
+        unknown_words = [word for word in word_counts if word not in vocabulary]
+        stages[-1][side]["unknown"] = sum(word_counts[word] for word in unknown_words)
+
+    # Other counts of the cleaning are reasons: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
+    removed = {}
+    for name, count in clean.items():
+        if name != "pairs" and not name.startswith(("source", "target", "kept")):
+            removed[name] = count
+    overlap = read_json(files.data / "overlap" / f"{files.name}.json") if files.part == "train" else {}
     return {"name": files.name, "part": files.part, "stages": stages, "removed": removed, "overlap": overlap}
 
 
-def _stage(name: str, pairs: int, words: Sequence[int | None]) -> Counts:
+def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Counts:
+    """Return the counts of a stage: pairs, and words of source and target."""
+    source_words, target_words = words
     return {
         "name": name,
         "pairs": pairs,
-        **{side: {"words": n} for side, n in zip(SIDES, words, strict=True)},
+        "source": {"words": source_words},
+        "target": {"words": target_words},
     }
-
-
-def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for one in counts:
-        total |= {name: total.get(name, 0) + number for name, number in one.items()}
-    return total
 
 
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def append_total(corpora: Sequence[Counts]) -> Iterator[Counts]:
-    """Yield the corpora, and behind those of training, if there are several, their total."""
+def append_total(corpora: Sequence[Counts]) -> list[Counts]:
+    """Return the training corpora, their total if there are several, and then the other corpora."""
     train = [corpus for corpus in corpora if corpus["part"] == "train"]
-    yield from train
+    total = []
     if len(train) > 1:
-        names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])
-        yield {"name": TOTAL, "part": "train", "stages": [_total(name, train) for name in names]}
-    yield from (corpus for corpus in corpora if corpus["part"] != "train")
+        stage_names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])
+        stages = [_sum_stage(name, train) for name in stage_names]
+        total.append({"name": TOTAL, "part": "train", "stages": stages})
+    return train + total + [corpus for corpus in corpora if corpus["part"] != "train"]
 
 
-def _total(name: str, corpora: Sequence[Counts]) -> Counts:
-    """Return the sums at a stage; a corpus that is not selected from goes on as it is."""
-    by_name = [{stage["name"]: stage for stage in corpus["stages"]} for corpus in corpora]
-    stages = [found.get(name, [*found.values()][-1]) for found in by_name]
+def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
+    """Return the sums of a stage over corpora. A corpus without the stage, which goes on as it is, has its last one."""
+    stages = []
+    for corpus in corpora:
+        stage_by_name = {stage["name"]: stage for stage in corpus["stages"]}
+        stages.append(stage_by_name.get(name, corpus["stages"][-1]))
+
     total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
     for side in SIDES:
-        values = {key: [stage[side].get(key) for stage in stages] for key in ("words", "unknown")}
-        total[side] = {key: None if None in counts else sum(counts) for key, counts in values.items()}
+        total[side] = {}
+        for key in ("words", "unknown"):
+            values = [stage[side].get(key) for stage in stages]
+            total[side][key] = None if None in values else sum(values)
     return total
 
 
@@ -109,55 +129,71 @@ def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | Non
     """Return the words of the target language that the paper reports for a corpus, or for all, at a stage."""
     if corpus["part"] != "train" or stage not in ("tokens", "selected"):
         return None
-    total, each = (
-        (paper.total, paper.corpora) if stage == "tokens" else (paper.selected, paper.selected_corpora)
-    )
-    return total if corpus["name"] == TOTAL else each.get(corpus["name"])
+    if corpus["name"] == TOTAL:
+        return paper.total if stage == "tokens" else paper.selected
+    words_by_corpus = paper.corpora if stage == "tokens" else paper.selected_corpora
+    return words_by_corpus.get(corpus["name"])
 
 
 def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: ReportedData) -> Table:
-    """Return a row for each corpus at each stage. paper: what it reports, if that is wanted."""
-    rows = [_row(corpus, stage, paper) for corpus in append_total(corpora) for stage in corpus["stages"]]
+    """Return the table with a row for each corpus at each stage.
+
+    Args:
+        corpora: their counts, of `sum_corpus_counts`.
+        languages: of source and target.
+        paper: what the paper reports of its corpora, if the table is to have it.
+    """
+    rows = []
+    for corpus in append_total(corpora):
+        rows += [_make_row(corpus, stage, paper) for stage in corpus["stages"]]
+
+    # the columns for readers: {"source_words": "Words, en", ...}
+    source, target = languages.source, languages.target
     headers = {"part": "Part", "corpus": "Corpus", "stage": "Stage", "pairs": "Pairs"}
-    sides = dict(zip(SIDES, (languages.source, languages.target), strict=True))
-    headers |= {f"{side}_words": f"Words, {language}" for side, language in sides.items()}
-    headers |= {f"{side}_unknown": f"Unknown, {language}" for side, language in sides.items()}
+    headers |= {"source_words": f"Words, {source}", "target_words": f"Words, {target}"}
+    headers |= {"source_unknown": f"Unknown, {source}", "target_unknown": f"Unknown, {target}"}
     if any(row["reported"] for row in rows):
-        headers["reported"] = f"Words, {languages.target}, reported"
-    shown = make_frame([{key: _shown(row[key]) for key in headers} for row in rows], list(headers))
-    notes = [
-        "Words stand between white space in raw and clean text, and are tokens from then on; the two are not "
-        "comparable. A pair counts when both sides have words; raw counts every line. Unknown: share of the words that "
-        "the vocabulary lacks.",
-        *(_note(corpus) for corpus in corpora if any({**corpus["removed"], **corpus["overlap"]}.values())),
-    ]
-    shown = shown.set_axis(list(headers.values()), axis=1)
-    return Table(make_frame(rows, COLUMNS), shown, ("Part", "Corpus", "Stage"), notes=notes)
+        headers["reported"] = f"Words, {target}, reported"
+    cells = [{key: _format_cell(row[key]) for key in headers} for row in rows]
+
+    notes = [_NOTE]
+    for corpus in corpora:
+        if any(corpus["removed"].values()) or any(corpus["overlap"].values()):
+            notes.append(_describe_losses(corpus))
+    displayed_frame = make_frame(cells, list(headers)).set_axis(list(headers.values()), axis=1)
+    return Table(make_frame(rows, COLUMNS), displayed_frame, ("Part", "Corpus", "Stage"), notes=notes)
 
 
-def _row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
+def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
+    """Return the row of a corpus at a stage, with a value for each of `COLUMNS`."""
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": stage["name"], "pairs": stage["pairs"]}
-    row |= {"unit": "words" if stage["name"] in _RAW else "tokens"}
+    row["unit"] = "words" if stage["name"] in _UNTOKENIZED_STAGES else "tokens"
     for side in SIDES:
-        words, unknown = stage[side]["words"], stage[side].get("unknown")
+        words, unknown_words = stage[side]["words"], stage[side].get("unknown")
         row[f"{side}_words"] = words
-        row[f"{side}_unknown"] = None if unknown is None or not words else round(unknown / words, 6)
-    return row | {"reported": reported_words(corpus, stage["name"], paper)}
+        has_rate = words and unknown_words is not None
+        row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
+    row["reported"] = reported_words(corpus, stage["name"], paper)
+    return row
 
 
-def _shown(value: str | float | None) -> str:
+def _format_cell(value: str | float | None) -> str:
+    """Return a name, a count (1,234) or a rate (1.23%) for readers."""
     if isinstance(value, float):
         return f"{value:.2%}"
     return f"{value:,}" if isinstance(value, int) else value or ""
 
 
-def _note(corpus: Counts) -> str:
-    """Say which pairs of a corpus were removed and why, and which share a sentence with held-out text."""
-    removed, overlap = (
-        ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in corpus[kind].items() if number)
-        for kind in ("removed", "overlap")
-    )
-    alike = "pairs that share a sentence with held-out text (same: as tokens; alike: by letters and digits)"
-    parts = [f"removed pairs: {removed}"] if removed else []
-    parts += [f"{alike}: {overlap}"] if overlap else []
-    return f"{corpus['name']}: {'; '.join(parts)}."
+def _describe_losses(corpus: Counts) -> str:
+    """Return the note that says which pairs of a corpus were removed and why, and which overlap with held-out text."""
+    removed, overlap = _list_counts(corpus["removed"]), _list_counts(corpus["overlap"])
+    sentences = [f"removed pairs: {removed}"] if removed else []
+    if overlap:
+        matches = "same: as tokens; alike: by letters and digits"
+        sentences.append(f"pairs that share a sentence with held-out text ({matches}): {overlap}")
+    return f"{corpus['name']}: {'; '.join(sentences)}."
+
+
+def _list_counts(counts: Mapping[str, int]) -> str:
+    """Return counts in a line, without those that are zero: "too long 3, empty 1"."""
+    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in counts.items() if count)

@@ -15,6 +15,7 @@ from nmt.store.model_folder import HISTORY, SUMMARY
 from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
+Summary = dict[str, Any]
 UNPROVEN = (
     "invented translations, attention and histories, training NLL, counts of training text, figures and pages"
 )
@@ -25,43 +26,47 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each summary that its history contradicts, and for each two runs with the same weights."""
     if inputs.config.pretrained.models:  # they may have come without their histories
         return
-    summaries: dict[Path, dict[str, Any]] = {}
+    summaries: dict[Path, Summary] = {}
     for run in inputs.runs:
         path = inputs.package.run_file(run, SUMMARY)
         summary = read_json(path)
-        yield from _contradicted(path, summary, inputs.package.run_file(run, HISTORY))
-        for other_path, other in summaries.items():
-            if summary["weights"] == other["weights"] and not _share_weights(summary, other):
-                yield f"{path}: the same weights as {other_path}, which are those of another training"
+        yield from _compare_with_history(path, summary, inputs.package.run_file(run, HISTORY))
+
+        for earlier_path, earlier_summary in summaries.items():
+            same_weights = summary["weights"] == earlier_summary["weights"]
+            if same_weights and not _may_share_weights(summary, earlier_summary):
+                yield f"{path}: the same weights as {earlier_path}, which are those of another training"
         summaries[path] = summary
 
 
-def _share_weights(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Return whether two trainings may have the same weights: one continues the other, and neither got better since."""
-    continued = one["continue_from"] == other["model"] or other["continue_from"] == one["model"]
-    return continued and one["seed"] == other["seed"] and _kept_update(one) == _kept_update(other)
+def _may_share_weights(summary: Summary, earlier_summary: Summary) -> bool:
+    """Return whether two trainings may have equal weights: one continues the other and did not improve on it."""
+    is_continued = earlier_summary["model"] == summary["continue_from"]
+    is_continued |= summary["model"] == earlier_summary["continue_from"]
+    same_seed = summary["seed"] == earlier_summary["seed"]
+    return is_continued and same_seed and _kept_update(summary) == _kept_update(earlier_summary)
 
 
-def _kept_update(summary: dict[str, Any]) -> int:
-    """Return the update whose weights a training kept."""
+def _kept_update(summary: Summary) -> int:
+    """Return the number of the update whose weights a training kept."""
     update: int = summary["best_update"] or summary["updates"]
     return update
 
 
-def _contradicted(summary_path: Path, summary: dict[str, Any], history: Path) -> Iterator[str]:
-    """Yield a line for each number of a summary that its history states otherwise."""
-    lines = [*read_history(history)]
-    development_nll = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
-    stated = {
+def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -> Iterator[str]:
+    """Yield a line for each number of a summary that differs from its history."""
+    lines = list(read_history(history))
+    dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
+    history_values = {
         "updates": max(line["update"] for line in lines),
         "epochs": max(line.get("epoch", 0.0) for line in lines),
-        "dev_nll": development_nll.get(_kept_update(summary)),
+        "dev_nll": dev_nll_by_update.get(_kept_update(summary)),
     }
-    for name, value in stated.items():
+    for name, value in history_values.items():
         if summary[name] != value:
             yield f"{summary_path}: {name} is {summary[name]}, {history} says {value}"
 
-    # the last validation comes after the last line: it takes no longer than lines lie apart, or little
+    # A training ends after the last line, with a validation that takes hardly longer than the time between two lines.
     times = [0.0, *sorted({line["seconds"] for line in lines})]
     longest_gap = max(later - earlier for earlier, later in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]

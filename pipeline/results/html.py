@@ -8,18 +8,23 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
 
 def render_template(template: str, **values: Any) -> str:
-    """Return a page.
+    """Return a page as HTML.
 
     Args:
-        template: its file below this folder; `part(NAME)` in it is another file as it is, such as a script.
-        values: what the template shows; text is escaped, `Markup` is not.
+        template: its file below this folder. `part(NAME)` in it is the text of another file, such as a script.
+        values: what the template shows. Text is escaped, `Markup` is not.
     """
     environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals["part"] = lambda name: Markup((_HERE / name).read_text(encoding="utf-8"))
+    environment.globals["part"] = _read_file
     return environment.get_template(template).render(values)
+
+
+def _read_file(name: str) -> Markup:
+    """Return the text of a file below this folder, not to be escaped."""
+    return Markup((_FOLDER / name).read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
 """The replication package in `results/`: the inputs of tables and figures, from which they are made without a GPU.
 
-It has the settings; the source and reference of the test text; known word alignments, and the attention compared with
-them; and for each run the translations of both columns of Table 1 with the record of how they were made, the summary,
-the settings and the history. Equal inputs give equal bytes.
+It has the settings; the source and reference of the test text; gold alignments, and the attention compared with them;
+and for each run the translations of both columns of Table 1 with their provenance, the summary, the settings and the
+history. Equal inputs give equal bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
-_DROPPED = ("n_best", "word_log_probabilities")
+_DROPPED_KEYS = ("n_best", "word_log_probabilities")
+"""What translations in a package do not have, since no table needs it."""
 _FOLDERS = (
     "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/",
 )  # fmt: skip
@@ -26,26 +27,29 @@ _FILES = ("config.json", "corpora.json")
 
 @dataclass(frozen=True)
 class ReplicationPackage:
-    """The paths of a replication package in a results folder."""
+    """The paths of the files of a replication package in a results folder.
+
+    `set_name` is that of a set that is translated, `test` or `dev`; `mode` a column of Table 1: `all` or `no_unk`.
+    """
 
     folder: Path
 
     @property
     def configuration(self) -> Path:
-        """Return the merged settings."""
+        """The merged settings."""
         return self.folder / "config.json"
 
     @property
     def counts(self) -> Path:
-        """Return the counts of the corpora; none where the models were released by others."""
+        """The counts of the corpora; pretrained models come without them."""
         return self.folder / "corpora.json"
 
     def paper(self, name: str) -> Path:
-        """Return a paper's tables and what it reports."""
+        """Return the file of a paper: its tables, and what it reports."""
         return self.folder / "papers" / f"{name}.yaml"
 
     def text(self, set_name: str, language: str) -> Path:
-        """Return one side of the tokenized text of a set that is translated (`test` or `dev`)."""
+        """Return one side of the tokenized text of a set."""
         return self.folder / set_name / f"{language}.txt.gz"
 
     def vocabulary(self, language: str) -> Path:
@@ -53,29 +57,29 @@ class ReplicationPackage:
         return self.folder / "training_text" / f"{language}.vocabulary.tsv.gz"
 
     def text_checksums(self, part: str) -> Path:
-        """Return the checksums of the binarized training or development text."""
+        """Return the checksums of the binarized training (`train`) or development text (`dev`)."""
         return self.folder / "training_text" / f"{part}.json"
 
     def raw_reference(self, language: str) -> Path:
-        """Return the reference as it came, before tokenization."""
+        """Return the reference before tokenization."""
         return self.folder / "test" / f"{language}.raw.txt.gz"
 
     @property
     def gold(self) -> Path:
-        """Return the path of known word alignments of the test text."""
+        """The gold alignments of the test text."""
         return self.folder / "test" / "gold.align.gz"
 
     def alignments(self, run: str) -> Path:
-        """Return a run's attention while it is made to write the reference."""
+        """Return a run's attention in forced decoding of the reference."""
         return self.folder / "alignments" / f"{run}.jsonl.gz"
 
     def perplexity(self, system: str) -> Path:
-        """Return a system's perplexity on the test set, where a table shows it."""
+        """Return a system's perplexity on the test set, if a table shows it."""
         return self.folder / "perplexity" / f"{system}.json"
 
     @property
     def vectors(self) -> Path:
-        """Return sentences in the plane of their vectors, where a figure shows them."""
+        """The coordinates of sentences in the plane of their vectors, if a figure shows them."""
         return self.folder / "vectors" / "sentences.tsv"
 
     def other_translations(self, set_name: str, system: str) -> Path:
@@ -87,7 +91,7 @@ class ReplicationPackage:
         return self.folder / "translations" / set_name / f"{run}.{mode}.jsonl.gz"
 
     def provenance(self, set_name: str, run: str, mode: str) -> Path:
-        """Return the record of how a run's translations were made."""
+        """Return the provenance file of a run's translations."""
         return provenance_path(self.translations(set_name, run, mode))
 
     def run_file(self, run: str, name: str) -> Path:
@@ -96,7 +100,7 @@ class ReplicationPackage:
 
 
 def belongs_to_package(name: str) -> bool:
-    """Return whether a file of the results, by its name in them, belongs to the package that the others are made of."""
+    """Return whether a file of the results, by its name in them, is an input of tables and figures."""
     return name.startswith(_FOLDERS) or name in _FILES
 
 
@@ -114,15 +118,18 @@ def copy_into_package(source: Path, copy: Path, attention: bool = False) -> None
 
 
 def copy_translations(source: Path, target: Path, attention: bool = False) -> None:
-    """Copy translations and the record of how they were made: no n-best lists, attention only if wanted.
+    """Copy translations and their provenance, without n-best lists and, unless requested, without attention.
 
-    Raises a `UserError` where the record is missing or of other translations.
+    Raises:
+        UserError: the provenance file is missing, or of other translations.
     """
     check_unaltered(source)
-    dropped = _DROPPED if attention else (*_DROPPED, "alignment")
+    dropped_keys = set(_DROPPED_KEYS) if attention else {*_DROPPED_KEYS, "alignment"}
     with write_lines(target) as writer:
         for line in read_lines(source):
-            fields = {key: value for key, value in json.loads(line).items() if key not in dropped}
+            fields = json.loads(line)
+            for key in dropped_keys & fields.keys():
+                del fields[key]
             writer.write(json.dumps(fields, ensure_ascii=False))
-    record = read_provenance(source) | {"lines": sha256_of_lines(target)}
-    write_json(provenance_path(target), record)
+    provenance = read_provenance(source) | {"lines": sha256_of_lines(target)}
+    write_json(provenance_path(target), provenance)

@@ -6,7 +6,7 @@ each contradiction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,107 +27,114 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
 
 
-def contradictions(inputs: Inputs) -> Iterator[str]:
-    """Yield what contradicts the settings, or itself, in a package."""
-    yield from other_decoding(inputs)
-    yield from other_weights(inputs)
-    yield from other_sentences(inputs)
+def find_contradictions(inputs: Inputs) -> Iterator[str]:
+    """Yield a line for each contradiction between a package and its settings, or within the package."""
+    yield from check_decoding(inputs)
+    yield from check_weights(inputs)
+    yield from check_sentences(inputs)
     if not inputs.config.pretrained.models:  # those were trained with settings of their own
-        yield from other_text(inputs)
-        yield from other_trainings(inputs)
+        yield from check_training_text(inputs)
+        yield from check_trainings(inputs)
 
 
-def other_text(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for training or development text, or a vocabulary, that is not made as the settings say."""
+def check_training_text(inputs: Inputs) -> Iterator[str]:
+    """Yield a line for training or development text, or a vocabulary, that was made with other settings."""
     config, package = inputs.config, inputs.package
-    metas = {part: read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev")}
-    checksums = {part: package.text_checksums(part) for part in metas}
+    meta_files = {part: package.text_checksums(part) for part in ("train", "dev")}
+    metas = {part: read_settings(Meta, file) for part, file in meta_files.items()}
     for part, meta in metas.items():
-        if changed := describe_differences(flatten(meta.settings), flatten(get_text_facts(config, part))):
-            yield f"{checksums[part]}: text of other settings: {changed}"
+        text_facts = get_text_facts(config, part)
+        if changes := describe_differences(flatten(meta.settings), flatten(text_facts)):
+            yield f"{meta_files[part]}: text of other settings: {changes}"
+
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
         file = package.vocabulary(language)
         vocabulary = Vocabulary.read(file)
         for part, meta in metas.items():
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
-                yield f"{checksums[part]}: made with another vocabulary than {file}"
+                yield f"{meta_files[part]}: made with another vocabulary than {file}"
+
+        # A vocabulary of words may be smaller than the settings say only if it has every word of the text.
         count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
-        # a smaller one has every word of the text
-        lacks_words = not vocabulary.has_subwords and _unknown_words(package, side) > 0
+        lacks_words = not vocabulary.has_subwords and _count_unknown_words(package, side) > 0
         if count > size or (count < size and lacks_words):
             yield f"{file}: {count:,} words, the settings say {size:,}"
 
 
-def _unknown_words(package: ReplicationPackage, side: str) -> int:
-    """Return the number of words of the training text that its vocabulary lacks."""
+def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
+    """Return the number of words of the training text that its vocabulary lacks; 0 if the package does not say."""
     if not package.counts.is_file():
         return 0
-    corpora = [corpus for corpus in read_json(package.counts) if corpus["part"] == "train"]
-    return sum(corpus["stages"][-1][side]["unknown"] for corpus in corpora)
+    train = [corpus for corpus in read_json(package.counts) if corpus["part"] == "train"]
+    return sum(corpus["stages"][-1][side]["unknown"] for corpus in train)
 
 
-def other_trainings(inputs: Inputs) -> Iterator[str]:
+def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
-    data = bitext_checksums(*(read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev")))
+    train, dev = (read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev"))
+    data = bitext_checksums(train, dev)
     for run in collect_runs(config, config.use.models).values():
-        summary, settings = package.run_file(run.name, SUMMARY), package.run_file(run.name, SETTINGS)
-        trained, wanted = read_settings(ModelRun, settings), run_settings(config, run)
-        if changed := describe_differences(_deciding(trained), _deciding(wanted)):
-            yield f"{package.configuration}: other settings of {run.name} than {settings} says: {changed}"
-        elif changed := describe_differences(read_json(summary)["data"], data):
-            yield f"{summary}: trained on other text than the package has: {changed}"
-        elif read_json(summary)["key"] != find_expected_model(config, run, data).key:
-            yield f"{summary}: key of another training than these settings, texts and bases make"
+        settings_file = package.run_file(run.name, SETTINGS)
+        summary_file = package.run_file(run.name, SUMMARY)
+        summary = read_json(summary_file)
+        trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
+        expected_fields = _deciding_fields(run_settings(config, run))
+        if changes := describe_differences(trained_fields, expected_fields):
+            yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {changes}"
+        elif changes := describe_differences(summary["data"], data):
+            yield f"{summary_file}: trained on other text than the package has: {changes}"
+        elif summary["key"] != find_expected_model(config, run, data).key:
+            yield f"{summary_file}: key of another training than these settings, texts and bases make"
 
 
-def _deciding(run: ModelRun) -> dict[str, Any]:
+def _deciding_fields(run: ModelRun) -> dict[str, Any]:
+    """Return the settings that decide the weights of a run, by their names with dots."""
     names = {"model": run.model, "continue_from": run.continue_from}
     return flatten({**names, **run.fingerprint_fields(), "end": run.ending_fields()})
 
 
-def other_decoding(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each system whose translations were not made with its settings of the search."""
+def check_decoding(inputs: Inputs) -> Iterator[str]:
+    """Yield a line for each system whose translations were decoded with other settings."""
     for system in inputs.systems.values():
-        wanted = system.decoding.deciding_fields()
-        for file in _translations(inputs, system.name):
-            made = Decoding.model_validate(read_provenance(file)["settings"]).deciding_fields()
-            if found := describe_differences(made, wanted):
-                where = inputs.package.configuration
-                yield f"{where}: other decoding of {system.name} than {provenance_path(file)} says: {found}"
+        expected_fields = system.decoding.deciding_fields()
+        for file in _list_translations(inputs, system.name):
+            decoding = Decoding.model_validate(read_provenance(file)["settings"])
+            if changes := describe_differences(decoding.deciding_fields(), expected_fields):
+                provenance = f"{provenance_path(file)} says: {changes}"
+                yield f"{inputs.package.configuration}: other decoding of {system.name} than {provenance}"
                 break
 
 
-def _translations(inputs: Inputs, system: str) -> list[Path]:
+def _list_translations(inputs: Inputs, system: str) -> list[Path]:
     """Return all files of translations of a system."""
     return [inputs.package.translations(set_name, system, mode) for set_name in inputs.sets for mode in MODES]
 
 
-def other_weights(inputs: Inputs) -> Iterator[str]:
+def check_weights(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each system whose translations were made with other weights than its members have.
 
-    The weights themselves are looked at where the models' folder lies beside that of the results.
+    The weights themselves are compared if the folder of the models is next to that of the results.
     """
-    package, weights = inputs.package, {}
+    package = inputs.package
+    checksums: dict[str, str] = {}
     for run in inputs.runs:
-        summary = package.run_file(run, SUMMARY)
-        weights[run] = read_json(summary)["weights"]
+        summary_file = package.run_file(run, SUMMARY)
+        checksums[run] = read_json(summary_file)["weights"]
         file = package.folder.resolve().parent / "models" / run / WEIGHTS
-        if (
-            file.is_file()
-            and not file.is_symlink()
-            and weights[run] not in list_weights_checksums(file.parent)
-        ):
-            yield f"{file}: altered: other weights than those that {summary} names"
+        is_readable = file.is_file() and not file.is_symlink()
+        if is_readable and checksums[run] not in list_weights_checksums(file.parent):
+            yield f"{file}: altered: other weights than those that {summary_file} names"
+
     for system in inputs.systems.values():
-        expected = [weights[run] for run in system.members]
-        for file in _translations(inputs, system.name):
-            if [model["sha256"] for model in read_provenance(file)["models"]] != expected:
+        member_checksums = [checksums[run] for run in system.members]
+        for file in _list_translations(inputs, system.name):
+            if [model["sha256"] for model in read_provenance(file)["models"]] != member_checksums:
                 yield f"{provenance_path(file)}: made with other weights than the summaries of its models name"
 
 
-def other_sentences(inputs: Inputs) -> Iterator[str]:
+def check_sentences(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each file of translations that has other sentences than its column of Table 1.
 
     The text of the set and the vocabularies decide which sentences have no unknown word.
@@ -136,33 +143,32 @@ def other_sentences(inputs: Inputs) -> Iterator[str]:
     vocabularies = [Vocabulary.read(inputs.package.vocabulary(language)) for language in languages]
     for set_name in inputs.sets:
         source, target = (inputs.package.text(set_name, language) for language in languages)
-        expected = _unknown_words_by_line(source, target, vocabularies)
+        expected_counts = _count_unknown_by_line(source, target, vocabularies)
         for system in inputs.systems:
             for mode in MODES:
                 file = inputs.package.translations(set_name, system, mode)
-                found = {record.line: record.source_unknown for record in read_translations(file)}
-                if found != expected[mode]:
+                counts = {record.line: record.source_unknown for record in read_translations(file)}
+                if counts != expected_counts[mode]:
                     yield f"{file}: other sentences or unknown words than text and vocabularies give"
 
 
-def _unknown_words_by_line(
+def _count_unknown_by_line(
     source: Path, target: Path, vocabularies: Sequence[Vocabulary]
-) -> Mapping[str, dict[int, int]]:
-    """Return the number of unknown source words by the line of a sentence, for each column of Table 1."""
-    every: dict[int, int] = {}
-    known: dict[int, int] = {}
-    for line, pair in enumerate(read_pairs(source, target)):
-        unknown_source, unknown_target = (
+) -> dict[str, dict[int, int]]:
+    """Return the number of unknown source words of each line, for the sentences of each column of Table 1."""
+    counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
+    for line, sentences in enumerate(read_pairs(source, target)):
+        source_count, target_count = (
             vocabulary.ids(split_words(sentence)).count(UNKNOWN)
-            for vocabulary, sentence in zip(vocabularies, pair, strict=True)
+            for vocabulary, sentence in zip(vocabularies, sentences, strict=True)
         )
-        every[line] = unknown_source
-        if not unknown_source and not unknown_target:
-            known[line] = 0
-    return {"all": every, "no_unk": known}
+        counts["all"][line] = source_count
+        if not source_count and not target_count:
+            counts["no_unk"][line] = 0
+    return counts
 
 
 def check_provenance(inputs: Inputs) -> None:
-    """Raise a UserError with what contradicts the settings in the package of a run."""
-    if problems := list(contradictions(inputs)):
+    """Raise a UserError with all contradictions in the package of a run."""
+    if problems := list(find_contradictions(inputs)):
         raise UserError(*problems)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -26,9 +26,9 @@ from nmt.io.files import sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
 from nmt.settings.base import flatten, format_value, read_settings
-from pipeline.config import snapshot
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
+from pipeline.config.snapshot import get_published_settings
 from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract_corpus
 from pipeline.grammar.corpus import write_corpus
@@ -39,15 +39,15 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import ReplicationPackage, belongs_to_package
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
-from pipeline.results.provenance import contradictions
+from pipeline.results.provenance import find_contradictions
 from pipeline.results.ro_crate import RECORD, REPORT
 
-_TABLES = (".csv", ".md", ".tex", ".json")
-_LETTERS = 120
-"""Letters of a line that a problem quotes."""
-_SHOWN = 20
+_TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
+_MAX_QUOTED_CHARACTERS = 120
+"""Length of a line that a problem quotes."""
+_MAX_DIFFERENCES = 20
 """Number of differing settings that are listed."""
-NO_TABLES = (RECORD, TABLES_MADE, "README.md")
+NOT_REMADE = (RECORD, TABLES_MADE, "README.md")
 """Files of a results folder that do not follow from the package."""
 NOT_RECORDED = (RECORD, "README.md")
 """Files of a results folder that the record does not name."""
@@ -66,15 +66,19 @@ class Verdict:
     checked: str = ""
     readable: Inputs | None = None
 
+    def report(self, line: str, as_note: bool = False) -> None:
+        """Add a line to the problems or the notes."""
+        (self.notes if as_note else self.problems).append(line)
+
     @contextmanager
-    def failing(self, what: str) -> Iterator[None]:
+    def errors_as_problem(self, problem: str) -> Iterator[None]:
         """Turn every error inside into a problem: altered files may have any content."""
         try:
             yield
         except UserError as error:
-            self.problems.append(f"{what}: {error}")
+            self.report(f"{problem}: {error}")
         except Exception as error:
-            self.problems.append(f"{what}: {type(error).__name__}: {' '.join(str(error).split())}")
+            self.report(f"{problem}: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
 def verify_results(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
@@ -83,98 +87,77 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     Args:
         results: the folder.
         scratch: an empty folder in which the test text is made again.
-        archives: where downloaded archives lie, to compare the test text with; text that the project's grammar wrote
+        archives: where downloaded archives are, to compare the test text with; text that the project's grammar wrote
             needs none.
 
     Raises:
-        UserError: there is no record, or it is none.
+        UserError: the folder has no readable record.
     """
-    found = Verdict()
-    files, others = _plain_files(results)
+    # 1. files as they were recorded
+    verdict = Verdict()
+    files, special_files = _list_files(results)
     crate = read_crate(results / RECORD)
-    sums = {name: entity.sha256 for name, entity in crate.items() if entity.kind == "File" and entity.sha256}
-    if not sums:
+    checksums = {
+        name: entity.sha256 for name, entity in crate.items() if entity.kind == "File" and entity.sha256
+    }
+    if not checksums:
         raise UserError(f"{results / RECORD}: names no file with a checksum; make it again")
-    found.problems += find_altered_files(results, sums, files)
-    in_package = {name for name in others if belongs_to_package(name) or belongs_to_package(f"{name}/")}
-    for name in others:
-        where = found.problems if name in in_package else found.notes
-        where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
-    checked = ""
-    if not in_package:
-        found.readable = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
-        with found.failing("nothing can be made again"):
-            checked = _follow(found.readable, files, scratch, archives, found)
-        with found.failing("the trainings' records cannot be compared"):
-            found.problems += find_inconsistent_runs(found.readable)
-    found.notes += [f"{results / name}: not in the record" for name in sorted(files - {*sums, *NOT_RECORDED})]
-    with found.failing(f"{results / RECORD} does not say what made the tables"):
-        found.notes += other_program(crate)
-    found.checked = f"OK: {len(sums)} files match {RECORD} (sha256 {sha256(results / RECORD)}){checked}"
-    found.checked += f"; taken on trust: {UNPROVEN}"
-    return found
+    verdict.problems += find_altered_files(results, checksums, files)
+    verdict.checked = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
+
+    # 2. links and special files, which are not read; of a package with such files, nothing is
+    is_plain_package = True
+    for name in special_files:
+        is_in_package = belongs_to_package(name) or belongs_to_package(f"{name}/")
+        problem = f"{results / name}: a link or special file, expected plain files; it is not read"
+        verdict.report(problem, as_note=not is_in_package)
+        is_plain_package &= not is_in_package
+
+    # 3. everything that follows from the package
+    if is_plain_package:
+        verdict.readable = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+        with verdict.errors_as_problem("nothing can be made again"):
+            verdict.checked += _Reproduction(
+                verdict.readable, files, scratch, archives, verdict
+            ).check_package()
+        with verdict.errors_as_problem("the trainings' records cannot be compared"):
+            verdict.problems += find_inconsistent_runs(verdict.readable)
+
+    # 4. what the reader should know
+    for name in sorted(files - {*checksums, *NOT_RECORDED}):
+        verdict.report(f"{results / name}: not in the record", as_note=True)
+    with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
+        verdict.notes += compare_program(crate)
+    verdict.checked += f"; taken on trust: {UNPROVEN}"
+    return verdict
 
 
-def _follow(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> str:
-    """Check that settings, tables and test text follow from the package and this checkout; say what was made again."""
-    config, package, results = inputs.config, inputs.package, inputs.package.folder
-    found.notes += compare_with_experiments(config, results)
-    with found.failing("trainings and translations cannot be checked"):
-        found.problems += contradictions(inputs)
-    tables = _tables(inputs, files, found)
-    made_sets = [
-        set_name for set_name in inputs.sets if _made_again(set_name, inputs, files, scratch, archives, found)
-    ]
-    for name in config.artifacts.papers:
-        found.problems += other_paper(package.paper(name), PAPERS_FOLDER / f"{name}.yaml")
-    rest = sorted(name for name in files - {*tables, *NO_TABLES} if not belongs_to_package(name))
-    asks = f"{package.configuration} asks for no such table, so it is not made again"
-    found.problems += [
-        f"{results / name}: does not follow: {asks}" for name in rest if name.endswith(_TABLES)
-    ]
-    if others := [name for name in rest if not name.endswith(_TABLES)]:
-        found.notes.append(f"known by checksum alone: {', '.join(others)}")
-    text = f"; {' and '.join(made_sets)} text made again identically" if made_sets else ""
-    return f"; {len(tables)} files of tables made again identically{text}"
+# --- files and their record -------------------------------------------------------------------------------------------
 
 
-def _made_again(
-    set_name: str, inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict
-) -> bool:
-    """Make the text of a set again from its source and compare it. Return whether the source is at hand."""
-    folder = scratch / set_name
-    folder.mkdir(parents=True)
-    with found.failing(f"the {set_name} text cannot be made again"):
-        if _compare_text(set_name, inputs, files, folder, archives, found):
-            return True
-        found.notes.append(
-            f"the {set_name} text is not made again: give --archives, where its archive was downloaded to"
-        )
-    return False
-
-
-def _plain_files(results: Path) -> tuple[set[str], list[str]]:
+def _list_files(results: Path) -> tuple[set[str], list[str]]:
     """Return names of the plain files, and of what is neither file nor folder; links are not followed."""
-    files, others = set(), []
+    files, special_files = set(), []
     for folder, folders, names in os.walk(results):
-        for path in (Path(folder) / name for name in sorted([*folders, *names])):
-            kind, name = path.lstat().st_mode, path.relative_to(results).as_posix()
-            if stat.S_ISREG(kind):
+        for entry in sorted([*folders, *names]):
+            path = Path(folder) / entry
+            mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
+            if stat.S_ISREG(mode):
                 files.add(name)
-            elif not stat.S_ISDIR(kind):
-                others.append(name)
-    return files, others
+            elif not stat.S_ISDIR(mode):
+                special_files.append(name)
+    return files, special_files
 
 
 class _Entity(BaseModel, extra="allow"):
-    """What the record says of a file, a program or anything else; it has keys besides."""
+    """What the record says of a file, a program or anything else; keys that are not checked stay as they are."""
 
     id: str = Field(alias="@id")
     kind: str | list[str] = Field(alias="@type")
     sha256: str | None = None
 
     def __getitem__(self, key: str) -> Any:
-        """Return what stands under a key that is not checked."""
+        """Return the value of a key that is not checked."""
         return (self.model_extra or {})[key]
 
 
@@ -183,182 +166,281 @@ class _Crate(BaseModel, extra="allow"):
 
 
 def read_crate(record: Path) -> dict[str, _Entity]:
-    """Return what the record says, by the ids of its entities."""
+    """Return the entities of the record by their ids."""
     if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
     return {entity.id: entity for entity in read_settings(_Crate, record, "make it again").graph}
 
 
-def find_altered_files(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
+def find_altered_files(results: Path, checksums: dict[str, str], files: set[str]) -> Iterator[str]:
     """Yield a line for each recorded name that no plain file has, or whose file has another checksum.
 
-    Files of which git has changed the line ends to those of Windows are one line.
+    Files in which git has changed the line ends to those of Windows are one line.
     """
-    of_windows = []
-    for name, expected in sums.items():
+    windows_files = []
+    for name, expected_checksum in checksums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
-        elif (found := sha256(results / name)) != expected:
-            with_line_feeds = (results / name).read_bytes().replace(b"\r\n", b"\n")
-            if hashlib.sha256(with_line_feeds).hexdigest() == expected:
-                of_windows.append(name)
+            continue
+        checksum = sha256(results / name)
+        if checksum == expected_checksum:
+            continue
+        with_line_feeds = (results / name).read_bytes().replace(b"\r\n", b"\n")
+        if hashlib.sha256(with_line_feeds).hexdigest() == expected_checksum:
+            windows_files.append(name)
+        else:
+            difference = f"sha256 {checksum[:12]}..., the record says {expected_checksum[:12]}..."
+            yield f"{results / name}: altered: {difference}"
+    if windows_files:
+        count = f"{len(windows_files):,} files have Windows' line ends, such as {windows_files[0]}"
+        advice = "clone again, of a version with .gitattributes, or set it to false first"
+        yield f"{results}: {count}: git's core.autocrlf does this; {advice}"
+
+
+def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
+    """Yield a line for the code and for each package whose version here is not the one that made the tables."""
+    program = crate[crate[REPORT]["instrument"]["@id"]]
+    recorded_version, version = program["softwareVersion"], format_version(describe_code())
+    if recorded_version != version:
+        yield f"the tables were made with nmt {recorded_version}, here is nmt {version}: numbers may differ for that"
+
+    versions = package_versions()
+    for reference in program["softwareRequirements"]:
+        package = crate[reference["@id"]]
+        name, recorded_version = package["name"], package["softwareVersion"]
+        version = versions.get(name, recorded_version)
+        if version != recorded_version:
+            yield f"the tables were made with {name} {recorded_version}, here is {version}: numbers may differ for that"
+
+
+# --- what follows from the package ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Reproduction:
+    """Makes again what follows from a package, and reports to the verdict what differs.
+
+    files: names of the plain files of the results. scratch, archives: as for `verify_results`.
+    """
+
+    inputs: Inputs
+    files: set[str]
+    scratch: Path
+    archives: Path | None
+    verdict: Verdict
+
+    def check_package(self) -> str:
+        """Check that settings, tables and test text follow from the package and this checkout; say what was remade."""
+        config, package, verdict = self.inputs.config, self.inputs.package, self.verdict
+        verdict.notes += compare_with_experiments(config, package.folder)
+        with verdict.errors_as_problem("trainings and translations cannot be checked"):
+            verdict.problems += find_contradictions(self.inputs)
+
+        table_files = self._compare_tables()
+        remade_sets = [set_name for set_name in self.inputs.sets if self._compare_set(set_name)]
+        for name in config.artifacts.papers:
+            verdict.problems += check_paper(package.paper(name), PAPERS_FOLDER / f"{name}.yaml")
+
+        # files that are neither tables nor part of the package
+        unproven_files = []
+        for name in sorted(self.files - {*table_files, *NOT_REMADE}):
+            if belongs_to_package(name):
+                continue
+            if name.endswith(_TABLE_EXTENSIONS):
+                reason = f"{package.configuration} asks for no such table, so it is not made again"
+                verdict.report(f"{package.folder / name}: does not follow: {reason}")
             else:
-                yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
-    if of_windows:
-        why = "git's core.autocrlf does this; clone again, of a version with .gitattributes, or set it to false first"
-        yield f"{results}: {len(of_windows):,} files have Windows' line ends, such as {of_windows[0]}: {why}"
+                unproven_files.append(name)
+        if unproven_files:
+            verdict.report(f"known by checksum alone: {', '.join(unproven_files)}", as_note=True)
 
+        text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
+        return f"; {len(table_files)} files of tables made again identically{text}"
 
-def _tables(inputs: Inputs, files: set[str], found: Verdict) -> list[str]:
-    """Compare each table with what follows, and name its first form that differs, the CSV; return all their files."""
-    names: list[str] = []
-    for text in list_text_files(inputs):
-        names += text.files
-        with found.failing(f"{text.files[0]} cannot be made again"):
-            for name, content in text.make().items():
-                file = inputs.package.folder / name
-                if name not in files:
-                    found.problems.append(f"{file}: missing, but the settings ask for it")
-                elif file.read_bytes() != content.encode():
-                    other = difference(
-                        file, read_lines(file), content.removesuffix("\n").split("\n"), "follows"
-                    )
-                    found.problems += other or [f"{file}: other line ends than what follows"]
-                else:
-                    continue
-                break
-    return names
+    def _compare_tables(self) -> list[str]:
+        """Compare each table with the one that follows, and report one of its files. Return the names of all files."""
+        names: list[str] = []
+        for group in list_text_files(self.inputs):
+            names += group.files
+            with self.verdict.errors_as_problem(f"{group.files[0]} cannot be made again"):
+                # If the CSV differs, so do the other forms.
+                for name, content in group.make().items():
+                    problems = self._compare_file(name, content)
+                    self.verdict.problems += problems
+                    if problems:
+                        break
+        return names
 
+    def _compare_file(self, name: str, content: str) -> list[str]:
+        """Return a line if a published file is missing, or differs from the content that follows."""
+        file = self.inputs.package.folder / name
+        if name not in self.files:
+            return [f"{file}: missing, but the settings ask for it"]
+        if file.read_bytes() == content.encode():
+            return []
+        lines = content.removesuffix("\n").split("\n")
+        problems = describe_difference(file, read_lines(file), lines, "follows")
+        return problems or [f"{file}: other line ends than what follows"]
 
-def _compare_text(
-    set_name: str, inputs: Inputs, files: set[str], folder: Path, archives: Path | None, found: Verdict
-) -> bool:
-    """Make the text of a set again and compare it with the package's. Return whether it could be made."""
-    config, package = inputs.config, inputs.package
-    languages = (config.languages.source, config.languages.target)
-    corpora = config.use.test[:1] if set_name == "test" else config.use.dev
-    lines = sum(1 for _ in read_lines(package.text(set_name, languages[0])))
-    made = [_make_text(config, corpus, lines, folder / corpus, archives) for corpus in corpora]
-    if not all(made):
-        return False
-    pairs = {
-        package.text(set_name, language): [text / f"tokens.{language}" for text in made if text]
-        for language in languages
-    }
-    if set_name == "test":
-        pairs[package.raw_reference(languages[1])] = [folder / corpora[0] / f"raw.{languages[1]}"]
-        pairs[package.gold] = [folder / corpora[0] / "gold"]
-    for written, again in pairs.items():
-        if written.relative_to(package.folder).as_posix() in files and again[0].is_file():
-            made_lines = chain.from_iterable(map(read_lines, again))
-            found.problems += difference(written, read_lines(written), made_lines, "comes from its source")
-    return True
+    def _compare_set(self, set_name: str) -> bool:
+        """Make the text of a set again, and report where the package's differs. Return whether it could be made."""
+        is_remade = False
+        with self.verdict.errors_as_problem(f"the {set_name} text cannot be made again"):
+            config, package = self.inputs.config, self.inputs.package
+            corpora = config.use.test[:1] if set_name == "test" else config.use.dev
+            line_count = sum(1 for _ in read_lines(package.text(set_name, config.languages.source)))
+            folders = [self.scratch / set_name / corpus for corpus in corpora]
+            has_source = [self._remake_corpus(folder, line_count) for folder in folders]
+            if all(has_source):
+                self._compare_text(set_name, folders)
+                is_remade = True
+            else:
+                advice = "give --archives, where its archive was downloaded to"
+                self.verdict.report(f"the {set_name} text is not made again: {advice}", as_note=True)
+        return is_remade
 
+    def _compare_text(self, set_name: str, folders: Sequence[Path]) -> None:
+        """Report where the text of a set differs from what was made again in the folders of its corpora."""
+        package, languages = self.inputs.package, self.inputs.config.languages
+        remade_files = {
+            package.text(set_name, language): [folder / f"tokens.{language}" for folder in folders]
+            for language in (languages.source, languages.target)
+        }
+        if set_name == "test":
+            remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
+            remade_files[package.gold] = [folders[0] / "gold"]
+        for published, files in remade_files.items():
+            is_published = published.relative_to(package.folder).as_posix() in self.files
+            if is_published and files[0].is_file():
+                remade_lines = chain.from_iterable(map(read_lines, files))
+                self.verdict.problems += describe_difference(
+                    published, read_lines(published), remade_lines, "comes from its source"
+                )
 
-def _make_text(config: Config, name: str, lines: int, folder: Path, archives: Path | None) -> Path | None:
-    """Make raw text, tokens and known alignments of a corpus in a folder; None if its archive is not at hand."""
-    ours = load_config(find_layers(REPOSITORY))
-    corpus = ours.corpora.get(name) or config.corpora[name]
-    languages = (config.languages.source, config.languages.target)
-    folder.mkdir()
-    raw, words, tokens = (
-        [folder / f"{kind}.{side}" for side in languages] for kind in ("raw", "words", "tokens")
-    )
-    counts = folder / "counts.json"
-    if grammar := corpus.grammar:
-        if grammar.pairs > lines:  # perhaps without end
-            raise UserError(
-                f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {lines:,} lines"
-            )
-        write_corpus(
-            config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], [folder / "gold"], counts
+    def _remake_corpus(self, folder: Path, line_count: int) -> bool:
+        """Make raw text, tokens and gold alignments of the corpus that a folder is named after, in that folder.
+
+        line_count: lines of the published text. Returns False if the archive of the corpus is missing.
+        """
+        name = folder.name
+        config, own_config = self.inputs.config, load_config(find_layers(REPOSITORY))
+        corpus = own_config.corpora.get(name) or config.corpora[name]
+        folder.mkdir(parents=True)
+        languages = (config.languages.source, config.languages.target)
+        raw = [folder / f"raw.{language}" for language in languages]
+        counts = folder / "counts.json"
+        if grammar := corpus.grammar:
+            # A package from elsewhere may ask for a text without end.
+            if grammar.pairs > line_count:
+                raise UserError(
+                    f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {line_count:,} lines"
+                )
+            gold = [folder / "gold"]
+            write_corpus(config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], gold, counts)
+        else:
+            archives_by_name = config.archives | own_config.archives
+            sides = {}
+            for (side, text), output in zip(corpus.sides.items(), raw, strict=True):
+                path = PurePosixPath(archives_by_name[text.archive].path if text.archive else "..")
+                if self.archives is None or ".." in path.parts or not (self.archives / path).is_file():
+                    return False
+                sides[side] = Side(self.archives / path, text.member, [output], text.md5)
+            extract_corpus(sides, counts, corpus.pairs)
+
+        tokens = [folder / f"tokens.{language}" for language in languages]
+        words = [folder / f"words.{language}" for language in languages]
+        prepare_shard(
+            (raw[0], raw[1]),
+            config.languages,
+            Cleaning(),
+            None if corpus.tokenized else config.tokenization,
+            (tokens[0], tokens[1]),
+            (words[0], words[1]),
+            counts,
         )
-    else:
-        known = config.archives | ours.archives
-        sides = []
-        for member, output in zip(corpus.sides.values(), raw, strict=True):
-            path = PurePosixPath(known[member.archive].path if member.archive else "..")
-            if archives is None or ".." in path.parts or not (place := archives / path).is_file():
-                return None
-            sides.append(Side(place, member.member, [output], member.md5))
-        extract_corpus(dict(zip(("source", "target"), sides, strict=True)), counts, corpus.pairs)
-    tokenization = None if corpus.tokenized else config.tokenization
-    outputs = (tokens[0], tokens[1]), (words[0], words[1])
-    prepare_shard((raw[0], raw[1]), config.languages, Cleaning(), tokenization, *outputs, counts)
-    return folder
+        return True
 
 
-def difference(path: Path, written: Iterable[str], made: Iterable[str], follows: str) -> list[str]:
-    """Return a line about the first line that differs in two texts; none if they are equal."""
-    lines = enumerate(zip_longest(written, made), start=1)
-    pairs = [(number, *pair) for number, pair in lines if pair[0] != pair[1]]
-    if not pairs:
+def describe_difference(
+    path: Path, written_lines: Iterable[str], remade_lines: Iterable[str], origin: str
+) -> list[str]:
+    """Return a line about the first line that differs in two texts; none if they are equal.
+
+    Args:
+        path: the file with the written lines.
+        written_lines, remade_lines: the texts.
+        origin: end of the message: what the other line does, such as "follows".
+    """
+    differences = []
+    for number, (written, remade) in enumerate(zip_longest(written_lines, remade_lines), start=1):
+        if written != remade:
+            differences.append((number, written, remade))
+    if not differences:
         return []
-    number, left, right = pairs[0]
-    more = f" (and {len(pairs) - 1} more lines differ)" if len(pairs) > 1 else ""
-    return [f"{path}, line {number}: {_quoted(left)} is written, {_quoted(right)} {follows}{more}"]
+    number, written, remade = differences[0]
+    others = f" (and {len(differences) - 1} more lines differ)" if len(differences) > 1 else ""
+    return [f"{path}, line {number}: {_quote(written)} is written, {_quote(remade)} {origin}{others}"]
 
 
-def _quoted(line: str | None) -> str:
+def _quote(line: str | None) -> str:
+    """Return a line in quotes, or its beginning if it is long."""
     if line is None:
         return "nothing"
-    return repr(line if len(line) <= _LETTERS else f"{line[:_LETTERS]}...")
+    return repr(line if len(line) <= _MAX_QUOTED_CHARACTERS else f"{line[:_MAX_QUOTED_CHARACTERS]}...")
 
 
-def other_paper(published: Path, ours: Path) -> list[str]:
+def check_paper(published: Path, own: Path) -> list[str]:
     """Return a line if a paper's file says something else than the checkout's; comments and layout may differ."""
-    if read_paper(published) == read_paper(ours):
+    if read_paper(published) == read_paper(own):
         return []
-    return difference(published, read_lines(published), read_lines(ours), f"stands in {ours}")
+    return describe_difference(published, read_lines(published), read_lines(own), f"stands in {own}")
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if the settings differ from those of the experiment here of that name, else of the one most alike.
+    """Return a line if the settings differ from those of the checkout's experiment of that name, or the most similar.
 
     A forger who asks for fewer tables, or for other test text, changes the settings. An experiment with Moses also has
-    those of its `moses.yaml`.
+    the settings of its `moses.yaml`.
     """
     folder = results.resolve()
-    experiments = {
-        path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")
-    }
-    named = [experiments[name] for name in (folder.parent.name, folder.name) if name in experiments]
-    places = named or experiments.values()
-    found = [(len(says), place.name, says) for place in places for says in _others(config, place)]
-    _, name, says = min(found, default=(0, "", []))
-    if not says:
+    experiments = {}
+    for path in sorted((REPOSITORY / "experiments").glob("*/config.yaml")):
+        experiments[path.parent.name] = path.parent
+    named_experiments = [
+        experiments[name] for name in (folder.parent.name, folder.name) if name in experiments
+    ]
+
+    # the experiment, with or without Moses, with the fewest differences
+    candidates = []
+    for experiment in named_experiments or experiments.values():
+        for differences in _list_differences(config, experiment):
+            candidates.append((len(differences), experiment.name, differences))
+    count, name, differences = min(candidates, default=(0, "", []))
+    if not count:
         return []
-    more = f"; and {len(says) - _SHOWN} more" if len(says) > _SHOWN else ""
-    return [f"settings other than those of experiments/{name} here: {'; '.join(says[:_SHOWN])}{more}"]
+    remainder = f"; and {count - _MAX_DIFFERENCES} more" if count > _MAX_DIFFERENCES else ""
+    listing = "; ".join(differences[:_MAX_DIFFERENCES])
+    return [f"settings other than those of experiments/{name} here: {listing}{remainder}"]
 
 
-def _others(config: Config, experiment: Path) -> list[list[str]]:
-    """Return what differs from an experiment here, and from the same with Moses; of models only those that both use."""
-    theirs, found = flatten(snapshot.get_published_settings(config)), []
-    for extra in (), ("moses.yaml",):
-        # paths are spelled as in a run, whose working directory is the experiment's folder
+def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
+    """Return the differences to an experiment of the checkout, and to the same with Moses.
+
+    Of the models, only those that both use are compared.
+    """
+    values = flatten(get_published_settings(config))
+    candidates = []
+    for extra_layers in ([], [Path("moses.yaml")]):
+        # Paths are relative to the folder of the experiment, which is the working directory of a run.
         with suppress(UserError), chdir(experiment):
-            ours = load_config(find_layers(Path(), map(Path, extra)))
-            own = flatten(snapshot.get_published_settings(ours))
-            unshared = tuple(f"models.{model}." for model in {*config.use.models} ^ {*ours.use.models})
-            keys = (key for key in sorted(own.keys() | theirs.keys()) if not key.startswith(unshared))
-            differing = (key for key in keys if own.get(key) != theirs.get(key))
-            found.append(
-                [
-                    f"{key} is {format_value(theirs.get(key))}, here {format_value(own.get(key))}"
-                    for key in differing
-                ]
-            )
-    return found
-
-
-def other_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
-    """Yield a line for the code and for each package whose version here is not the one that made the tables."""
-    program = crate[crate[REPORT]["instrument"]["@id"]]
-    if (there := program["softwareVersion"]) != (ours := format_version(describe_code())):
-        yield f"the tables were made with nmt {there}, here is nmt {ours}: numbers may differ for that"
-    here = package_versions()
-    for package in (crate[reference["@id"]] for reference in program["softwareRequirements"]):
-        name, version = package["name"], package["softwareVersion"]
-        if here.get(name, version) != version:
-            yield f"the tables were made with {name} {version}, here is {here[name]}: numbers may differ for that"
+            own_config = load_config(find_layers(Path(), extra_layers))
+            own_values = flatten(get_published_settings(own_config))
+            unshared_models = {*config.use.models} ^ {*own_config.use.models}
+            prefixes = tuple(f"models.{model}." for model in unshared_models)
+            differences = []
+            for key in sorted(own_values.keys() | values.keys()):
+                value, own_value = values.get(key), own_values.get(key)
+                if value != own_value and not key.startswith(prefixes):
+                    differences.append(f"{key} is {format_value(value)}, here {format_value(own_value)}")
+            candidates.append(differences)
+    return candidates
