@@ -1,161 +1,154 @@
-"""A run's results as one HTML page that needs nothing else: the finding, figures, tables, settings, versions."""
+"""A run's results as one HTML page that needs nothing else: the headline, figures, tables, settings, versions."""
 
 from __future__ import annotations
 
 import base64
-import html
 import platform
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 from PIL import Image
-from tabulate import tabulate
 
 from nmt import __version__
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.runs import SEED_SUFFIX
 from pipeline.results.html import render_template
-from pipeline.results.tables.sentences import SOURCE_ROW
+from pipeline.results.tables.writer import Table, make_frame
 
-FIRST = ("figure2", "figure3")
-"""Figures that open the page."""
-FOLDED = ("significance", "data")
-"""Tables that few need: the page has them folded."""
+MAIN_FIGURES = ("figure2", "figure3")
+"""Figures at the beginning of the page."""
+FOLDED_TABLES = ("significance", "data")
+"""Tables that few need: the page shows only their headings at first."""
+_BASELINES = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
 
 
 @dataclass(frozen=True)
 class Item:
-    """A table or text (`Markup`: `body`, `notes`), or a PNG in base64 and what is seen on it; with its caption."""
+    """A heading of the page and what is below it: a table, a picture, or other text.
+
+    picture: a PNG in base64. description: the text for those who do not see it. text: HTML. is_folded: whether only the
+    heading is shown at first.
+    """
 
     heading: str
     caption: str = ""
-    body: str = ""
-    notes: str = ""
+    table: Table | None = None
     picture: str = ""
-    seen: str = ""
-    folded: bool = False
+    description: str = ""
+    text: str = ""
+    is_folded: bool = False
 
 
 def write_report(
     output: Path,
     title: str,
     papers: Sequence[str],
+    tables: Mapping[str, Table],
     artifacts: Sequence[Path],
-    beside: Sequence[str],
+    other_pages: Sequence[str],
     captions: Mapping[str, Mapping[str, str]],
     settings: dict[str, Any],
     several: bool = False,
 ) -> None:
-    """Write the page.
+    """Write the page of a run.
 
     Args:
         output: the HTML file.
         title: of the page.
-        papers: names of those whose tables and figures the run makes.
-        artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
-        beside: names of the pages that lie beside it.
-        captions: heading and caption of the artifacts; one without is called by its name.
+        papers: names of the papers whose tables and figures the run makes.
+        tables: by name, in the order of the page.
+        artifacts: PNG figures, JSON alignment error rates and the headline (.txt), in the order of the page.
+        other_pages: file names of the pages in the same folder.
+        captions: `heading` and `caption` of tables, figures and pages by name; by default, the heading is the name.
         settings: the run's, merged.
         several: whether a model has several seeds.
     """
 
-    def titles(name: str) -> tuple[str, str]:
-        found = captions.get(name, {})
-        return found.get("heading", name.replace("_", " ").capitalize()), found.get("caption", "")
+    def find_caption(name: str) -> tuple[str, str]:
+        entry = captions.get(name, {})
+        return entry.get("heading", name.replace("_", " ").capitalize()), entry.get("caption", "")
 
-    of_kind = {
-        kind: [file for file in artifacts if file.suffix == kind] for kind in (".md", ".png", ".json", ".txt")
-    }
-    figures = {file.stem: _figure(file, titles(file.stem)) for file in of_kind[".png"]}
+    # tables, then the alignment error rates
+    table_items = []
+    for name, table in tables.items():
+        heading, caption = find_caption(name)
+        table_items.append(Item(heading, caption, table=table, is_folded=name in FOLDED_TABLES))
+    error_rates = [file for file in artifacts if file.suffix == ".json"]
+    if error_rates:
+        heading, caption = find_caption("alignment_error_rate")
+        table_items.append(Item(heading, caption, text=_format_error_rates(error_rates, settings)))
+
+    # figures
+    figure_items = {}
+    for file in artifacts:
+        if file.suffix == ".png":
+            heading, caption = find_caption(file.stem)
+            figure_items[file.stem] = _load_figure(file, heading, caption)
+    main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
+
     sections = {
-        "Tables": [
-            *(_table(file, titles(file.stem)) for file in of_kind[".md"]),
-            *_error_rates(of_kind[".json"], titles("alignment_error_rate"), settings),
-        ],
-        "Figures": [item for name, item in figures.items() if name not in FIRST],
-        "This run": [_settings(settings), _versions()],
+        "Tables": table_items,
+        "Figures": list(figure_items.values()),
+        "This run": [_make_settings_item(settings), _make_versions_item()],
     }
     page = render_template(
         "templates/report.html",
         title=title,
         papers=papers,
         several=several,
-        finding=" ".join(file.read_text(encoding="utf-8").strip() for file in of_kind[".txt"]),
-        first=[figures[name] for name in FIRST if name in figures],
-        pages={name: titles(Path(name).stem)[0] for name in beside},
+        headline=" ".join(
+            file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"
+        ),
+        main_items=main_items,
+        pages={name: find_caption(Path(name).stem)[0] for name in other_pages},
         sections={name: items for name, items in sections.items() if items},
     )
     write_text(output, page)
 
 
-def _table(file: Path, titles: tuple[str, str]) -> Item:
-    """A table with notes that are seen when they are asked for; a text with several tables stays as it is."""
-    table, end, notes = _rendered(file.read_text(encoding="utf-8"), titles[0]).rpartition("</div>\n")
-    if file.stem in FOLDED or table.count("<table>") != 1 or not notes.strip():
-        return Item(*titles, body=Markup(table + end + notes), folded=file.stem in FOLDED)
-    return Item(*titles, body=Markup(table + end), notes=Markup(notes))
+def _load_figure(path: Path, heading: str, caption: str) -> Item:
+    """Return the item of a PNG figure, which contains its description."""
+    with Image.open(path) as picture:
+        description = str(picture.info.get("Description", "")) or heading
+    content = base64.b64encode(path.read_bytes()).decode()
+    return Item(heading, caption, picture=content, description=description)
 
 
-def _rendered(markdown: str, name: str) -> str:
-    """Return Markdown as HTML that loads nothing, with tables that can be scrolled; headings stand below an h3.
+def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Markup:
+    """Return a paragraph for each run with its alignment error rate, and those of baselines without a model.
 
-    Its title (#) is dropped, since `name` stands above it on the page.
+    A run is named by the label of its model and, unless it is the first, by its seed.
     """
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink"])
-    text = parser.render(re.sub(r"\A# .*\n", "", markdown))
-    text = re.sub(r"(</?h)2>", r"\g<1>4>", text)
-    text = re.sub(rf"(?<!<thead>\n)<tr>(?=\s*<td[^>]*>{SOURCE_ROW}</td>)", '<tr class="opens">', text)
-    region = f'<div class="wide" role="region" tabindex="0" aria-label="{html.escape(name)}">\n'
-    return text.replace("<table>", f"{region}<table>").replace("</table>\n", "</table>\n</div>\n")
-
-
-def _figure(path: Path, titles: tuple[str, str]) -> Item:
-    with Image.open(path) as picture:  # the figures' descriptions are in them
-        seen = str(picture.info.get("Description", "")) or titles[0]
-    return Item(*titles, picture=base64.b64encode(path.read_bytes()).decode(), seen=seen)
-
-
-def _error_rates(paths: Sequence[Path], titles: tuple[str, str], settings: dict[str, Any]) -> Iterable[Item]:
-    """A sentence for each run, under one heading; a model is called by its label, a later run by its seed, too."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
-    lines = Markup("")
+    paragraphs = Markup("")
     for path in paths:
         model = SEED_SUFFIX.sub("", path.stem)
-        name = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
-        lines += Markup("<p>{}</p>\n").format(_in_words({**read_json(path), "model": name}))
-    if lines:
-        yield Item(*titles, body=lines)
+        run = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
+        result = read_json(path)
+        rates = []
+        for baseline, values in result["baselines"].items():
+            rates.append(f"{_BASELINES[baseline]} {100 * values['alignment_error_rate']:.1f}%")
+        rate = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
+        sentence = f"Alignment error rate of {run}: {rate} (without a model: {', '.join(rates)})."
+        paragraphs += Markup("<p>{}</p>\n").format(sentence)
+    return paragraphs
 
 
-def _settings(settings: dict[str, Any]) -> Item:
-    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
-    body = Markup('<pre role="region" tabindex="0" aria-label="Settings">{}</pre>').format(text)
-    return Item("Settings", "config.yaml and the layers over it, merged.", body, folded=True)
+def _make_settings_item(settings: dict[str, Any]) -> Item:
+    """Return the item with the settings of the run as YAML."""
+    yaml_text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
+    text = Markup('<pre role="region" tabindex="0" aria-label="Settings">{}</pre>').format(yaml_text)
+    return Item("Settings", "config.yaml and the layers over it, merged.", text=text, is_folded=True)
 
 
-def _versions() -> Item:
-    rows = [
-        ["this project", __version__],
-        ["Python", platform.python_version()],
-        *map(list, package_versions().items()),
-    ]
-    table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
-    return Item("Software", body=Markup(_rendered(table, "Software")), folded=True)
-
-
-def _in_words(result: Mapping[str, Any]) -> str:
-    """Return the result of `alignment_error_rate` as one line of text."""
-    names = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
-    baselines = ", ".join(
-        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
-        for name, values in result["baselines"].items()
-    )
-    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
-    return f"Alignment error rate of {result['model']}: {own} (without a model: {baselines})."
+def _make_versions_item() -> Item:
+    """Return the item with the versions of this project, of Python and of the packages."""
+    versions = {"this project": __version__, "Python": platform.python_version(), **package_versions()}
+    columns = ("Package", "Version")
+    frame = make_frame([dict(zip(columns, row, strict=True)) for row in versions.items()], columns)
+    return Item("Software", table=Table(frame, frame, columns), is_folded=True)

@@ -9,11 +9,22 @@ with job(snakemake):
 
     from nmt.io.files import read_json
     from pipeline.results import page
+    from pipeline.results.build import table
+    from pipeline.results.inputs import Inputs
+    from pipeline.results.package import ReplicationPackage
 
     params = snakemake.params
-    captions = yaml.safe_load(Path(params.captions).read_text(encoding="utf-8"))
     artifacts = [Path(file) for file in snakemake.input.artifacts]
-    output, settings = Path(snakemake.output.page), read_json(snakemake.input.settings)
+    package = ReplicationPackage(Path("results"))
+    inputs = Inputs(package, package.folder / "papers", Path("scores"), package.folder / "comparison.json")
     page.write_report(
-        output, params.title, params.papers, artifacts, params.beside, captions, settings, params.several
+        Path(snakemake.output.page),
+        params.title,
+        params.papers,
+        tables={file.stem: table(file.stem, inputs) for file in artifacts if file.suffix == ".md"},
+        artifacts=artifacts,
+        other_pages=params.beside,
+        captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
+        settings=read_json(snakemake.input.settings),
+        several=params.several,
     )
