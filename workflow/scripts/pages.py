@@ -9,7 +9,7 @@ with job(snakemake):
 
     from nmt.io.files import read_json
     from pipeline.results import page
-    from pipeline.results.build import table
+    from pipeline.results.build import make_table
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
 
@@ -21,7 +21,7 @@ with job(snakemake):
         Path(snakemake.output.page),
         params.title,
         params.papers,
-        tables={file.stem: table(file.stem, inputs) for file in artifacts if file.suffix == ".md"},
+        tables={file.stem: make_table(file.stem, inputs) for file in artifacts if file.suffix == ".md"},
         artifacts=artifacts,
         other_pages=params.beside,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
