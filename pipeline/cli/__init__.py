@@ -6,6 +6,7 @@ COMMANDS = {
         "new": "pipeline.cli.new:new",
         "status": "pipeline.cli.monitor:status",
         "preflight": "pipeline.cli.monitor:preflight",
+        "compare": "pipeline.cli.compare:compare",
         "verify": "pipeline.cli.publish:verify",
     },
 }

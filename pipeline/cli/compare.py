@@ -1,0 +1,38 @@
+"""The subcommand that shows two systems' translations side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.errors import printable
+
+
+@click.command(short_help="Show two systems' translations side by side, greatest difference first.")
+@click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("first_system")
+@click.argument("second_system")
+@click.option(
+    "--sentences",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Number of sentences to show: half of them the first system translates better, half the second.",
+)
+def compare(results: Path, first_system: str, second_system: str, sentences: int) -> None:
+    """Show the translations of two systems side by side, those that differ most in sentence BLEU first.
+
+    RESULTS is the folder of a run's results. A system is a run such as rnnsearch-50 or rnnsearch-50.seed-2, an entry of
+    `systems` or `rescored`, or moses. Example: nmt compare results/packages/demo rnnsearch-50 rnnencdec-50
+    """
+    from pipeline.results.inputs import Inputs
+    from pipeline.results.package import ReplicationPackage
+    from pipeline.results.papers import PAPERS_FOLDER
+    from pipeline.results.side_by_side import format_side_by_side, pair_translations
+
+    inputs = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+    pairs = pair_translations(inputs, first_system, second_system)
+    text = format_side_by_side(pairs, (first_system, second_system), sentences)
+    for line in text.split("\n"):
+        click.echo(printable(line))

@@ -1,0 +1,87 @@
+"""Two systems' translations of the test set side by side, the sentences with the greatest difference in BLEU first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nmt.errors import UserError
+from nmt.evaluation.bleu import count_matches
+from nmt.io.text_files import read_lines
+from pipeline.results.inputs import Inputs
+
+
+class SentencePair(NamedTuple):
+    """A sentence of the test set (its number from 1), and a translation and its sentence BLEU by each of two systems."""
+
+    number: int
+    source: str
+    reference: str
+    translations: tuple[str, str]
+    bleu: tuple[float, float]
+
+    @property
+    def difference(self) -> float:
+        """The first system's sentence BLEU minus the second's."""
+        return self.bleu[0] - self.bleu[1]
+
+
+def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> list[SentencePair]:
+    """Return the sentences of the test set with both systems' translations, in the order of the text.
+
+    Sentence BLEU is that of sacrebleu, smoothed (`exp`) and with effective order. Raises a UserError for a system that
+    the results do not have.
+    """
+    references = inputs.read_text("reference")
+    translations = zip(
+        _read_system(inputs, first_system), _read_system(inputs, second_system), strict=True
+    )  # fmt: skip
+    sentences = zip(inputs.read_text("source"), references, translations, strict=True)
+    pairs = []
+    for number, (source, reference, hypotheses) in enumerate(sentences, start=1):
+        first_bleu, second_bleu = (count_matches(text, reference).smoothed for text in hypotheses)
+        pairs.append(SentencePair(number, source, reference, hypotheses, (first_bleu, second_bleu)))
+    return pairs
+
+
+def _read_system(inputs: Inputs, system: str) -> list[str]:
+    """Return a system's translations of the test set, as tokens with spaces."""
+    if system in inputs.systems:
+        return [" ".join(record.target) for record in inputs.system_translations(system, "all")]
+    other_systems = inputs.other_translations()
+    if system in other_systems:
+        return list(read_lines(other_systems[system]))
+    known_names = ", ".join([*inputs.systems, *other_systems])
+    raise UserError(f"{system}: no system of these results; they have {known_names}")
+
+
+def format_side_by_side(pairs: Sequence[SentencePair], systems: tuple[str, str], max_sentences: int) -> str:
+    """Return as text how often each system is better, and the sentences with the greatest differences.
+
+    Half of the sentences are those that the first system translates better, half those of the second.
+    """
+    better = sum(pair.difference > 0 for pair in pairs)
+    worse = sum(pair.difference < 0 for pair in pairs)
+    equal = len(pairs) - better - worse
+    summary = (
+        f"{len(pairs):,} sentences: {systems[0]} has the higher sentence BLEU in {better:,}, "
+        f"{systems[1]} in {worse:,}; {equal:,} are equal"
+    )
+
+    # the first system's best sentences from above, the second's from below
+    by_difference = sorted(pairs, key=lambda pair: pair.difference, reverse=True)
+    first_half = [pair for pair in by_difference[: (max_sentences + 1) // 2] if pair.difference > 0]
+    second_half = [pair for pair in by_difference[::-1][: max_sentences // 2] if pair.difference < 0]
+
+    # names and texts in two columns
+    names = ("source", "reference", *systems)
+    width = max(len(name) for name in names)
+    blocks = [summary]
+    for pair in [*first_half, *second_half]:
+        texts = (pair.source, pair.reference, *pair.translations)
+        heading = (
+            f"sentence {pair.number}: {pair.bleu[0]:.1f} and {pair.bleu[1]:.1f} ({pair.difference:+.1f})"
+        )
+        lines = [f"  {name:{width}}  {text}" for name, text in zip(names, texts, strict=True)]
+        blocks.append("\n".join([heading, *lines]))
+    return "\n\n".join(blocks)

@@ -1,0 +1,37 @@
+"""Two systems side by side: the numbers are sacrebleu's, and the greatest differences of both sides come first."""
+
+from __future__ import annotations
+
+import pytest
+from sacrebleu import sentence_bleu
+
+from pipeline.results.inputs import Inputs
+from pipeline.results.package import ReplicationPackage
+from pipeline.results.papers import PAPERS_FOLDER
+from pipeline.results.side_by_side import format_side_by_side, pair_translations
+from tests.messages import refused
+from tests.running import ROOT
+
+SYSTEMS = ("rnnsearch-26", "moses")
+
+
+def test_systems_side_by_side() -> None:
+    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "multi30k"), PAPERS_FOLDER)
+    pairs = pair_translations(inputs, *SYSTEMS)
+    assert len(pairs) == 1000 and pairs[0].number == 1
+    for pair in pairs[:50]:
+        expected = [
+            sentence_bleu(text, [pair.reference], tokenize="none").score for text in pair.translations
+        ]
+        assert pair.bleu == pytest.approx(expected)
+
+    # the sentences with the greatest difference of each sign
+    best = max(pairs, key=lambda pair: pair.difference)
+    worst = min(pairs, key=lambda pair: pair.difference)
+    headings = [
+        line for line in format_side_by_side(pairs, SYSTEMS, 2).split("\n") if line.startswith("sentence ")
+    ]
+    assert [int(heading.split()[1].rstrip(":")) for heading in headings] == [best.number, worst.number]
+
+    with refused():
+        pair_translations(inputs, "rnnsearch-26", "no-such-system")
