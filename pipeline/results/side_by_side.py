@@ -12,7 +12,7 @@ from pipeline.results.inputs import Inputs
 
 
 class SentencePair(NamedTuple):
-    """A sentence of the test set (its number from 1), and a translation and its sentence BLEU by each of two systems."""
+    """A sentence of the test set (its number from 1), with the translation and its sentence BLEU of two systems."""
 
     number: int
     source: str
