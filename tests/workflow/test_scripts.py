@@ -16,8 +16,8 @@ from types import SimpleNamespace
 sys.path.append(sys.argv[2])
 import job
 
-job.PATIENCE = 0.5
-with job.job(SimpleNamespace(log=[sys.argv[1]])):
+job.LOG_WAIT_SECONDS = 0.5
+with job.job(SimpleNamespace(log=[sys.argv[1]], input={}, output={})):
     print("begun", flush=True)
     with open("child", "w") as file:
         file.write(str(subprocess.Popen(["sleep", "600"]).pid))

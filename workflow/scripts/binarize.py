@@ -1,18 +1,22 @@
 """Turn text into memory-mapped ids, in the order of its lines or shuffled with a seed."""
 
-from job import by_corpus, job
+from job import group_by_corpus, job
 
-with job(snakemake):
+with job(snakemake) as (inputs, _):
     from pathlib import Path
 
-    from nmt.data import bitext
+    from nmt.data.bitext import binarize
     from nmt.data.vocabulary import Vocabulary
     from nmt.io.files import read_json
 
-    text = by_corpus(snakemake.input.source, snakemake.input.target)
-    files = (snakemake.input.source_vocabulary, snakemake.input.target_vocabulary)
-    vocabularies = [Vocabulary.read(Path(file)) for file in files]
     folder = Path(snakemake.output[0]).parent
-    settings = read_json(snakemake.input.settings)
-    made = bitext.binarize(text, *vocabularies, folder, settings["seed"], settings)
-    print(f"{folder}: {len(made):,} pairs")
+    settings = read_json(inputs.settings)
+    bitext = binarize(
+        corpora=group_by_corpus(inputs.source, inputs.target),
+        source_vocabulary=Vocabulary.read(inputs.source_vocabulary),
+        target_vocabulary=Vocabulary.read(inputs.target_vocabulary),
+        folder=folder,
+        shuffle_seed=settings["seed"],
+        settings=settings,
+    )
+    print(f"{folder}: {len(bitext):,} pairs")

@@ -2,16 +2,13 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.evaluation.bleu import score_model, score_other_system
     from nmt.io.files import write_json
 
-    files = {name: Path(file) for name, file in snakemake.input.items()}
-    test, params = (files["source"], files["reference"]), snakemake.params
-    if "text" in files:
-        scores = score_other_system(params.model, files["text"], files["no_unk"], test)
+    params, test_text = snakemake.params, (inputs.source, inputs.reference)
+    if "text" in vars(inputs):
+        scores = score_other_system(params.model, inputs.text, inputs.no_unk, test_text)
     else:
-        scores = score_model(params.model, files["all"], files["no_unk"], test)
-    write_json(Path(snakemake.output.scores), {"seed": params.seed, **scores})
+        scores = score_model(params.model, inputs.all, inputs.no_unk, test_text)
+    write_json(outputs.scores, {"seed": params.seed, **scores})

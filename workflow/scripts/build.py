@@ -2,7 +2,7 @@
 
 from job import job
 
-with job(snakemake):
+with job(snakemake) as (inputs, outputs):
     from pathlib import Path
 
     from nmt.io.files import write_json
@@ -12,9 +12,8 @@ with job(snakemake):
     from pipeline.results.package import ReplicationPackage
 
     results = Path("results")
-    comparison = snakemake.input.get("comparison")
-    measured = Path("scores"), comparison and Path(comparison)
-    files = [Path(file).relative_to(results).as_posix() for file in snakemake.output.files]
-    build(Inputs(ReplicationPackage(results), results / "papers", *measured), results, files)
-    if provenance := snakemake.output.get("provenance"):
-        write_json(provenance, describe_environment())
+    comparison = getattr(inputs, "comparison", None)  # not of the rules that come before it
+    package_inputs = Inputs(ReplicationPackage(results), results / "papers", Path("scores"), comparison)
+    build(package_inputs, results, [file.relative_to(results).as_posix() for file in outputs.files])
+    if "provenance" in vars(outputs):
+        write_json(outputs.provenance, describe_environment())

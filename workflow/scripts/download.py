@@ -1,16 +1,14 @@
-"""Fetch one archive, whole or not at all."""
+"""Fetch one archive, and check its size and checksums."""
 
 import sys
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (_, outputs):
     from pipeline.config.catalogue import Archive
     from pipeline.download.download import download_file
 
-    params, output = snakemake.params, Path(snakemake.output.archive)
+    params = snakemake.params
     archive = Archive.model_validate({**params.archive, "alternatives": params.alternatives})
-    source = download_file(archive, output, params.mirrors, archive.alternatives)
-    print(f"{output}: from {source}", file=sys.stderr)
+    source = download_file(archive, outputs.archive, params.mirrors, archive.alternatives)
+    print(f"{outputs.archive}: from {source}", file=sys.stderr)

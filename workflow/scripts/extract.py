@@ -1,25 +1,16 @@
-"""Take both sides of a corpus out of their archives, and deal their lines to shards."""
+"""Take the sides of a corpus out of their archives, and distribute their lines over shards."""
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.config.catalogue import Corpus
     from pipeline.download.extraction import Side, extract_corpus
 
-    corpus = Corpus.model_validate(read_json(snakemake.input.settings)["corpus"])
-    # text in one language is extracted once
-    sides = {
-        name: Side(
-            Path(snakemake.input[name]),
-            text.member,
-            [Path(file) for file in snakemake.output[name]],
-            text.md5,
-        )
-        for name, text in corpus.sides.items()
-        if snakemake.output.get(name)
-    }
-    counts = extract_corpus(sides, Path(snakemake.output.counts), corpus.pairs)
-    print(f"{snakemake.output.counts}: {counts['pairs']:,} pairs")
+    corpus = Corpus.model_validate(read_json(inputs.settings)["corpus"])
+    sides = {}
+    for name, text in corpus.sides.items():
+        if name in vars(outputs):  # text in one language is extracted once
+            sides[name] = Side(getattr(inputs, name), text.member, getattr(outputs, name), text.md5)
+    counts = extract_corpus(sides, outputs.counts, corpus.pairs)
+    print(f"{outputs.counts}: {counts['pairs']:,} pairs")

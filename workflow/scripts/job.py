@@ -1,4 +1,4 @@
-"""What the scripts of rules share: a script imports this module first, which finds the project's packages."""
+"""Functions that the scripts of rules share. A script imports this module first, which finds the project's packages."""
 
 import os
 import shlex
@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -16,57 +17,70 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from nmt.cli import describe_error, exit_with_error  # found by the line above
 from nmt.io import progress
 
-PATIENCE = 10.0
-"""Seconds that a program which outlives the job may keep its log open."""
+LOG_WAIT_SECONDS = 10.0
+"""Time that a program which outlives the job may keep its log open."""
 
 
 @contextmanager
-def job(snakemake: Any) -> Iterator[None]:
-    """Write what the block says to the job's log, beside the terminal; an error of input or system is one line."""
+def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
+    """Write what the block prints to the job's log and to the terminal; an error of input or system is one line.
+
+    The block gets the named inputs and outputs of the rule as paths.
+    """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
     os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
     progress.clear_progress()
-    with _logged(log):
+    with _copy_output_to(log):
         try:
-            yield
+            yield _read_paths(snakemake.input), _read_paths(snakemake.output)
         except Exception as error:
-            line = describe_error(error)
-            if line is None:
+            message = describe_error(error)
+            if message is None:
                 raise
-            exit_with_error(line)
+            exit_with_error(message)
 
 
-def by_corpus(*sides: Iterable[str]) -> dict[str, list[tuple[Path, ...]]]:
-    """Return the shards of text in files CORPUS/NUMBER.LANGUAGE.zst, each with its sides, by corpus.
+def _read_paths(files: Any) -> SimpleNamespace:
+    """Return the named files of a rule as paths: a path, or a list of paths if the rule has a list."""
+    paths: dict[str, Path | list[Path]] = {}
+    for name, file in files.items():
+        paths[name] = Path(file) if isinstance(file, str) else [Path(path) for path in file]
+    return SimpleNamespace(**paths)
 
-    A text in files of another name is the one shard of a corpus without a name.
+
+def group_by_corpus(*sides: Iterable[Path]) -> dict[str, list[tuple[Path, ...]]]:
+    """Return the shards of text by corpus, each a tuple of the files of its sides.
+
+    The files of one side are named CORPUS/NUMBER.LANGUAGE.zst. A text in files of another name is the one shard of a
+    corpus without a name.
     """
-    found: dict[str, list[tuple[Path, ...]]] = {}
-    for files in zip(*sides, strict=True):
-        shard = tuple(map(Path, files))
+    corpora: dict[str, list[tuple[Path, ...]]] = {}
+    for shard in zip(*sides, strict=True):
         number = shard[0].name.partition(".")[0]
-        found.setdefault(shard[0].parent.name if number.isdigit() else "", []).append(shard)
-    return found
+        corpus = shard[0].parent.name if number.isdigit() else ""
+        corpora.setdefault(corpus, []).append(shard)
+    return corpora
 
 
-def over_shards(
+def map_shards(
     function: Callable[[Any], Any], shards: Iterable[tuple[Any, ...]], processes: int
 ) -> Iterator[Any]:
-    """Yield what a function returns for each shard, given as a tuple of its files, in their order.
+    """Yield what a function returns for each shard, in their order. Several processes work on a shard each.
 
-    So many processes work on a shard each. They are forked, since others would run the job's script anew.
+    shards: tuples of files, the function's arguments.
     """
+    # processes that are not forked would run the job's script again
     with ProcessPoolExecutor(processes, get_context("fork")) as pool:
         yield from pool.map(function, shards)
 
 
 @contextmanager
-def _logged(log: Path) -> Iterator[None]:
-    """Pass standard output and error, those of programs too, on to the log and to standard output."""
+def _copy_output_to(log: Path) -> Iterator[None]:
+    """Pass standard output and error, also those of programs, to the log and to standard output."""
     with subprocess.Popen(["tee", "-i", log], stdin=subprocess.PIPE) as tee:
         assert tee.stdin
-        before = [os.dup(stream) for stream in (1, 2)]
+        original_streams = [os.dup(stream) for stream in (1, 2)]
         for stream in (1, 2):
             os.dup2(tee.stdin.fileno(), stream)
         tee.stdin.close()
@@ -75,9 +89,10 @@ def _logged(log: Path) -> Iterator[None]:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            for stream, original in zip((1, 2), before, strict=True):
+            for stream, original in zip((1, 2), original_streams, strict=True):
                 os.dup2(original, stream)
                 os.close(original)
+            # tee ends with the last program that writes to it
             with suppress(subprocess.TimeoutExpired):
-                tee.wait(PATIENCE)
+                tee.wait(LOG_WAIT_SECONDS)
             tee.terminate()

@@ -2,13 +2,11 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (_, outputs):
     from nmt.io.files import write_json
     from pipeline.kenlm import REQUIREMENT, provide_programs
 
-    build = Path(snakemake.output.build)
-    origin = provide_programs(build.parent, snakemake.threads)
-    write_json(build, {"kenlm": "the PATH" if origin == "the PATH" else REQUIREMENT})
-    print(f"{build.parent}: lmplz, build_binary and query from {origin}")
+    folder = outputs.build.parent
+    origin = provide_programs(folder, snakemake.threads)
+    write_json(outputs.build, {"kenlm": "the PATH" if origin == "the PATH" else REQUIREMENT})
+    print(f"{folder}: lmplz, build_binary and query from {origin}")

@@ -1,28 +1,22 @@
 """Train an n-gram language model with KenLM."""
 
-from job import by_corpus, job
+from job import group_by_corpus, job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
-    from nmt.selection import language_models
+    from nmt.selection.language_models import list_frequent_words, train_language_model
 
-    given = snakemake.input
-    settings = read_json(given.settings)
-    words = (
-        language_models.list_frequent_words([Path(file) for file in given.words], settings["least"])
-        if given.words
-        else None
-    )
-    language_models.train_language_model(
-        {corpus: [file for (file,) in files] for corpus, files in by_corpus(given.text).items()},
-        settings["order"],
-        Path(snakemake.output.model),
-        settings["discount_fallback"],
-        snakemake.resources.mem_mb,
-        Path(given.programs).parent,
-        words,
-        [Path(file) for file in given.also],
-        settings["also_words"],
+    settings = read_json(inputs.settings)
+    text_of_corpora = group_by_corpus(inputs.text)
+    vocabulary_text = getattr(inputs, "words", [])
+    train_language_model(
+        text={corpus: [file for (file,) in shards] for corpus, shards in text_of_corpora.items()},
+        order=settings["order"],
+        output=outputs.model,
+        discount_fallback=settings["discount_fallback"],
+        memory_mb=snakemake.resources.mem_mb,
+        programs=inputs.programs.parent,
+        vocabulary=list_frequent_words(vocabulary_text, settings["least"]) if vocabulary_text else None,
+        extra_files=getattr(inputs, "also", []),
+        max_extra_words=settings["also_words"],
     )

@@ -2,11 +2,9 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from nmt.store.release import CorpusInfo, write_card
 
-    scores = read_json(Path(snakemake.input.scores))
-    write_card(Path(snakemake.output.card).parent, CorpusInfo(**snakemake.params.text), scores)
+    corpora = CorpusInfo(**snakemake.params.text)
+    write_card(outputs.card.parent, corpora, read_json(inputs.scores))

@@ -2,15 +2,12 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.phrase_based.alignment import align_text
     from pipeline.phrase_based.programs import Moses
 
-    text = Path(snakemake.input.source), Path(snakemake.input.target)
-    moses = Moses.from_build_file(snakemake.input.programs)
-    settings = read_json(snakemake.input.settings)
-    pairs = align_text(moses, *text, Path(snakemake.output.aligned), **settings)
+    moses = Moses.from_build_file(inputs.programs)
+    settings = read_json(inputs.settings)
+    pairs = align_text(moses, inputs.source, inputs.target, outputs.aligned, **settings)
     print(f"{pairs:,} pairs")

@@ -1,12 +1,9 @@
-"""Write each pair of a phrase table once, as training text for a model (Cho et al., 2014a); keep 1,000 apart."""
+"""Write each pair of a phrase table once, as training text for a model (Cho et al., 2014a); hold out 1,000 pairs."""
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.phrase_pairs import write_pairs
 
-    train, dev = (tuple(map(Path, snakemake.output[part])) for part in ("train", "dev"))
-    pairs, apart = write_pairs(Path(snakemake.input.table), 1000, train, dev)
-    print(f"{pairs:,} pairs; {apart:,} kept apart")
+    train_pairs, dev_pairs = write_pairs(inputs.table, 1000, tuple(outputs.train), tuple(outputs.dev))
+    print(f"{train_pairs:,} pairs; {dev_pairs:,} held out")

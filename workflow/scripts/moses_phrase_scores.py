@@ -5,13 +5,10 @@ The new table leaves out the pairs whose source phrase occurs in none of the tex
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.store import trained_model
     from pipeline.phrase_based.phrase_scores import add_scores
 
-    (model,) = trained_model.load_models([Path(snakemake.input.model[0]).parent], **snakemake.params.compute)
-    texts = [Path(file) for file in snakemake.input.text]
-    written, total = add_scores(model, Path(snakemake.input.table), texts, Path(snakemake.output.table))
-    print(f"{written:,} of {total:,} pairs")
+    (model,) = trained_model.load_models([inputs.model[0].parent], **snakemake.params.compute)
+    scored_pairs, total_pairs = add_scores(model, inputs.table, inputs.text, outputs.table)
+    print(f"{scored_pairs:,} of {total_pairs:,} pairs")

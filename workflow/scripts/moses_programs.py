@@ -2,7 +2,7 @@
 
 from job import job
 
-with job(snakemake):
+with job(snakemake) as (_, outputs):
     from pathlib import Path
 
     from nmt.io.files import write_json
@@ -12,11 +12,11 @@ with job(snakemake):
 
     archive = Archive.model_validate(snakemake.params.archive)
 
-    def fetch(path: Path) -> None:
-        """Download the source."""
+    def fetch_source(path: Path) -> None:
+        """Download the archive with Moses' source."""
         download_file(archive, path, snakemake.params.mirrors, archive.alternatives)
 
-    build = Path(snakemake.output.build)
-    origin = provide_programs(build.parent, fetch, snakemake.threads)
-    write_json(build, {"moses": "the PATH" if origin.startswith("the PATH") else SOURCE})
-    print(f"{build.parent}: Moses from {origin}")
+    folder = outputs.build.parent
+    origin = provide_programs(folder, fetch_source, snakemake.threads)
+    write_json(outputs.build, {"moses": "the PATH" if origin.startswith("the PATH") else SOURCE})
+    print(f"{folder}: Moses from {origin}")

@@ -2,13 +2,10 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.phrase_based.text import write_text
 
-    shards = [*zip(map(Path, snakemake.input.source), map(Path, snakemake.input.target), strict=True)]
-    outputs = Path(snakemake.output.source), Path(snakemake.output.target)
-    written, long = write_text(shards, outputs, **read_json(snakemake.input.settings))
-    print(f"{written:,} pairs; {long:,} left out for their length")
+    shards = list(zip(inputs.source, inputs.target, strict=True))
+    pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **read_json(inputs.settings))
+    print(f"{pairs:,} pairs; {long_pairs:,} left out for their length")

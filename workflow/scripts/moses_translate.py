@@ -1,27 +1,22 @@
-"""Translate a text with Moses, and write n-best lists where the rule has them."""
+"""Translate a text with Moses, and write n-best lists if the rule has them."""
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.decoding import NBest, translate_file
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
-    phrases, reordering = map(Path, snakemake.input.tables)
-    lists = snakemake.output.get("lists")
+    n_best = NBest(outputs.lists, **read_json(inputs.n_best)) if "lists" in vars(outputs) else None
     sentences = translate_file(
-        Moses.from_build_file(snakemake.input.programs),
-        System(
-            phrases, reordering, Path(snakemake.input.language_model), **read_json(snakemake.input.settings)
-        ),
-        Path(snakemake.input.weights),
-        Path(snakemake.input.source),
-        Path(snakemake.output.translations),
+        Moses.from_build_file(inputs.programs),
+        System(*inputs.tables, inputs.language_model, **read_json(inputs.settings)),
+        inputs.weights,
+        inputs.source,
+        outputs.translations,
         reset_moses_log(snakemake.log[0]),
         snakemake.threads,
-        NBest(Path(lists), **read_json(snakemake.input.n_best)) if lists else None,
+        n_best,
     )
     print(f"{sentences:,} sentences")

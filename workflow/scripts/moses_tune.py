@@ -2,23 +2,18 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.phrase_based.configuration import System
     from pipeline.phrase_based.programs import Moses, reset_moses_log
     from pipeline.phrase_based.tuning import tune_weights
 
-    phrases, reordering = map(Path, snakemake.input.tables)
     tune_weights(
-        Moses.from_build_file(snakemake.input.programs),
-        System(
-            phrases, reordering, Path(snakemake.input.language_model), **read_json(snakemake.input.settings)
-        ),
-        (Path(snakemake.input.source), Path(snakemake.input.target)),
-        Path(snakemake.output.weights),
+        Moses.from_build_file(inputs.programs),
+        System(*inputs.tables, inputs.language_model, **read_json(inputs.settings)),
+        (inputs.source, inputs.target),
+        outputs.weights,
         reset_moses_log(snakemake.log[0]),
-        **read_json(snakemake.input.tuning),
+        **read_json(inputs.tuning),
         threads=snakemake.threads,
     )

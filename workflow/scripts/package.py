@@ -1,8 +1,8 @@
-"""Copy the inputs of tables and figures into the replication package, and refuse what is not of its settings."""
+"""Copy the inputs of tables and figures into the replication package, and check that they are of its settings."""
 
 from job import job
 
-with job(snakemake):
+with job(snakemake) as (inputs, outputs):
     from pathlib import Path
 
     from nmt.errors import UserError
@@ -12,9 +12,8 @@ with job(snakemake):
     from pipeline.results.papers import PAPERS_FOLDER
     from pipeline.results.provenance import check_provenance
 
-    written = snakemake.input.written_settings
-    if read_json(written) != read_json(snakemake.input.settings):
-        raise UserError(f"{written}: of other settings; remove it, and call again")
-    for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
-        copy_into_package(Path(source), Path(copy), attention=source in snakemake.params.attention)
+    if read_json(inputs.written_settings) != read_json(inputs.settings):
+        raise UserError(f"{inputs.written_settings}: of other settings; remove it, and call again")
+    for source, copy in zip(inputs.files, outputs.files, strict=True):
+        copy_into_package(source, copy, attention=str(source) in snakemake.params.attention)
     check_provenance(Inputs(ReplicationPackage(Path("results")), PAPERS_FOLDER))

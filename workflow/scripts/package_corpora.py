@@ -2,10 +2,8 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from pipeline.results.package import copy_into_package
 
-    for source, copy in zip(snakemake.input.files, snakemake.output.files, strict=True):
-        copy_into_package(Path(source), Path(copy))
+    for source, copy in zip(inputs.files, outputs.files, strict=True):
+        copy_into_package(source, copy)

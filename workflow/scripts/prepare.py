@@ -2,21 +2,20 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from nmt.settings.text import Languages, Tokenization
     from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_shard
 
-    settings = read_json(snakemake.input.settings)
+    settings = read_json(inputs.settings)
+    tokenization = settings["tokenization"]
     prepare_shard(
-        (Path(snakemake.input.source), Path(snakemake.input.target)),
-        Languages.model_validate(settings["languages"]),
-        Cleaning.model_validate(settings["cleaning"]),
-        settings["tokenization"] and Tokenization.model_validate(settings["tokenization"]),
-        (Path(snakemake.output.source), Path(snakemake.output.target)),
-        (Path(snakemake.output.source_words), Path(snakemake.output.target_words)),
-        Path(snakemake.output.counts),
+        raw=(inputs.source, inputs.target),
+        languages=Languages.model_validate(settings["languages"]),
+        cleaning=Cleaning.model_validate(settings["cleaning"]),
+        tokenization=Tokenization.model_validate(tokenization) if tokenization else None,
+        tokens=(outputs.source, outputs.target),
+        words=(outputs.source_words, outputs.target_words),
+        counts=outputs.counts,
     )

@@ -2,19 +2,17 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
-    from nmt.settings.text import Languages, Tokenization
+    from nmt.settings.text import Tokenization
     from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_monolingual_shard
 
-    settings = read_json(snakemake.input.settings)
+    settings = read_json(inputs.settings)
     prepare_monolingual_shard(
-        Path(snakemake.input.target),
-        Languages.model_validate(settings["languages"]).target,
-        Cleaning.model_validate(settings["cleaning"]),
-        Tokenization.model_validate(settings["tokenization"]),
-        Path(snakemake.output.target),
+        raw=inputs.target,
+        language=settings["languages"]["target"],
+        cleaning=Cleaning.model_validate(settings["cleaning"]),
+        tokenization=Tokenization.model_validate(settings["tokenization"]),
+        tokens=outputs.target,
     )

@@ -1,15 +1,18 @@
 """Draw the text of the out-of-domain language models at random from the training text."""
 
-from job import by_corpus, job
+from job import group_by_corpus, job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from nmt.selection.language_models import count_nonempty_lines, sample_pairs
 
-    corpora = by_corpus(snakemake.input.source, snakemake.input.target)
-    settings = read_json(snakemake.input.settings)
-    size = settings["pairs"] or count_nonempty_lines([Path(file) for file in snakemake.input.in_domain])
-    outputs = Path(snakemake.output.source), Path(snakemake.output.target)
-    print(f"{sample_pairs(corpora, size, settings['seed'], *outputs):,} of {size:,} requested pairs")
+    settings = read_json(inputs.settings)
+    requested_pairs = settings["pairs"] or count_nonempty_lines(inputs.in_domain)
+    sampled_pairs = sample_pairs(
+        corpora=group_by_corpus(inputs.source, inputs.target),
+        pairs=requested_pairs,
+        seed=settings["seed"],
+        source=outputs.source,
+        target=outputs.target,
+    )
+    print(f"{sampled_pairs:,} of {requested_pairs:,} requested pairs")

@@ -2,18 +2,14 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.data.vocabulary import Vocabulary
     from nmt.io.files import read_json, write_json
     from pipeline.results.corpora import CorpusFiles, sum_corpus_counts
 
-    settings = read_json(snakemake.input.settings)
-    languages = settings["languages"]
-    sides = (snakemake.input.source_vocabulary, snakemake.input.target_vocabulary)
-    vocabularies = [Vocabulary.read(Path(file)) for file in sides]
-    corpora = [CorpusFiles(**corpus) for corpus in settings["corpora"]]
-    write_json(
-        snakemake.output.counts, [sum_corpus_counts(files, languages, vocabularies) for files in corpora]
-    )
+    settings = read_json(inputs.settings)
+    vocabularies = [Vocabulary.read(inputs.source_vocabulary), Vocabulary.read(inputs.target_vocabulary)]
+    counts = []
+    for corpus in settings["corpora"]:
+        counts.append(sum_corpus_counts(CorpusFiles(**corpus), settings["languages"], vocabularies))
+    write_json(outputs.counts, counts)

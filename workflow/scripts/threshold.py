@@ -1,16 +1,13 @@
 """Choose the one threshold for all shards of a word budget."""
 
-from job import by_corpus, job
+from job import group_by_corpus, job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from nmt.selection.cross_entropy import choose_threshold
 
     scores = {
-        corpus: [file for (file,) in files] for corpus, files in by_corpus(snakemake.input.scores).items()
+        corpus: [file for (file,) in shards] for corpus, shards in group_by_corpus(inputs.scores).items()
     }
-    words = read_json(snakemake.input.settings)["words"]
-    found = choose_threshold(scores, words, Path(snakemake.output.threshold))
-    print(f"{found.pairs:,} pairs, {found.target_words:,} target words")
+    threshold = choose_threshold(scores, read_json(inputs.settings)["words"], outputs.threshold)
+    print(f"{threshold.pairs:,} pairs, {threshold.target_words:,} target words")

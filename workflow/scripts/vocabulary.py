@@ -2,12 +2,10 @@
 
 from job import job
 
-with job(snakemake):
-    from pathlib import Path
-
+with job(snakemake) as (inputs, outputs):
     from nmt.data.vocabulary import build_vocabulary
     from nmt.io.files import read_json
     from pipeline.preparation import read_word_counts
 
-    counts = read_word_counts(map(Path, snakemake.input.words))
-    build_vocabulary(counts, **read_json(snakemake.input.settings), output=snakemake.output.vocabulary)
+    counts = read_word_counts(inputs.words)
+    build_vocabulary(counts, **read_json(inputs.settings), output=outputs.vocabulary)
