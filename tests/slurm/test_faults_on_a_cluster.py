@@ -36,7 +36,7 @@ def disturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 @pytest.mark.slow
-def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
+def test_every_fault_gives_the_same_results(
     cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
 ) -> None:
     watch = Watch(cluster, disturbed)
@@ -101,7 +101,7 @@ def assert_same_results(undisturbed: Experiment, disturbed: Experiment) -> None:
 
 
 @pytest.mark.slow
-def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
+def test_head_job_is_requeued_at_its_time_limit(
     cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
 ) -> None:
     if undisturbed.heads[-1].poll() != 0 or disturbed.heads[-1].poll() != 0:

@@ -36,9 +36,7 @@ def experiment(any_cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
 
 
 @pytest.mark.slow
-def test_a_training_job_that_is_preempted_or_cancelled_is_sent_again(
-    any_cluster: Cluster, experiment: Experiment
-) -> None:
+def test_preempted_or_cancelled_training_is_resubmitted(any_cluster: Cluster, experiment: Experiment) -> None:
     watch = Watch(any_cluster, experiment)
     asked = "sacct" if any_cluster.accounting else "squeue"
     experiment.start_on_cluster("--slurm-status-command", asked, "--", TARGET)

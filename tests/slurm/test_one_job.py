@@ -28,9 +28,7 @@ def experiment(cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
     experiment.remove()
 
 
-def test_a_model_is_trained_by_a_job_on_the_partition_of_the_gpus(
-    cluster: Cluster, experiment: Experiment
-) -> None:
+def test_training_job_runs_on_the_gpu_partition(cluster: Cluster, experiment: Experiment) -> None:
     experiment.start_on_cluster("--", f"{FOLDER}/model.safetensors")
     assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
     summary = json.loads((experiment.folder / FOLDER / "summary.json").read_text(encoding="utf-8"))

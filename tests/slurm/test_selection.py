@@ -20,7 +20,7 @@ FILES = [f"data/selected/demo-train/{shard}.{side}.zst" for shard in range(SHARD
 
 
 @pytest.mark.slow
-def test_five_shards_are_one_job_of_each_step(cluster: Cluster, tmp_path: Path) -> None:
+def test_shards_are_one_job_of_each_step(cluster: Cluster, tmp_path: Path) -> None:
     kenlm.programs()
     here, there = (Experiment(tmp_path / name) for name in ("here", "there"))
     for experiment in (here, there):

@@ -17,7 +17,7 @@ TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_l
 
 
 @pytest.mark.slow
-def test_partitions_and_the_time_that_a_job_has_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
+def test_partitions_and_time_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
     nodes = [Nodes(86400, True)]
     assert query_partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}

@@ -63,9 +63,7 @@ def check(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-def test_the_solutions_are_right_and_the_file_with_holes_is_empty(
-    check: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_solutions_are_right(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     assert check.main(SOLUTION)
     assert "WRONG" not in capsys.readouterr().out
     assert not check.main(FOLDER / "attention.py")
@@ -73,7 +71,7 @@ def test_the_solutions_are_right_and_the_file_with_holes_is_empty(
 
 
 @pytest.mark.parametrize(("name", "body", "diagnosis"), WRONG, ids=range(len(WRONG)))
-def test_a_wrong_part_is_named_and_says_what_is_wrong(
+def test_wrong_answers_are_diagnosed(
     check: ModuleType,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -100,7 +98,7 @@ def batch() -> Batch:
     return pad_pairs(*([torch.tensor(ids).numpy() for ids in side] for side in (sources, targets)), True)
 
 
-def test_the_additive_energy_trains_the_library_s_own_model(check: ModuleType) -> None:
+def test_additive_energy_equals_the_library(check: ModuleType) -> None:
     import train as module
 
     model = module.Lesson(check.load(SOLUTION), module.settings(8), 10, 11)
@@ -125,7 +123,7 @@ def test_the_additive_energy_trains_the_library_s_own_model(check: ModuleType) -
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
 
 
-def test_a_training_with_another_energy_writes_a_row_and_a_picture(tmp_path: Path) -> None:
+def test_training_with_another_energy(tmp_path: Path) -> None:
     command = [sys.executable, FOLDER / "train.py", "--file", SOLUTION, "--energy", "dot", "--updates", "2"]
     subprocess.run([*command, "--output", tmp_path], check=True, cwd=tmp_path)
     assert (tmp_path / "results.tsv").read_text().startswith("dot\t2 updates\tNLL ")

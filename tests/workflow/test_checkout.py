@@ -19,7 +19,7 @@ def plan(experiment: Path, snakefile: str) -> list[str]:
 
 
 @pytest.mark.parametrize("snakefile", ["../link/Snakefile", "{root}/experiments/../Snakefile"])
-def test_every_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefile: str) -> None:
+def test_any_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefile: str) -> None:
     """A path with `..` once dropped the experiment's settings and planned the paper's run in its folder."""
     experiment = tmp_path / "experiment"
     make_demo(experiment)
@@ -28,12 +28,12 @@ def test_every_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefi
 
 
 @pytest.mark.parametrize("target", ["models/rnnsearch-5/model.safetensors", "alignments/rnnencdec-50.jsonl"])
-def test_what_an_experiment_has_not_is_told_as_no_rule_s(target: str) -> None:
+def test_unknown_targets_are_of_no_rule(target: str) -> None:
     planned = snakemake(ROOT / "experiments" / "demo", "-n", target)
     assert planned.returncode == 1 and f"No rule to produce {target}" in planned.stdout
 
 
-def test_a_package_that_a_new_version_needs_is_told_in_a_line(tmp_path: Path) -> None:
+def test_missing_package_is_one_line(tmp_path: Path) -> None:
     make_demo(tmp_path)
     started = "import sys; sys.modules['ruamel.yaml'] = None; from snakemake.cli import main; main()"
     command = [sys.executable, "-c", started, "--snakefile", f"{ROOT}/Snakefile", "-n"]

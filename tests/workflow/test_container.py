@@ -21,13 +21,13 @@ CALLERS = [
 CALL = re.compile(r"""(?:^\s*|["/])nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re.MULTILINE)
 
 
-def test_every_subcommand_that_a_recipe_or_a_rule_calls_is_there() -> None:
+def test_called_subcommands_exist() -> None:
     found = [call for file in CALLERS for call in CALL.findall(file.read_text(encoding="utf-8"))]
     assert len(found) > 10
     assert not [call for call in found if not {call[0], " ".join(call)} & set(list_subcommands())]
 
 
-def test_both_recipes_have_the_same_base() -> None:
+def test_container_recipes_have_the_same_base() -> None:
     recipes = [(CONTAINER / name).read_text(encoding="utf-8") for name in ("Dockerfile", "nmt.def")]
     assert len({base for recipe in recipes for base in re.findall(r"@sha256:\w{64}", recipe)}) == 1
 
@@ -41,7 +41,7 @@ exec "$@"
 """
 
 
-def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -> None:
+def test_jobs_run_in_the_container(tmp_path: Path) -> None:
     overlay = make_demo(tmp_path)
     program = tmp_path / "bin" / "apptainer"
     program.parent.mkdir()

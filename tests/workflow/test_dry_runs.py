@@ -36,7 +36,7 @@ def test_every_experiment_resolves(plans: Plans, experiment: str) -> None:
     plan.making(f"results/{made.get(experiment.partition('-')[0], 'table1')}.csv")
 
 
-def test_training_starts_once_the_text_is_binarized_and_selected(plans: Plans) -> None:
+def test_training_reads_selected_text(plans: Plans) -> None:
     paper = plans["paper"]
     assert sorted(paper.trained) == sorted(MODELS)
     assert len(paper.jobs("language_model")) == 4
@@ -45,7 +45,7 @@ def test_training_starts_once_the_text_is_binarized_and_selected(plans: Plans) -
     assert "data/selected/europarl-v7/0.en.zst" in read and "data/tokens/europarl-v7/0.en.zst" not in read
 
 
-def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(plans: Plans) -> None:
+def test_every_model_is_trained_with_every_seed(plans: Plans) -> None:
     seeds = plans["paper/seeds"]
     names = [f"{model}{seed}" for model in MODELS for seed in ("", ".seed-2")]
     assert sorted(seeds.trained) == sorted(names)
@@ -59,7 +59,7 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(p
     assert len(seeds.jobs("bleu")) == len(seeds.jobs("translate")) / 2 == 10
 
 
-def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_anew(plans: Plans) -> None:
+def test_moses_adds_a_row_and_no_training(plans: Plans) -> None:
     paper, on = plans["paper/seeds"], plans["paper/moses"]
     assert "moses_programs" not in paper.text and "translations/test/moses" not in paper.text
     # neither it nor cores or a cluster are a part of what a model is
@@ -69,7 +69,7 @@ def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_a
     assert "scores/test/moses.json" in on.making("results/table1.csv")
 
 
-def test_systems_train_nothing_and_are_translated_as_their_members_together(plans: Plans) -> None:
+def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     plan = plans["paper/ensemble"]
     assert len(plan.trained) == 3
     lines = [line for line in plan.lines("nmt test-set decode") if "--mode all" in line]
@@ -88,21 +88,21 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(plan
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
 
 
-def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in() -> None:
+def test_every_corpus_of_the_paper_has_a_number_of_pairs() -> None:
     """Second sources carry no sums of archives."""
     config = load_config(find_layers(ROOT))
     pairs = [config.corpora[corpus].pairs for corpus in list_corpora(config)]
     assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
-def test_deep_lstms_have_a_vocabulary_of_each_side_and_ensembles_of_their_runs(plans: Plans) -> None:
+def test_ensembles_translate_with_five_runs(plans: Plans) -> None:
     plan = plans["sutskever2014"]
     ensembles = [job for job in plan.jobs("translate") if "ensemble-5" in job]
     assert len(ensembles) == 2 * 3
     assert all(f"models/lstm-reversed.seed-{seed}/" in job for job in ensembles for seed in range(2, 6))
 
 
-def test_a_phrase_based_baseline_learns_its_language_from_news_of_its_own_besides(plans: Plans) -> None:
+def test_moses_language_model_reads_news_crawl(plans: Plans) -> None:
     """Sutskever et al. (2014), Table 2: nothing is to be edited."""
     plan = plans["sutskever2014/moses"]
     (job,) = plan.jobs("moses_language_model")
@@ -113,7 +113,7 @@ def test_a_phrase_based_baseline_learns_its_language_from_news_of_its_own_beside
 
 
 @pytest.mark.parametrize("experiment", ["multi30k", "overnight", "cho2014b"])
-def test_phrases_scored_by_a_model_are_a_second_row_of_moses(plans: Plans, experiment: str) -> None:
+def test_phrase_model_adds_a_second_moses(plans: Plans, experiment: str) -> None:
     """Cho et al. (2014b), Table 1: the model scores the phrase table's pairs, and is trained on them."""
     plan = plans[f"{experiment}/moses"]
     table = plan.inputs("results/table1.csv" if experiment != "cho2014b" else "results/cho2014b_table1a.csv")
@@ -126,18 +126,18 @@ def test_phrases_scored_by_a_model_are_a_second_row_of_moses(plans: Plans, exper
         assert "moses/phrases/phrase-table.gz" in read and "moses/phrase-table.gz" not in read, rule
 
 
-def test_the_authors_run_selects_from_their_list_of_text(plans: Plans) -> None:
+def test_groundhog_selects_from_more_corpora(plans: Plans) -> None:
     plan = plans["groundhog"]
     (vocabulary,) = [job for job in plan.jobs("vocabulary") if "language=fr" in job]
     for corpus in ("giga-fren", "news-test2008", "newstest2009", "newstest2010", "newstest2011"):
         assert f"data/selected/{corpus}/0.fr.words.zst" in vocabulary
 
 
-def test_the_demo_asks_for_no_download(plans: Plans) -> None:
+def test_demo_downloads_nothing(plans: Plans) -> None:
     assert not plans["demo"].jobs("download") and not plans["demo"].jobs("language_model")
 
 
-def test_every_rule_with_a_gpu_has_the_gpu_s_partition(plans: Plans) -> None:
+def test_profile_names_every_rule_with_a_gpu(plans: Plans) -> None:
     profile = yaml.safe_load((ROOT / "slurm" / "config.yaml").read_text(encoding="utf-8"))
     on_gpu = set()
     for name in ("paper", "sutskever2014/moses", "overnight/moses"):
@@ -147,7 +147,7 @@ def test_every_rule_with_a_gpu_has_the_gpu_s_partition(plans: Plans) -> None:
     assert set(profile["set-resources"]) == on_gpu | {"align"}
 
 
-def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> None:
+def test_data_from_is_read_and_never_written(plans: Plans) -> None:
     for experiment, other in (("cho2014b", "../.."), ("ablations-europarl", "../europarl")):
         plan = plans[experiment]
         assert all(f"{other}/data/binary/train/meta.json" in job for job in plan.jobs("train"))
@@ -164,7 +164,7 @@ def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> No
         ("sutskever2014-demo", "demo"),
     ],
 )
-def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
+def test_experiments_with_data_from_have_its_text_settings(experiment: str, other: str) -> None:
     mine, its = (load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))
     text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
     assert mine.model_dump(include=text) == its.model_dump(include=text)
@@ -172,7 +172,7 @@ def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, o
     assert mine.use.model_dump(include=roles) == its.use.model_dump(include=roles)
 
 
-def test_the_development_set_is_translated_where_a_table_has_a_column_of_it(plans: Plans) -> None:
+def test_dev_set_is_translated_if_a_table_needs_it(plans: Plans) -> None:
     assert "translations/dev/" not in plans["paper"].text and not plans["paper"].jobs("dev_text")
     plan = plans["cho2014b"]
     jobs = plan.jobs("translate")

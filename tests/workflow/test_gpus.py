@@ -23,7 +23,7 @@ from workflow import gpus
         (None, "", "0,1"),
     ],
 )
-def test_the_pool_has_what_is_named_or_left(
+def test_pool_of_gpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None, value: str, pool: str
 ) -> None:
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho GPU 0: one\necho GPU 1: two\n")
@@ -38,7 +38,7 @@ def test_the_pool_has_what_is_named_or_left(
     assert os.environ["NMT_GPUS"] == pool
 
 
-def test_instances_of_a_divided_gpu_take_its_place() -> None:
+def test_mig_instances_replace_their_gpu() -> None:
     listing = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1a2b)
   MIG 1g.5gb     Device  0: (UUID: MIG-3c4d)

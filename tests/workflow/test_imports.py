@@ -27,7 +27,7 @@ def named(requirements: list[str]) -> set[str]:
     return {re.sub("[._]", "-", name.lower()) for name in names}
 
 
-def test_every_import_of_the_package_is_a_stated_dependency() -> None:
+def test_every_import_is_a_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     # PyTorch brings triton where it can be used; logs for TensorBoard are an option of `nmt train`
     library = named(project["dependencies"]) | {"triton", "tensorboardx"}

@@ -16,7 +16,7 @@ from workflow import fetch_uv
 UV = ROOT / ".uv" / "uv"
 
 
-def test_the_lock_file_is_what_pyproject_asks_for() -> None:
+def test_lock_file_is_up_to_date() -> None:
     subprocess.run([UV, "lock", "--check", "--offline"], cwd=ROOT, check=True)
 
 
@@ -62,18 +62,18 @@ def has_driver(project: Path, version: str) -> None:
     (project / "bin" / "nvidia-smi").write_text(f"#!/bin/sh\necho {version}\n", encoding="utf-8")
 
 
-def test_without_a_driver_pytorch_comes_without_cuda(project: Path) -> None:
+def test_pytorch_without_a_driver_has_no_cuda(project: Path) -> None:
     rest, torch = asked(project, "--group", "dev")
     assert "--no-install-package torch" in rest and rest.endswith("--group dev")
     assert "--extra cpu" in torch and "--no-install-package" not in torch and torch.endswith("--group dev")
 
 
-def test_without_pytorchs_index_pip_is_asked(project: Path) -> None:
+def test_without_pytorch_index_pip_installs(project: Path) -> None:
     assert [call.split()[0] for call in asked(project, INDEX="no")] == ["sync", "sync", "pip"]
     assert (project / ".venv" / "torch.txt").read_text() == "torch==2.0.0 \\\n    --hash=sha256:00\n"
 
 
-def test_the_driver_decides_the_build_of_cuda(project: Path) -> None:
+def test_driver_decides_the_cuda_build(project: Path) -> None:
     has_driver(project, "580.65.06")
     (everything,) = asked(project)
     assert "--extra" not in everything and "--no-install-package" not in everything
@@ -83,7 +83,7 @@ def test_the_driver_decides_the_build_of_cuda(project: Path) -> None:
     assert torch.startswith("pip install") and torch.endswith("--torch-backend cu126 torch==2.0.0+cu126")
 
 
-def test_a_build_that_was_asked_for_stays(project: Path) -> None:
+def test_requested_build_stays(project: Path) -> None:
     assert "--extra" not in asked(project, TORCH="cuda")[0]
     packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (packages / "torch-2.0.0+cpu.dist-info").mkdir(parents=True)
@@ -93,7 +93,7 @@ def test_a_build_that_was_asked_for_stays(project: Path) -> None:
     assert "--extra" not in asked(project, PYTHON="python3.12")[0]
 
 
-def test_uv_is_fetched_for_this_machine_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_uv_checks_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tags = ("manylinux_2_17_x86_64", "manylinux_2_17_aarch64", "macosx_11_0_arm64")
     wheels = [tmp_path / f"uv-1.0-py3-none-{tag}.whl" for tag in tags]
     for path in wheels:

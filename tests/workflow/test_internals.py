@@ -49,7 +49,7 @@ onstart:
 """
 
 
-def test_snakemake_has_what_is_asked_of_it(tmp_path: Path) -> None:
+def test_snakemake_has_the_internals(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
     (tmp_path / "overlay.yaml").write_text("{}", encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(tmp_path)]

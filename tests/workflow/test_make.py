@@ -38,20 +38,20 @@ def called(checkout: Path, *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("value", AWKWARD)
-def test_values_of_make_new_reach_it_as_they_are(checkout: Path, value: str) -> None:
+def test_make_new_passes_values_unchanged(checkout: Path, value: str) -> None:
     values = {name: f"{name}{value}" for name in ("EXPERIMENT", "SOURCE", "TARGET")}
     words = called(checkout, "new", *(f"{key}={text}" for key, text in values.items()))
     assert words[0] == "new" and words[-4:] == ["--", *values.values()]
 
 
 @pytest.mark.parametrize("value", AWKWARD)
-def test_an_experiment_and_cores_reach_the_run_as_they_are(checkout: Path, value: str) -> None:
+def test_make_run_passes_values_unchanged(checkout: Path, value: str) -> None:
     words = called(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
     assert words == ["workflow/run.py", "--cores", value, value]
 
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
-def test_the_command_that_a_new_experiment_names_runs_it(checkout: Path, folder: str) -> None:
+def test_command_for_a_new_experiment_runs_it(checkout: Path, folder: str) -> None:
     command = ["bash", "-c", format_next_command(Path(folder))]
     subprocess.run(command, cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder

@@ -39,20 +39,20 @@ def importer(folder: Path, **settings: object) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--directory", str(folder), "-s", str(folder / "Snakefile")]
 
 
-def test_its_rules_are_planned_for_what_the_other_workflow_asks_for(tmp_path: Path) -> None:
+def test_rules_are_planned_for_the_importer(tmp_path: Path) -> None:
     planned = run([*importer(tmp_path), "-n"])
     assert planned.returncode == 0, planned.stdout
     assert len(scheduled(planned.stdout, "translation_train")) == 1
 
 
-def test_settings_that_it_refuses_are_a_line(tmp_path: Path) -> None:
+def test_faulty_module_settings_are_one_line(tmp_path: Path) -> None:
     command = importer(tmp_path, beam=5)
     result = run([*command, "-n"])
     assert result.returncode != 0
     check(result.stdout)
 
 
-def test_rules_fetched_without_the_project_are_refused_in_a_line(tmp_path: Path) -> None:
+def test_rules_without_the_project_are_refused(tmp_path: Path) -> None:
     command = importer(tmp_path)
     text = (tmp_path / "Snakefile").read_text(encoding="utf-8")
     fetched = text.replace(f"{ROOT}/Snakefile", f"git+file://{ROOT}/Snakefile@HEAD")

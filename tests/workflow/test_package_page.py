@@ -30,7 +30,7 @@ def metadata(folder: Path, address: str | None) -> Message:
         return email.message_from_bytes(archive.read(name))
 
 
-def test_links_and_pictures_lead_to_the_repository(tmp_path: Path) -> None:
+def test_package_page_links_to_the_repository(tmp_path: Path) -> None:
     found = metadata(tmp_path, ADDRESS)
     text = found.get_payload()
     links = re.findall(r"\]\(([^)]+)\)", text)
@@ -46,6 +46,6 @@ def test_links_and_pictures_lead_to_the_repository(tmp_path: Path) -> None:
     assert found["Description-Content-Type"] == "text/markdown"
 
 
-def test_on_github_a_page_is_that_of_the_site(tmp_path: Path) -> None:
+def test_github_pages_address(tmp_path: Path) -> None:
     text = metadata(tmp_path, "https://github.com/somebody/nmt").get_payload()
     assert "(https://somebody.github.io/nmt/docs/playground.html)" in text

@@ -11,7 +11,7 @@ from tests.running import ROOT, make_demo, programs_but, snakemake_command
 MODEL = "models/rnnsearch-30/model.safetensors"
 
 
-def test_a_machine_without_slurm_is_told_before_any_job(tmp_path: Path) -> None:
+def test_missing_slurm_is_reported_before_any_job(tmp_path: Path) -> None:
     overlay = make_demo(tmp_path)
     environment = {
         **os.environ,

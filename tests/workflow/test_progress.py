@@ -73,7 +73,7 @@ def told(tmp_path: Path) -> Told:
     return Told(tmp_path / "experiment")
 
 
-def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
+def test_stage_has_a_line_at_its_end(told: Told) -> None:
     told.begin("logs/prepare/train.log")
     told.begin("logs/prepare/dev.log")
     told.seconds = 65
@@ -84,7 +84,7 @@ def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
     told.run.close()
 
 
-def test_a_model_has_a_line_when_it_begins_and_at_its_end(told: Told) -> None:
+def test_training_has_a_line_at_start_and_end(told: Told) -> None:
     told.begin("logs/train/rnnsearch-50.log")
     assert told.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
     told.trained("rnnsearch-50")
@@ -92,7 +92,7 @@ def test_a_model_has_a_line_when_it_begins_and_at_its_end(told: Told) -> None:
     told.run.close()
 
 
-def test_a_log_has_a_line_each_minute_that_says_what_runs(told: Told) -> None:
+def test_running_jobs_have_a_line_each_minute(told: Told) -> None:
     train, prepare = "logs/train/rnnsearch-50.log", "logs/prepare/dev.log"
     told.begin(train)
     told.begin(prepare)
@@ -105,7 +105,7 @@ def test_a_log_has_a_line_each_minute_that_says_what_runs(told: Told) -> None:
     told.run.close()
 
 
-def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
+def test_time_left(told: Told) -> None:
     for part in ("train", "dev"):
         told.begin(f"logs/prepare/{part}.log")
     told.seconds = 600
@@ -129,9 +129,7 @@ def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
         (None, [], False),
     ],
 )
-def test_a_failure_shows_what_the_log_says_and_where_it_lies(
-    told: Told, text: str | None, shown: list[str], explained: bool
-) -> None:
+def test_failure_shows_the_log(told: Told, text: str | None, shown: list[str], explained: bool) -> None:
     log = "logs/train/rnnsearch-50.log"
     told.begin(log)
     if text is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.running import ROOT
 
 
-def test_the_package_holds_what_it_needs_and_an_unfinished_experiment_is_refused(tmp_path: Path) -> None:
+def test_release_has_package_and_refuses_unfinished_runs(tmp_path: Path) -> None:
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in [name for name in files.splitlines() if (ROOT / name).is_file()]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

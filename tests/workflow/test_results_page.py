@@ -13,13 +13,13 @@ from pipeline.results.verify import compare_with_experiments
 from workflow.results_page import PACKAGES, PAGE, insert_packages, keep_package
 
 
-def test_the_page_shows_what_the_tables_of_all_packages_say() -> None:
+def test_results_page_is_up_to_date() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert insert_packages(page) == page
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
-def test_a_package_has_no_problems_and_what_is_kept_of_it_is_the_same(package: str, tmp_path: Path) -> None:
+def test_kept_package_is_the_same(package: str, tmp_path: Path) -> None:
     (tmp_path / "results").symlink_to(PACKAGES / package)
     keep_package(tmp_path, tmp_path / "kept")
     for path in PACKAGES.joinpath(package).rglob("*.*"):
@@ -33,7 +33,7 @@ OF_A_PART = {"overnight": ("archives.", "corpora.", "use.models", "artifacts.fig
 
 
 @pytest.mark.parametrize("package", sorted(path.name for path in PACKAGES.iterdir()))
-def test_a_package_has_the_settings_of_its_experiment_but_for_the_seeds(package: str) -> None:
+def test_package_has_the_settings_of_its_experiment(package: str) -> None:
     notes = compare_with_experiments(
         snapshot.read_published_settings(PACKAGES / package / "config.json"), PACKAGES / package
     )

@@ -17,9 +17,7 @@ from workflow import run
 from workflow.settings_files import LOCK
 
 
-def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_are_printed_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "results").mkdir()
     row = f"| Modèle{' ' * 40}| All{' ' * 20}| 13a{' ' * 20}|"
     (tmp_path / "results" / "table1.md").write_text(f"{row}\n\nNotes.\n", encoding="utf-8")
@@ -42,7 +40,7 @@ def called(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
     return run.main()
 
 
-def test_a_folder_that_cannot_be_used_is_one_line(
+def test_unusable_folder_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert called(monkeypatch, tmp_path / "nowhere") == 2
@@ -52,7 +50,7 @@ def test_a_folder_that_cannot_be_used_is_one_line(
     check(capsys.readouterr().err)
 
 
-def test_a_run_beside_another_is_refused_and_unlocks_nothing(
+def test_second_run_is_refused_and_unlocks_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     locked = tmp_path / ".snakemake" / "locks" / "0.output.lock"
@@ -65,7 +63,7 @@ def test_a_run_beside_another_is_refused_and_unlocks_nothing(
 
 
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
-def test_a_call_that_computes_nothing_shows_no_results(option: str) -> None:
+def test_full_run_is_recognized_by_options(option: str) -> None:
     assert not run._is_full_run([option])
     assert run._is_full_run(["--config", "seed=2"])
 
@@ -78,7 +76,7 @@ def planned(folder: Path, environment: dict[str, str]) -> subprocess.CompletedPr
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_where_the_home_cannot_be_written_to_the_cache_is_the_experiments(tmp_path: Path) -> None:
+def test_cache_without_a_writable_home(tmp_path: Path) -> None:
     (tmp_path / "home").touch()  # a file: nobody can make a folder in it, root neither
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
     environment.pop("XDG_CACHE_HOME", None)
@@ -87,12 +85,12 @@ def test_where_the_home_cannot_be_written_to_the_cache_is_the_experiments(tmp_pa
     assert (tmp_path / "own" / ".snakemake" / "cache").is_dir()
 
 
-def test_a_system_without_the_program_which_runs_all_the_same(tmp_path: Path) -> None:
+def test_system_without_the_program_which(tmp_path: Path) -> None:
     found = planned(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
     assert found.returncode == 0, found.stderr
 
 
-def test_the_shell_s_profile_and_files_named_as_modules_do_not_act(tmp_path: Path) -> None:
+def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path: Path) -> None:
     for name in ("random", "statistics", "nmt"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n", encoding="utf-8")
     overlay = make_demo(tmp_path)

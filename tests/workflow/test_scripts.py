@@ -25,7 +25,7 @@ with job.job(SimpleNamespace(log=[sys.argv[1]], input={}, output={})):
 """
 
 
-def test_a_job_ends_with_a_line_though_a_program_that_it_started_lives_on(tmp_path: Path) -> None:
+def test_job_ends_before_a_program_that_it_started(tmp_path: Path) -> None:
     command = [sys.executable, "-c", JOB, "job.log", str(ROOT / "workflow" / "scripts")]
     ended = subprocess.run(command, cwd=tmp_path, check=False, stdout=subprocess.DEVNULL)
     assert ended.returncode == 2

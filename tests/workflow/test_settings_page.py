@@ -5,5 +5,5 @@ from __future__ import annotations
 from workflow.settings_page import PAGE, format_page
 
 
-def test_the_page_of_settings_is_that_of_the_code() -> None:
+def test_settings_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == format_page(), "run: make format"

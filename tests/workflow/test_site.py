@@ -15,7 +15,7 @@ from workflow import site
 NAVIGATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
 
 
-def test_every_page_has_a_place_in_the_navigation() -> None:
+def test_navigation_has_every_page() -> None:
     named = {
         page
         for entry in NAVIGATION
@@ -26,7 +26,7 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
     assert named == {*found, "gallery/index.md"}
 
 
-def test_links_lead_where_they_lead_in_the_repository(tmp_path: Path) -> None:
+def test_links_of_copied_pages_exist(tmp_path: Path) -> None:
     site.copy_pages(tmp_path)
     pages = list(tmp_path.rglob("*.md"))
     links = [

@@ -29,7 +29,7 @@ def paper(plans: Plans) -> str:
     return plans["paper/moses"].text
 
 
-def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
+def test_resources_of_training(paper: str) -> None:
     jobs = {job["model"]: job for job in asked(paper, "train")}
     assert len(jobs) == 5
     assert {job["gpu"] for job in jobs.values()} == {"1"}
@@ -46,7 +46,7 @@ def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu"])
-def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path, device: str) -> None:
+def test_partition_gpu_and_account_of_jobs(tmp_path: Path, device: str) -> None:
     """Jobs that need no GPU do not go to its partition."""
     profile = tmp_path / "mine"
     profile.mkdir()

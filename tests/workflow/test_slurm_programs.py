@@ -63,7 +63,7 @@ def call(folder: Path, environment: dict[str, str], *command: str) -> subprocess
 
 
 @pytest.mark.parametrize("complaint", PASSING)
-def test_a_submission_waits_for_a_controller_that_is_away_or_full(tmp_path: Path, complaint: str) -> None:
+def test_submission_waits_for_passing_errors(tmp_path: Path, complaint: str) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "complaint").write_text(complaint, encoding="utf-8")
     script = 'echo "$@" >> calls; [ $(wc -l < calls) = 3 ] && echo 42 && exit 0; cat complaint >&2; exit 1'
@@ -75,7 +75,7 @@ def test_a_submission_waits_for_a_controller_that_is_away_or_full(tmp_path: Path
 
 
 @pytest.mark.parametrize("answer", ["4242001", "4242001;north"])
-def test_of_a_talkative_submission_the_number_alone_is_answered(tmp_path: Path, answer: str) -> None:
+def test_submission_answers_the_job_number_alone(tmp_path: Path, answer: str) -> None:
     (tmp_path / ".snakemake").mkdir()
     script = f"printf 'A node has 128 CPU cores.\\n512\\n%s\\nCharged: 64\\n' '{answer}'"
     result = call(tmp_path, stand_in(tmp_path, "sbatch", script), "sbatch", "--job-name", "run1", "job.sh")
@@ -84,7 +84,7 @@ def test_of_a_talkative_submission_the_number_alone_is_answered(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("complaint", FOR_GOOD)
-def test_a_submission_that_is_refused_for_good_fails_at_once(tmp_path: Path, complaint: str) -> None:
+def test_permanent_error_fails_immediately(tmp_path: Path, complaint: str) -> None:
     (tmp_path / "complaint").write_text(complaint, encoding="utf-8")
     script = "echo once >> calls; cat complaint >&2; exit 3"
     result = call(tmp_path, stand_in(tmp_path, "sbatch", script), "sbatch", "job.sh")
@@ -108,7 +108,7 @@ time.sleep(60)
 """
 
 
-def test_a_submission_that_waits_is_told_once_and_ends_with_its_snakemake(tmp_path: Path) -> None:
+def test_waiting_submission_ends_with_snakemake(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, "sbatch", f"echo once >> calls; echo '{PASSING[0]}' >&2; exit 1")
     with (tmp_path / "sender.log").open("wb") as log:
         command = [sys.executable, "-c", SENDER]
@@ -131,7 +131,7 @@ def test_a_submission_that_waits_is_told_once_and_ends_with_its_snakemake(tmp_pa
 LOGS = Path("logs with space")
 
 
-def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Path) -> None:
+def test_recurring_error_is_not_resubmitted(tmp_path: Path) -> None:
     logs = tmp_path / LOGS / "rule_train" / "small"
     logs.mkdir(parents=True)
     (logs / "1.log").write_text(f"update 7\nnmt: error: {RecurringError('out of memory')}\nrule failed\n")
@@ -151,7 +151,7 @@ def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Pa
     assert call(tmp_path, environment, *command).stdout == "sent\n"
 
 
-def test_snakemake_finds_its_programs_and_its_jobs_take_the_gpus_that_slurm_grants(
+def test_wrappers_come_first_on_the_path(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("PATH", "NMT_SENDER", "NMT_GPUS", "NMT_BEGUN"):
@@ -162,7 +162,7 @@ def test_snakemake_finds_its_programs_and_its_jobs_take_the_gpus_that_slurm_gran
     assert "NMT_GPUS" not in os.environ  # a pool of this machine
 
 
-def test_a_job_waits_for_those_of_another_snakemake_that_do_the_same_work(tmp_path: Path) -> None:
+def test_job_depends_on_same_work_elsewhere(tmp_path: Path) -> None:
     logs = tmp_path / LOGS / "rule_train"
     environment = stand_in(tmp_path, "sbatch", 'echo "$@"')
     jobs = [(1, "them", logs / "small" / "1.log"), (22, "them", logs / "small" / "%j.log")]
@@ -177,7 +177,7 @@ def test_a_job_waits_for_those_of_another_snakemake_that_do_the_same_work(tmp_pa
     assert options == ["--requeue", "--dependency=afterany:1:22"]
 
 
-def test_states_are_those_that_the_executor_knows(tmp_path: Path) -> None:
+def test_states_are_known_to_the_executor(tmp_path: Path) -> None:
     states = (
         "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|NODE_FAIL\n6|REVOKED\n7|SPECIAL_EXIT"
     )
@@ -187,7 +187,7 @@ def test_states_are_those_that_the_executor_knows(tmp_path: Path) -> None:
     assert result.stdout == f"1|RUNNING\n2|CANCELLED\n3|CANCELLED\n4|COMPLETED\n5|NODE_FAIL\n{lost}"
 
 
-def test_by_accounting_a_job_that_slurm_has_put_back_into_the_queue_goes_on(tmp_path: Path) -> None:
+def test_requeued_job_counts_as_running(tmp_path: Path) -> None:
     states = "1|RUNNING\n2|PREEMPTED\n5|PREEMPTED\n6|NODE_FAIL\n22|PREEMPTED"
     environment = stand_in(tmp_path, "sacct", f"echo '{states}'")
     stand_in(tmp_path, "squeue", "printf '1\\n2\\n6\\n'")
@@ -199,15 +199,13 @@ def test_by_accounting_a_job_that_slurm_has_put_back_into_the_queue_goes_on(tmp_
 
 
 @pytest.mark.parametrize("program", ["squeue", "sacct"])
-def test_no_answer_is_an_empty_one_after_which_the_executor_still_knows_its_jobs(
-    tmp_path: Path, program: str
-) -> None:
+def test_failed_status_query_is_an_empty_answer(tmp_path: Path, program: str) -> None:
     environment = stand_in(tmp_path, program, "echo '1|RUNNING'; echo 'slurm_load_jobs error' >&2; exit 1")
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_a_job_that_slurm_no_longer_knows_is_not_waited_for(tmp_path: Path) -> None:
+def test_forgotten_job_is_unknown(tmp_path: Path) -> None:
     (tmp_path / ".snakemake").mkdir()
     environment = stand_in(tmp_path, "squeue", "echo '41|RUNNING'")
     stand_in(tmp_path, "sbatch", "echo 43")
@@ -219,9 +217,7 @@ def test_a_job_that_slurm_no_longer_knows_is_not_waited_for(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("away", [False, True])
-def test_a_job_that_slurm_took_though_its_answer_was_lost_is_not_sent_again(
-    tmp_path: Path, away: bool
-) -> None:
+def test_accepted_job_is_not_submitted_twice(tmp_path: Path, away: bool) -> None:
     (tmp_path / ".snakemake").mkdir()
     environment = stand_in(tmp_path, "sbatch", f'echo "$7" >> comments; echo "{PASSING[1]}" >&2; exit 1')
     listed = "echo '40 another'; [ ! -e comments ] || echo \"42 $(cat comments)\""
@@ -235,7 +231,7 @@ def test_a_job_that_slurm_took_though_its_answer_was_lost_is_not_sent_again(
     assert comment.split()[0] == RUN
 
 
-def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(tmp_path: Path) -> None:
+def test_head_is_resubmitted_with_its_options(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, "sbatch", 'printf "%s\\n" "$@" > sent')
     stand_in(tmp_path, "scontrol", "exit 1")
     stand_in(tmp_path, "squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
@@ -263,7 +259,7 @@ def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(t
 
 
 @pytest.mark.parametrize("program", ["sinfo", "sacctmgr", "sshare"])
-def test_what_the_executor_asks_before_a_submission_costs_no_attempt(tmp_path: Path, program: str) -> None:
+def test_failed_query_before_submission_is_empty(tmp_path: Path, program: str) -> None:
     environment = stand_in(tmp_path, program, f'echo "{program} $1"')
     assert call(tmp_path, environment, program, "one  two").stdout == f"{program} one  two\n"
     stand_in(tmp_path, program, "echo 'Unable to contact slurm controller' >&2; echo partial; exit 1")
@@ -275,9 +271,7 @@ def test_what_the_executor_asks_before_a_submission_costs_no_attempt(tmp_path: P
     assert (result.returncode, result.stdout) == (0, "")
 
 
-def test_an_account_that_cannot_be_looked_up_is_left_to_sbatch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_account_is_left_to_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment = stand_in(tmp_path, "sacctmgr", "exit 1")
     stand_in(tmp_path, "sshare", "exit 1")
     monkeypatch.setenv("PATH", environment["PATH"])

@@ -25,7 +25,7 @@ def grconv(config: Config) -> GrConvArchitecture:
     return architecture
 
 
-def test_the_settings_are_those_of_the_paper(config: Config) -> None:
+def test_cho2014b_settings_are_the_papers(config: Config) -> None:
     assert config.use.dev == ["newstest2012", "newstest2013"] and config.use.test == ["newstest2014"]
     assert config.vocabulary.words == 30_000 and config.data_from is not None
     model, sizes = config.models["grconv-30"], grconv(config)
@@ -48,15 +48,13 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
         ("cho2014b-demo", "demo", "rnnsearch-30"),
     ],
 )
-def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
-    experiment: str, other: str, model: str
-) -> None:
+def test_shared_models_have_the_same_settings(experiment: str, other: str, model: str) -> None:
     configs = [load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other)]
     mine, theirs = (run_settings(each, collect_runs(each, [model])[model]) for each in configs)
     assert mine == theirs
 
 
-def test_the_model_has_as_many_weights_as_with_the_authors_code(config: Config) -> None:
+def test_number_of_weights_is_the_authors(config: Config) -> None:
     sizes = grconv(config)
     ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_included)
     assert MODEL_TYPES["grconv"].weights(sizes, (ids, ids)) / 1e6 == pytest.approx(117.4, abs=0.1)

@@ -10,7 +10,7 @@ from tests.experiments import paper
 from tests.running import ROOT
 
 
-def test_what_the_selection_compares_with_is_in_use(tmp_path: Path) -> None:
+def test_list_corpora_with_selection(tmp_path: Path) -> None:
     def used(enabled: bool) -> list[str]:
         selection = {"enabled": enabled, "in_domain": ["newstest2012", "newstest2011"]}
         return experiment.list_corpora(paper(tmp_path, selection=selection))
@@ -20,13 +20,13 @@ def test_what_the_selection_compares_with_is_in_use(tmp_path: Path) -> None:
     assert len(plain) == len(set(plain)) >= 8
 
 
-def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
+def test_data_from_is_not_prepared(tmp_path: Path) -> None:
     config = paper(tmp_path, data_from="../other")
     assert experiment.list_prepared_corpora(config) == experiment.list_fetched_archives(config) == []
     assert experiment.list_corpora(config) == experiment.list_corpora(paper(tmp_path))
 
 
-def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
+def test_word_budgets(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
     assert experiment.name_budget(config, "europarl-v7") == "europarl-v7"
     assert experiment.list_budget_corpora(config, "europarl-v7") == ["europarl-v7"]
@@ -36,7 +36,7 @@ def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None
     assert experiment.get_budget_words(config, others) == 348_000_000
 
 
-def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
+def test_contrasted_models(tmp_path: Path) -> None:
     def contrasted(*models: str) -> list[str]:
         return experiment.select_contrasted_models(
             paper(tmp_path, artifacts={"figure2_models": list(models)})
@@ -47,7 +47,7 @@ def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> No
     assert contrasted("rnnsearch-50") == ["rnnsearch-50"]
 
 
-def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None:
+def test_playground_models(tmp_path: Path) -> None:
     assert experiment.select_playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.select_playground_models(paper(tmp_path, playground={"models": asked})) == asked

@@ -100,7 +100,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "key"), FAULTS, ids=range(len(FAULTS)))
-def test_a_fault_is_a_line_with_file_and_key(
+def test_fault_is_a_line_with_file_and_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, key: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -112,7 +112,7 @@ def test_a_fault_is_a_line_with_file_and_key(
     assert any(line.startswith(f"over.yaml: {key}") for line in error.value.args), error.value.args
 
 
-def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> None:
+def test_fault_names_its_layer(tmp_path: Path) -> None:
     text = f"{EXTENDS_PAPER}training: {{updats: 5}}\nvocabulary: {{words: 0}}\n"
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
@@ -129,12 +129,12 @@ def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("value", ["[1", "1:30", "1" * 5000])
-def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
+def test_invalid_command_line_value_is_one_line(value: object) -> None:
     with pytest.raises(UserError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
         load_config(find_layers(ROOT, pairs={"training": {"learning_rate": value}}))
 
 
-def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faulty_extends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("own", "other"):
         (tmp_path / name).mkdir()
@@ -167,7 +167,7 @@ use: {rescored: [r]}
 """
 
 
-def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
+def test_missing_files_are_named(tmp_path: Path) -> None:
     named = []
     for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
         (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + text, encoding="utf-8")
@@ -179,7 +179,7 @@ def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
         assert line.startswith(f"{key}: {os.path.relpath(tmp_path / name)}: no such file")
 
 
-def test_text_of_an_experiment_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_data_from_is_named(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(EXTENDS_PAPER + "data_from: ../nowhere\n", encoding="utf-8")
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 2 and "error: data_from: ../nowhere has no data/" in result.stdout

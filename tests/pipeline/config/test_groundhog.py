@@ -36,7 +36,7 @@ def value(config: Config, key: str) -> Any:
         ("rnnsearch-50-star", 84_349_101),
     ],
 )
-def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: int) -> None:
+def test_number_of_parameters_is_the_authors(model: str, parameters: int) -> None:
     entry = GROUNDHOG.models[model]
     text = GROUNDHOG.vocabulary
     ids = len(SPECIALS) + size_without_specials(text.words, text.specials_included)
@@ -85,14 +85,14 @@ def test_settings_are_the_authors(key: str) -> None:
     assert value(GROUNDHOG, key) == AUTHORS[key]
 
 
-def test_the_news_test_sets_of_2008_to_2011_are_training_text() -> None:
+def test_news_test_sets_are_training_text() -> None:
     more = ["news-test2008", "newstest2009", "newstest2010", "newstest2011"]
     assert GROUNDHOG.use.train == [*PAPER.use.train, *more]
     assert not set(PAPER.use.train) & set(more)
     assert (GROUNDHOG.use.dev, GROUNDHOG.use.test) == (PAPER.use.dev, PAPER.use.test)
 
 
-def test_the_selection_keeps_the_words_that_the_paper_counts() -> None:
+def test_selection_keeps_348_million_words() -> None:
     """348M French words (Sec. 4.1): the corpora that were selected from, and those kept whole."""
     kept = GROUNDHOG.selection.corpus_words
     whole = set(GROUNDHOG.use.train) - set(kept)

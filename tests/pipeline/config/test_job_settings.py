@@ -30,7 +30,7 @@ def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: b
     assert (after != before) == decides
 
 
-def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
+def test_page_settings_are_the_selected_ones(tmp_path: Path) -> None:
     one = "rnnsearch-50"
     artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
     use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
@@ -41,7 +41,7 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     assert "mirrors" not in shown
 
 
-def test_limits_of_cleaning_are_for_training_text(tmp_path: Path) -> None:
+def test_cleaning_limits_training_text(tmp_path: Path) -> None:
     config = paper(tmp_path, cleaning={"max_words": 30, "max_ratio": 3.0})
     limits = {
         corpus: job_settings.get_preparation_settings(config, corpus)["cleaning"] for corpus in config.corpora

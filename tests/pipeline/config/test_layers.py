@@ -34,7 +34,7 @@ def paper_with(values: dict[str, Any]) -> Config:
 
 
 @given(MAPPINGS, MAPPINGS)
-def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_later_layer_wins(first: dict[str, Any], second: dict[str, Any]) -> None:
     before = repr((first, second))
     found = merge_layers([layer(first), layer(second)])
     assert found.keys() == first.keys() | second.keys()
@@ -47,7 +47,7 @@ def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[st
     assert repr((first, second)) == before
 
 
-def test_the_paper_is_what_the_paper_says() -> None:
+def test_paper_settings_are_the_papers() -> None:
     config = load_config(find_layers(ROOT))
     updates = {name: config.models[name].training.updates for name in config.use.models}
     assert updates == {
@@ -68,7 +68,7 @@ def test_the_paper_is_what_the_paper_says() -> None:
     assert config.selection.target_words == 348_000_000
 
 
-def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None:
+def test_models_start_from_shared_blocks() -> None:
     config = paper_with(
         {
             "architecture": {"hidden_units": 7},
@@ -85,7 +85,7 @@ def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None
 
 @pytest.mark.fuzz
 @given(st.data())
-def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
+def test_any_value_is_a_fault_or_a_setting(data: st.DataObject) -> None:
     values = merge_layers(find_layers(ROOT))
     place: Any = values
     while isinstance(place, dict) and place:
@@ -100,7 +100,7 @@ def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -
         assert all(line.isprintable() and len(line) < 1100 for line in error.args)
 
 
-def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:
+def test_command_line_wins_over_experiment(tmp_path: Path) -> None:
     own = tmp_path / "config.yaml"
     own.write_text(EXTENDS_PAPER + "seed: 2\n", encoding="utf-8")
     overlay = tmp_path / "overlay.yaml"
@@ -117,9 +117,7 @@ def experiment(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_what_an_experiment_extends_lies_between_the_root_and_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_extended_experiments_are_layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment(tmp_path / "first", EXTENDS_PAPER + "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
     experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
     third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
@@ -132,12 +130,12 @@ def test_what_an_experiment_extends_lies_between_the_root_and_itself(
         load_config(find_layers(third))
 
 
-def test_values_of_the_command_line_are_read_as_yaml() -> None:
+def test_command_line_values_are_yaml() -> None:
     config = load_config(find_layers(ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
     assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
 
 
-def test_folders_start_at_the_file_that_says_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_relative_to_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiment = tmp_path / "experiment"
     experiment.mkdir()
     (experiment / "config.yaml").write_text(

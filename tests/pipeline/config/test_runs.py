@@ -16,7 +16,7 @@ def names(folder: Path, overlay: str) -> dict[str, tuple[str, int, str | None]]:
     return {run.name: (run.model, run.seed, run.base) for run in runs.values()}
 
 
-def test_without_seeds_every_model_is_one_run_by_its_own_name(tmp_path: Path) -> None:
+def test_without_seeds_a_model_is_one_run(tmp_path: Path) -> None:
     expected = {
         "rnnsearch-50": ("rnnsearch-50", 7, None),
         "rnnsearch-50-star": ("rnnsearch-50-star", 7, "rnnsearch-50"),
@@ -24,7 +24,7 @@ def test_without_seeds_every_model_is_one_run_by_its_own_name(tmp_path: Path) ->
     assert names(tmp_path, "seed: 7\n") == expected
 
 
-def test_the_first_seed_keeps_the_plain_name_and_stars_go_on_from_their_seed(tmp_path: Path) -> None:
+def test_first_seed_has_the_name_of_the_model(tmp_path: Path) -> None:
     assert names(tmp_path, "seeds: [4, 2]\n") == {
         "rnnsearch-50": ("rnnsearch-50", 4, None),
         "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
@@ -33,7 +33,7 @@ def test_the_first_seed_keeps_the_plain_name_and_stars_go_on_from_their_seed(tmp
     }
 
 
-def test_a_model_may_have_seeds_of_its_own(tmp_path: Path) -> None:
+def test_model_with_its_own_seeds(tmp_path: Path) -> None:
     overlay = "seeds: [4, 2]\nmodels: {rnnsearch-50-star: {seeds: [2]}}\n"
     assert names(tmp_path, overlay) == {
         "rnnsearch-50": ("rnnsearch-50", 4, None),

@@ -22,7 +22,7 @@ def kept(values: object, folder: Path) -> Config:
     return read_published_settings(file)
 
 
-def test_whatever_the_results_are_made_from_is_named() -> None:
+def test_published_settings_name_all_inputs() -> None:
     config = load_config(find_layers(ROOT))
     use = config.use.model_copy(update={"models": ["rnnencdec-50"]})
     values = get_published_settings(config.model_copy(update={"use": use}))
@@ -31,7 +31,7 @@ def test_whatever_the_results_are_made_from_is_named() -> None:
     assert set(values["models"]) == {"rnnencdec-50"}
 
 
-def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
+def test_published_settings_are_read_again(tmp_path: Path) -> None:
     demo = load_config(find_layers(ROOT / "experiments" / "demo"))
     values = get_published_settings(demo)
     assert not {"mirrors", "resources"} & set(values)
@@ -42,7 +42,7 @@ def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]"])
-def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str) -> None:
+def test_invalid_published_settings_are_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.json"
     path.write_text(text, encoding="utf-8")
     with refused():

@@ -51,14 +51,14 @@ def test_settings_are_the_papers() -> None:
     assert list(PAPER.use.dev) == ["newstest2012", "newstest2013"]
 
 
-def test_five_runs_differ_in_nothing_but_their_seed() -> None:
+def test_five_runs_differ_in_their_seed() -> None:
     runs = collect_runs(PAPER, ["lstm-reversed"])
     assert len(runs) == len({run.seed for run in runs.values()}) == 5
     one, *others = (run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
     assert others == [one] * 4
 
 
-def test_the_updates_are_more_than_the_epochs_take() -> None:
+def test_updates_suffice_for_the_epochs() -> None:
     """12 million pairs (Sec. 3.1)."""
     training = REVERSED.training
     assert training.epochs is not None
@@ -66,13 +66,13 @@ def test_the_updates_are_more_than_the_epochs_take() -> None:
 
 
 @pytest.mark.parametrize("config", [PAPER, SMALL], ids=["paper", "demo"])
-def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
+def test_ensembles_of_table_1(config: Config) -> None:
     ensembles = [system for system in select_systems(config).values() if len(system.members) > 1]
     found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
 
 
-def test_the_demo_takes_rnnencdec_of_the_demo_of_the_first_paper() -> None:
+def test_demo_shares_rnnencdec() -> None:
     assert SMALL.data_from is not None
     theirs, mine = (
         run_settings(config, collect_runs(config, ["rnnencdec-50"])["rnnencdec-50"])
@@ -81,7 +81,7 @@ def test_the_demo_takes_rnnencdec_of_the_demo_of_the_first_paper() -> None:
     assert mine == theirs
 
 
-def test_the_demos_models_differ_in_what_is_compared_alone() -> None:
+def test_demo_models_differ_in_one_setting() -> None:
     forward, shallow, reversed_ = (
         SMALL.models[f"lstm-{name}"] for name in ("forward", "shallow", "reversed")
     )

@@ -26,7 +26,7 @@ artifacts: {figure2_models: [rnnsearch-50]}
 """
 
 
-def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp_path: Path) -> None:
+def test_systems_have_members_and_decoding(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
     used = select_systems(settings)
     assert {name: system.members for name, system in used.items()} == {
@@ -44,7 +44,7 @@ def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp
     assert "rnnsearch-30" in collect_systems(settings) and "idle" not in collect_systems(settings)
 
 
-def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
+def test_results_name_selected_systems_only(tmp_path: Path) -> None:
     settings = paper(tmp_path, OVERLAY)
     assert get_report_settings(settings).labels["two"] == "Two"
     assert list(get_published_settings(settings)["systems"]) == ["two", "narrow"]
@@ -56,7 +56,7 @@ def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
     ]
 
 
-def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
+def test_published_settings_without_systems(tmp_path: Path) -> None:
     """What was made before there were any is not made again."""
     settings = paper(tmp_path, "")
     for name in ("systems", "rescored", "n_best_lists"):
