@@ -17,7 +17,7 @@ import nmt
 from nmt.backend.products import processor_supports
 from tests.messages import check, refused
 from tests.running import ROOT
-from tests.running import nmt as command
+from tests.running import nmt as run_nmt
 from tests.translators import trained_model
 from tests.workflow.test_imports import named
 
@@ -36,143 +36,135 @@ def model(folder: Path) -> nmt.Model:
 
 def test_import_loads_nothing_heavy() -> None:
     code = "import sys, nmt; print({'torch', 'numpy', 'pydantic', 'matplotlib', 'click'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "set()\n"
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = nmt.lode  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
-    ("given", "spins"),
+    ("user_variables", "spin_count"),
     [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
 )
-def test_torch_s_openmp_is_told_unless_the_user_has_said_something(given: dict[str, str], spins: str) -> None:
-    named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}
-    environment = {key: value for key, value in os.environ.items() if key not in named}
-    done = subprocess.run(
+def test_openmp_spin_count(user_variables: dict[str, str], spin_count: str) -> None:
+    environment = os.environ | {"OMP_DISPLAY_ENV": "VERBOSE"} | user_variables
+    for name in {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} - user_variables.keys():
+        environment.pop(name, None)
+    result = subprocess.run(
         [sys.executable, "-c", "import nmt, torch"],
-        env=environment | given | {"OMP_DISPLAY_ENV": "VERBOSE"},
+        env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    if "GOMP_SPINCOUNT" not in done.stderr:
+    if "GOMP_SPINCOUNT" not in result.stderr:
         pytest.skip("this torch has another OpenMP")
-    assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
+    assert f"GOMP_SPINCOUNT = '{spin_count}'" in result.stderr
 
 
-def test_a_list_of_lines_gives_what_the_command_writes(
-    folder: Path, model: nmt.Model, tmp_path: Path
-) -> None:
+def test_translate_equals_command(folder: Path, model: nmt.Model, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    written = command("translate", "--model", folder, "--json", "--device", "cpu", tmp_path / "text")
-    assert written.returncode == 0, written.stderr
-    records = [json.loads(line) for line in written.stdout.splitlines()]
-    found = model.translate(LINES)
-    assert len(found) == len(records) == len(LINES)
-    for one, record in zip(found, records, strict=True):
-        assert (one.text, str(one), one.tokens) == (record["text"], record["text"], record["tokens"])
-        assert one.source_tokens == record["source_tokens"]
-        assert one.score == pytest.approx(record["log_probability"], abs=1e-4)
-        assert sum(one.token_scores) == pytest.approx(one.score, abs=1e-4)
+    result = run_nmt("translate", "--model", folder, "--json", "--device", "cpu", tmp_path / "text")
+    assert result.returncode == 0, result.stderr
+    records = [json.loads(line) for line in result.stdout.splitlines()]
+    translations = model.translate(LINES)
+    assert len(translations) == len(LINES)
+    for translation, record in zip(translations, records, strict=True):
+        assert translation.text == str(translation) == record["text"]
+        assert translation.tokens == record["tokens"]
+        assert translation.source_tokens == record["source_tokens"]
+        assert translation.score == pytest.approx(record["log_probability"], abs=1e-4)
+        assert sum(translation.token_scores) == pytest.approx(translation.score, abs=1e-4)
 
 
-def test_attention_has_a_row_per_token_and_a_column_per_source_token(model: nmt.Model) -> None:
+def test_attention_shape(model: nmt.Model) -> None:
     short, empty, _, long = model.translate(LINES)
-    for one in (short, empty, long):
-        assert one.attention is not None
-        assert one.attention.shape == (len(one.tokens), len(one.source_tokens))
+    for translation in (short, empty, long):
+        assert translation.attention is not None
+        assert translation.attention.shape == (len(translation.tokens), len(translation.source_tokens))
     assert np.all((short.attention >= 0) & (short.attention <= 1))
-    assert (
-        long.attention is not None and len(long.source_tokens) > 100
-    )  # in pieces, which see nothing of each other
+    # a long line is translated in chunks, which do not see each other
+    assert long.attention is not None and len(long.source_tokens) > 100
     assert not long.attention[0, 100:].any() and not long.attention[-1, :10].any()
 
 
-def test_options_are_those_of_the_command(model: nmt.Model) -> None:
-    tokens = model.translate("w3 w4 .", tokenized=True, beam_size=1)
-    assert tokens.source_tokens == ["w3", "w4", "."]
-    assert tokens.text == " ".join(tokens.tokens)
+def test_options_of_translate(model: nmt.Model) -> None:
+    translation = model.translate("w3 w4 .", tokenized=True, beam_size=1)
+    assert translation.source_tokens == ["w3", "w4", "."]
+    assert translation.text == " ".join(translation.tokens)
     assert "[UNK]" not in model.translate("nothing is known", unknown="forbid").text
+    assert model.translate("w3 w4", attention=False).attention is None
+    for options in ({"max_words": 0}, {"unknown": "COPY"}, {"beam_size": "5"}, {"n_best": 0}):
+        with refused():
+            model.translate("w3 w4", **options)
+
+
+def test_attributes_of_model(model: nmt.Model) -> None:
     assert model.labels == ["rnnsearch"] and model.languages == ("en", "fr") and model.aligns
     assert repr(model) == "<nmt model rnnsearch: en to fr>"
 
 
-def test_several_translations_and_scores_are_a_call_each(model: nmt.Model) -> None:
-    ranked = model.translate("w3 w4 w5.", n_best=3)
-    assert len(ranked) == 3 and ranked[0].score > ranked[2].score
+def test_n_best_and_score(model: nmt.Model) -> None:
+    n_best_list = model.translate("w3 w4 w5.", n_best=3)
+    best = n_best_list[0]
+    assert len(n_best_list) == 3 and best.score > n_best_list[2].score
     assert model.translate(LINES, n_best=1)[0] == [model.translate(LINES[0])]
-    assert model.translate("w3 w4", attention=False).attention is None
-    best = ranked[0]
-    given = model.score(best.source, " ".join(best.tokens), tokenized=False)
-    assert given.tokens == best.tokens and given.finished
-    assert given.score == pytest.approx(best.score, abs=1e-4) and given.attention is not None
-    assert [one.score for one in model.score([best.source], [best.text], attention=False)] == [given.score]
+    scored = model.score(best.source, " ".join(best.tokens))
+    assert scored.tokens == best.tokens and scored.finished
+    assert scored.score == pytest.approx(best.score, abs=1e-4) and scored.attention is not None
+    (from_list,) = model.score([best.source], [best.text], attention=False)
+    assert from_list.score == scored.score
     with refused():
         model.score(["w3", "w4"], ["w5"])
-    with refused():
-        model.translate("w3", n_best=0)
 
 
-def test_the_matrix_is_drawn_for_a_notebook_and_into_a_file(model: nmt.Model, tmp_path: Path) -> None:
-    one = model.translate("w3 w4 w5.")
-    for ending, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
-        figure = one.plot(tmp_path / f"matrix{ending}")
-        first = (tmp_path / f"matrix{ending}").read_bytes()
-        assert first.startswith(start)
-        one.plot(tmp_path / f"matrix{ending}")
-        assert (tmp_path / f"matrix{ending}").read_bytes() == first
+def test_plot_of_translation(model: nmt.Model, tmp_path: Path) -> None:
+    translation = model.translate("w3 w4 w5.")
+    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        path = tmp_path / f"matrix{suffix}"
+        figure = translation.plot(path)
+        content = path.read_bytes()
+        assert content.startswith(magic)
+        translation.plot(path)
+        assert path.read_bytes() == content
     assert figure._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     (image,) = figure.axes[0].images
-    assert np.array_equal(image.get_array(), one.attention)
-    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == one.source_tokens
+    assert np.array_equal(image.get_array(), translation.attention)
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == translation.source_tokens
     with refused():
-        one.plot(tmp_path / "matrix.txt")
+        translation.plot(tmp_path / "matrix.txt")
     with refused():
         model.translate("").plot()
 
 
-def test_the_command_draws_a_file_per_line_with_words(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("w3 w4\n\nw5\n", encoding="utf-8")
-    done = command(
-        "translate", "--model", folder, "--plot", tmp_path / "m.png", "--device", "cpu", tmp_path / "text"
-    )
-    assert done.returncode == 0, done.stderr
+def test_plots_of_command(folder: Path, tmp_path: Path) -> None:
+    """There is a file for each line with words."""
+    text = tmp_path / "text"
+    text.write_text("w3 w4\n\nw5\n", encoding="utf-8")
+    result = run_nmt("translate", "--model", folder, "--plot", tmp_path / "m.png", "--device", "cpu", text)
+    assert result.returncode == 0, result.stderr
     assert sorted(path.name for path in tmp_path.glob("m*")) == ["m-3.png", "m.png"]
-    done = command("translate", "--model", folder, "--plot", tmp_path / "m.gif", tmp_path / "text")
-    assert done.returncode == 2
-    check(done.stderr)
+    result = run_nmt("translate", "--model", folder, "--plot", tmp_path / "m.gif", text)
+    assert result.returncode == 2
+    check(result.stderr)
 
 
-def test_what_does_not_work_is_said_in_one_line(tmp_path: Path) -> None:
+def test_model_without_attention(tmp_path: Path) -> None:
     with refused():
         nmt.load(tmp_path / "nowhere")
-    blind = nmt.load(trained_model(tmp_path / "blind", "rnnencdec"), device="cpu")
-    one = blind.translate("w3 w4")
-    assert one.attention is None and not blind.aligns
+    model = nmt.load(trained_model(tmp_path / "model", "rnnencdec"), device="cpu")
+    translation = model.translate("w3 w4")
+    assert translation.attention is None and not model.aligns
     with refused():
-        one.plot()
+        translation.plot()
     with refused():
-        blind.translate("w3", unknown="copy")
+        model.translate("w3", unknown="copy")
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"max_words": 0},
-        {"unknown": "COPY"},
-        {"beam_size": "5"},
-    ],
-    ids=str,
-)
-def test_options_of_translate_are_checked_as_those_of_the_command(
-    model: nmt.Model, options: dict[str, object]
-) -> None:
-    with refused():
-        model.translate("w3 w4", **options)
-
-
-WITHOUT = """
+WITHOUT_PACKAGES = """
 import sys
 from nmt.cli import main
 
@@ -186,33 +178,31 @@ main()
 """
 
 
-def test_translating_needs_nothing_of_the_workflow_and_the_rest_says_what_to_install(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_translation_without_workflow_packages(folder: Path, tmp_path: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extra = named(project["optional-dependencies"]["workflow"])
-    assert {"snakemake", "pandas"} <= extra and not extra & named(project["dependencies"])
-    code = WITHOUT % sorted(extra | {"markdown_it", "tensorboardX"})
+    workflow_packages = named(project["optional-dependencies"]["workflow"])
+    assert "snakemake" in workflow_packages and not workflow_packages & named(project["dependencies"])
+    code = WITHOUT_PACKAGES % sorted(workflow_packages | {"markdown_it", "tensorboardX"})
 
     def call(*arguments: object) -> subprocess.CompletedProcess[str]:
-        line = [sys.executable, "-c", code, *map(str, arguments)]
-        return subprocess.run(line, cwd=ROOT, input="w3 w4\n", capture_output=True, text=True, check=False)
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        return subprocess.run(command, cwd=ROOT, input="w3 w4\n", capture_output=True, text=True, check=False)
 
     plot = tmp_path / "matrix.png"
-    done = call("translate", "--model", folder, "--plot", plot, "--alignment", "pharaoh")
-    assert done.returncode == 0 and plot.exists(), done.stderr
+    result = call("translate", "--model", folder, "--plot", plot, "--alignment", "pharaoh")
+    assert result.returncode == 0 and plot.exists(), result.stderr
     assert call("--help").returncode == 0
-    done = call("status", tmp_path)
-    assert done.returncode == 2
-    check(done.stderr)
+    result = call("status", tmp_path)
+    assert result.returncode == 2
+    check(result.stderr)
 
 
 @pytest.mark.skipif(not processor_supports("bf16"), reason="the processor has no instructions for bf16")
-def test_models_of_several_precisions_translate_at_the_same_time_each_in_its_own(folder: Path) -> None:
+def test_models_of_different_precision_in_threads(folder: Path) -> None:
     models = [nmt.load(folder, device="cpu", precision=precision) for precision in ("fp32", "bf16")]
-    alone = [[one.score for one in model.translate(LINES)] for model in models]
-    assert alone[0] != alone[1]
+    expected = [model.translate(LINES) for model in models]
+    assert expected[0] != expected[1]
     with ThreadPoolExecutor(8) as threads:
-        together = threads.map(lambda number: models[number % 2].translate(LINES), range(48))
-    for number, found in enumerate(together):
-        assert [one.score for one in found] == alone[number % 2]
+        results = threads.map(lambda number: models[number % 2].translate(LINES), range(48))
+    for number, translations in enumerate(results):
+        assert translations == expected[number % 2]

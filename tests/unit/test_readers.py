@@ -1,4 +1,4 @@
-"""Each reader of a format refuses what it does not read in one line that names the file, whatever is wrong with it."""
+"""Each reader of a format refuses damaged files in one line that names the file; and what messages look like."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from nmt.training.history import read_history
 from tests.running import ROOT
 
 
-def stream_of(path: Path) -> None:
+def read_stream(path: Path) -> None:
     with open_lines(path) as lines:
         lines.take_lines(10_000)
 
 
-def bitext(path: Path) -> None:
-    """The file is the description of a bitext."""
+def read_bitext(path: Path) -> None:
+    """Open a bitext whose description is the file."""
     folder = path.with_name("bitext")
     folder.mkdir()
     for side in ("source", "target"):
@@ -50,31 +50,27 @@ def bitext(path: Path) -> None:
 
 
 ROW = '{"line": 0, "source": "a", "text": "b"'
+ALIGNED = '{"line": 0, "source": "a", "target": "b", "alignment": %s}'
 META = '{"pairs": 1, "source_words": 2, "target_words": %s, "shuffled_seed": null, "sha256": "a"'
 META += ', "source_vocabulary_sha256": "b", "target_vocabulary_sha256": "c"'
 PANELS = "\t".join(COLUMNS)
+HEADER = "rank\tword\tcount\n"
 SGML = "<doc docid='a'><seg id='1'>a"
 READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "lines": (
         lambda path: list(read_lines(path)),
         [SGML, f"{SGML}</seg></seg>", "PK\x03\x04", "x" * ((1 << 24) + 1)],
     ),
-    "stream": (stream_of, [SGML, "PK\x03\x04"]),
+    "stream": (read_stream, [SGML, "PK\x03\x04"]),
     "JSON": (read_json, ["", '{\n"a": }', "[" * 100_000]),
     "settings": (
         lambda path: read_settings(Languages, path, "write it again"),
         ["", "[]", '{"source": "en"}', '{"source": "EN", "target": 3}'],
     ),
-    "bitext": (bitext, ["", "[]", "{}", META % '"2"' + "}", META % 9 + "}"]),
+    "bitext": (read_bitext, ["", "[]", "{}", META % '"2"' + "}", META % 9 + "}"]),
     "vocabulary": (
         Vocabulary.read,
-        [
-            "word\n",
-            *(
-                f"rank\tword\tcount\n{rows}"
-                for rows in ("1\ta\t3\n3\tb\t2\n", "1\ta\n", f"1\ta\t{'9' * 5000}\n")
-            ),
-        ],
+        ["word\n", HEADER + "1\ta\t3\n3\tb\t2\n", HEADER + "1\ta\n", HEADER + "1\ta\t9999999999999999999\n"],
     ),
     "translations": (
         lambda path: list(read_translations(path)),
@@ -82,10 +78,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     ),
     "alignments": (
         lambda path: list(read_translations(path)),
-        [
-            f'{ROW.replace("text", "target")}, "alignment": {matrix}}}'
-            for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")
-        ],
+        [ALIGNED % matrix for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")],
     ),
     "panels": (read_projections, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
     "gold": (
@@ -100,7 +93,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
 """Readers, each with texts that are not of its format."""
 
 
-def refused(reader: Callable[[Path], Any], path: Path) -> None:
+def check_refused(reader: Callable[[Path], Any], path: Path) -> None:
     with pytest.raises(UserError) as error:
         reader(path)
     message = str(error.value)
@@ -108,56 +101,60 @@ def refused(reader: Callable[[Path], Any], path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_not_of_its_format_is_one_line(tmp_path: Path, name: str) -> None:
+def test_other_format_is_refused(tmp_path: Path, name: str) -> None:
     reader, texts = READERS[name]
     for number, text in enumerate(texts):
         path = tmp_path / str(number) / "file"
         path.parent.mkdir()
         path.write_text(text, encoding="utf-8")
-        refused(reader, path)
+        check_refused(reader, path)
 
 
 @pytest.mark.parametrize("name", sorted(READERS.keys() - {"bitext"}))
-def test_a_file_that_is_missing_a_folder_or_of_other_bytes_is_one_line(tmp_path: Path, name: str) -> None:
+def test_missing_or_binary_file_is_refused(tmp_path: Path, name: str) -> None:
     reader, _ = READERS[name]
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00" * 100)
-    (tmp_path / "cut").write_bytes(gzip.compress(os.urandom(9000))[:-5])
-    for path in (
-        tmp_path / "none",
-        tmp_path,
-        *((tmp_path / "bytes", tmp_path / "cut") if name != "stream" else ()),
-    ):
-        refused(reader, path)
+    paths = [tmp_path / "none", tmp_path]
+    if name != "stream":  # which replaces bytes that are not UTF-8
+        for content in (b"\xff\xfe\x00" * 100, gzip.compress(os.urandom(9000))[:-5]):
+            paths.append(tmp_path / str(len(paths)))
+            paths[-1].write_bytes(content)
+    for path in paths:
+        check_refused(reader, path)
 
 
 @pytest.mark.parametrize("reader", [read_file, sha256, load_tensors, map_array])
-def test_what_may_never_end_is_no_file(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
+def test_pipes_and_devices_are_refused(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
     pipe, zeros = tmp_path / "pipe", tmp_path / "zeros"
     os.mkfifo(pipe)
     zeros.symlink_to("/dev/zero")
     for path in (pipe, zeros):
-        refused(reader, path)
+        check_refused(reader, path)
 
 
-def test_settings_name_the_key_and_suggest_another() -> None:
-    for value, key in (
-        ({"sorce": "en"}, "source: missing"),
-        ({"source": 3, "target": "fr"}, "source: found 3"),
-    ):
-        with pytest.raises(UserError, match=f"^nmt: {key}"):
-            validate_settings(Languages, value, "nmt")
-    with pytest.raises(UserError, match="sorce: unknown key; did you mean `source`"):
-        validate_settings(Languages, {"source": "en", "target": "fr", "sorce": 1}, "nmt")
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"sorce": "en"}, "^nmt: source: missing"),
+        ({"source": 3, "target": "fr"}, "^nmt: source: found 3"),
+        ({"source": "en", "target": "fr", "sorce": 1}, "sorce: unknown key; did you mean `source`"),
+    ],
+)
+def test_settings_error_names_the_key(values: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        validate_settings(Languages, values, "nmt")
+
+
+def test_missing_settings_file() -> None:
     with pytest.raises(UserError, match=r"^x\.json: no such file"):
         parse_settings(Languages, "x.json")
 
 
 @pytest.mark.parametrize("allocate", ["map_array(Path('a.npy'), int)", "bytearray(1 << 40)"])
-def test_memory_that_is_refused_is_one_line(tmp_path: Path, allocate: str) -> None:
+def test_out_of_memory_is_one_line(tmp_path: Path, allocate: str) -> None:
     np.lib.format.open_memmap(tmp_path / "a.npy", "w+", np.int64, (1 << 27,))  # a sparse file
     code = "from pathlib import Path; from nmt.io.npy import map_array; import nmt.cli as c\n"
     code += f"c.commands = lambda **_: {allocate}\nc.main()"
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -165,38 +162,36 @@ def test_memory_that_is_refused_is_one_line(tmp_path: Path, allocate: str) -> No
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 28, 3 << 28)),
     )
-    assert found.returncode == 2 and found.stderr.count("\n") == 1, found.stderr
-    assert found.stderr.startswith("nmt: error: ")
+    assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
+    assert result.stderr.startswith("nmt: error: ")
 
 
-def test_a_library_that_memory_has_no_room_for_is_one_line() -> None:
+def test_numpy_import_error_is_one_line() -> None:
     """NumPy's error begins with a page of advice."""
-    line = describe_error(
-        ImportError("\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment")
-    )
+    message = "\nPLEASE READ THIS\n\nOriginal error was: a.so: failed to map segment"
+    line = describe_error(ImportError(message))
     assert line and "\n" not in line and line.endswith("a.so: failed to map segment")
 
 
 def test_faults_of_the_program_keep_their_traceback() -> None:
     assert describe_error(ValueError("a fault")) is None and describe_error(RuntimeError("a fault")) is None
+    with pytest.raises(KeyError), errors_as_user_error("text.json"):
+        raise KeyError("label")
 
 
-def test_nothing_that_a_terminal_acts_on_is_in_a_message() -> None:
-    assert str(UserError("a\x1b[31mb\r\x9bc\u202ed\ud800e\n\té ’")) == (
-        "a\\x1b[31mb\\r\\x9bc\\u202ed\\ud800e\\n\té ’"
-    )
+def test_control_characters_are_escaped() -> None:
+    message = str(UserError("a\x1b[31mb\r\x9bc\u202ed\ud800e\n\té ’"))
+    assert message == "a\\x1b[31mb\\r\\x9bc\\u202ed\\ud800e\\n\té ’"
 
 
-def test_each_problem_has_a_line_and_no_path_makes_two() -> None:
+def test_each_problem_has_one_line() -> None:
     assert str(UserError("a\nb: none", "c")) == "a\\nb: none\nc"
 
 
-def test_a_message_is_short_whatever_it_names() -> None:
+def test_long_message_is_shortened() -> None:
     assert len(str(UserError("x" * 10**6))) < 2010
 
 
-def test_a_fault_of_the_program_is_not_told_as_one_of_the_file() -> None:
-    with pytest.raises(KeyError), errors_as_user_error("text.json"):
-        raise KeyError("label")
+def test_missing_file_is_named() -> None:
     with pytest.raises(UserError, match="other"), errors_as_user_error("text.json"):
         open("other.json", "rb")  # noqa: SIM115
