@@ -237,14 +237,14 @@ def trained(setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[
         def until(batch: Any, made: Trainer = made, update: Any = update, stop: int | None = stop) -> None:
             update(batch)
             if made.counters.update == stop:
-                made.stop_wanted.set()
+                made.is_stopping.set()
 
         made._update = until  # type: ignore[method-assign]
         try:
             made.run()
         except Interrupted:
             assert stop is not None
-    return made.state_tensors()
+    return made.make_checkpoint().tensors
 
 
 def model_run(setup: Setup, model_type: Any, updates: int) -> ModelRun:

@@ -8,7 +8,7 @@ from nmt.settings.decoding import Decoding, TextSettings
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Languages, Tokenization
 from nmt.store.model_folder import write_text_settings
-from nmt.training.checkpoint import export_model
+from nmt.training.export import export_model
 from nmt.training.trainer import Trainer
 from tests.bitexts import vocabulary, write_bitext
 from tests.training_settings import decoding, model_run

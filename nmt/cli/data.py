@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, add_vocabulary_options, parse_settings, settings_option
-from nmt.settings.text import LARGEST_VOCABULARY, Tokenization
+from nmt.settings.text import MAX_VOCABULARY_SIZE, Tokenization
 
 
 @click.command(short_help="Tokenize lines as Moses does.")
@@ -24,7 +24,7 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 
 @click.command(short_help="List the most frequent words of token files.")
 @click.option(
-    "--words", required=True, type=click.IntRange(1, LARGEST_VOCABULARY), help="Size of the vocabulary."
+    "--words", required=True, type=click.IntRange(1, MAX_VOCABULARY_SIZE), help="Size of the vocabulary."
 )
 @click.option(
     "--subwords",

@@ -195,7 +195,7 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
     equal bytes.
     """
-    from nmt.store.release import pack_model
+    from nmt.store.archive import pack_model
 
     file_names = pack_model(model_path, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(file_names)}", err=True)
@@ -213,10 +213,10 @@ def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `nmt model release`, each into a folder named like its model, and verify their checksums."""
-    from nmt.store import release as releases
+    from nmt.store.archive import unpack_model
 
     for archive in archives:
-        click.echo(releases.unpack_model(archive, output))
+        click.echo(unpack_model(archive, output))
 
 
 LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000

@@ -1,14 +1,13 @@
-"""The base of all settings: ranges of numbers, checks where settings enter, and their comparison as dotted keys.
+"""The base of all settings: ranges of numbers, comparison of settings, and messages about wrong ones.
 
-What is wrong is one short line: the key, what was found, what was expected.
+A message is one short line: the key, what was found, what was expected.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -26,13 +25,17 @@ from pydantic_core import ErrorDetails
 from nmt.errors import UserError
 from nmt.io.files import read_file
 
-MAX_BEAM_SIZE, MAX_BATCH_SIZE, MAX_THREADS, MAX_SENTENCE_LENGTH = 10_000, 100_000, 1024, 100_000
+MAX_BEAM_SIZE = 10_000
+MAX_BATCH_SIZE = 100_000
+MAX_THREADS = 1024
+MAX_SENTENCE_LENGTH = 100_000
 
 
 def check_unique(values: list[Any]) -> list[Any]:
-    """Return a list. Raise a ValueError if it has an entry twice."""
-    if twice := sorted({str(value) for value in values if values.count(value) > 1}):
-        raise ValueError(f"expected each entry once, not {', '.join(twice)} again")
+    """Return a list unchanged. Raise a ValueError if it has an entry twice."""
+    repeated_values = {str(value) for value in values if values.count(value) > 1}
+    if repeated_values:
+        raise ValueError(f"expected each entry once, not {', '.join(sorted(repeated_values))} again")
     return values
 
 
@@ -71,38 +74,47 @@ class OmitsDefaults(Settings):
     """
 
     @model_serializer(mode="wrap")
-    def _without_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields = type(self).model_fields
-        return {
-            key: value
-            for key, value in write(self).items()
-            if fields[key].is_required()
-            or getattr(self, key) != fields[key].get_default(call_default_factory=True)
-        }
+    def _omit_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written_values = {}
+        for key, value in write(self).items():
+            field = type(self).model_fields[key]
+            default = field.get_default(call_default_factory=True)
+            if field.is_required() or getattr(self, key) != default:
+                written_values[key] = value
+        return written_values
 
 
 FlatSettings = dict[str, Any]
+"""Settings with dotted keys."""
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> FlatSettings:
     """Return nested settings with dotted keys: {"a": {"b": 1}} becomes {"a.b": 1}."""
-    flat: FlatSettings = {}
+    flat_settings: FlatSettings = {}
     for key, value in tree.items():
-        flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
-    return flat
+        if isinstance(value, dict):
+            flat_settings |= flatten(value, f"{prefix}{key}.")
+        else:
+            flat_settings[f"{prefix}{key}"] = value
+    return flat_settings
 
 
-def describe_differences(was: FlatSettings, now: FlatSettings, ignore: frozenset[str] = frozenset()) -> str:
-    """Return what changed as text, which is empty if nothing did."""
-    keys = sorted(
-        key for key in was.keys() | now.keys() if was.get(key) != now.get(key) and key not in ignore
-    )
-    return ", ".join(f"{key} was {was.get(key)!r} and is now {now.get(key)!r}" for key in keys)
+def describe_differences(old: FlatSettings, new: FlatSettings, ignore: frozenset[str] = frozenset()) -> str:
+    """Return which keys have changed as text, which is empty if none has. Keys in `ignore` do not count.
+
+    Example: "training.rho was 0.95 and is now 0.9".
+    """
+    descriptions = []
+    for key in sorted(old.keys() | new.keys()):
+        if key not in ignore and old.get(key) != new.get(key):
+            descriptions.append(f"{key} was {old.get(key)!r} and is now {new.get(key)!r}")
+    return ", ".join(descriptions)
 
 
-# --- checks of what enters --------------------------------------------------------------------------------------------
+# --- messages about wrong settings ------------------------------------------------------------------------------------
 
 KeyPath = tuple[Any, ...]
+"""The keys and list indices that lead to a value: ("models", "small", "seeds", 0)."""
 Schema = TypeVar("Schema", bound=BaseModel)
 SHOWN_CHARACTERS = 80
 """Maximum number of characters of a value or a key in a message."""
@@ -118,77 +130,88 @@ class Problem:
     text: str
 
     def __str__(self) -> str:
-        return f"{shorten('.'.join(map(str, self.path)) or '(top)')}: {self.text}"
+        key = ".".join(str(step) for step in self.path) or "(top)"
+        return f"{shorten(key)}: {self.text}"
 
 
 def read_settings(schema: type[Schema], path: Path, remedy: str = "") -> Schema:
-    """Return the settings in a JSON file. Raise a UserError if it cannot be read or has a wrong key."""
+    """Return the settings in a JSON file. Raises a UserError if it cannot be read or has a wrong key."""
     return parse_json_settings(schema, read_file(path), str(path), remedy)
 
 
 def parse_json_settings(schema: type[Schema], text: str | bytes, where: str, remedy: str = "") -> Schema:
-    """Return the settings in a JSON text; see `validated`."""
+    """Return the settings in a JSON text. Raises a UserError, which begins with `where`, at a wrong key."""
     try:
         return schema.model_validate_json(text)
     except ValidationError as error:
-        raise _refusal(error, schema, where, remedy) from None
+        raise _make_user_error(error, schema, where, remedy) from None
 
 
 def validate_settings(schema: type[Schema], values: Any, where: str) -> Schema:
-    """Return values as a schema has them. Raise a UserError: `where` and the first wrong key."""
+    """Return values as settings. Raises a UserError, which begins with `where`, at a wrong key."""
     try:
         return schema.model_validate(values)
     except ValidationError as error:
-        raise _refusal(error, schema, where, "") from None
+        raise _make_user_error(error, schema, where, "") from None
 
 
-def _refusal(error: ValidationError, schema: type[BaseModel], where: str, remedy: str) -> UserError:
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return UserError(f"{where}: {next(list_problems(error, schema))}{more}{remedy and f'; {remedy}'}")
+def _make_user_error(error: ValidationError, schema: type[BaseModel], where: str, remedy: str) -> UserError:
+    """Return the error that names the first wrong key, and says how many more there are and what helps."""
+    message = f"{where}: {list_problems(error, schema)[0]}"
+    if error.error_count() > 1:
+        message += f" (and {error.error_count() - 1} more)"
+    return UserError(f"{message}; {remedy}" if remedy else message)
 
 
-def list_problems(error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
-    """Yield the errors that `schema` found, in its order."""
-    keys = _keys(schema)
-    for detail in islice(error.errors(include_url=False), SHOWN_ERRORS):
-        yield Problem(detail["loc"], _text(detail, keys))
+def list_problems(error: ValidationError, schema: type[BaseModel]) -> list[Problem]:
+    """Return the errors that `schema` found, in its order."""
+    known_keys = _list_keys(schema)
+    details = error.errors(include_url=False)[:SHOWN_ERRORS]
+    return [Problem(detail["loc"], _explain_error(detail, known_keys)) for detail in details]
 
 
-def _keys(schema: type[BaseModel]) -> set[str]:
-    """Return all keys of a schema and of those inside it."""
-    described = schema.model_json_schema()
-    parts = [described, *described.get("$defs", {}).values()]
-    return {key for part in parts for key in part.get("properties", {})}
+def _list_keys(schema: type[BaseModel]) -> set[str]:
+    """Return all keys of a schema and of the schemas inside it."""
+    description = schema.model_json_schema()
+    keys = set(description.get("properties", {}))
+    for inner_description in description.get("$defs", {}).values():
+        keys |= set(inner_description.get("properties", {}))
+    return keys
 
 
-def _text(detail: ErrorDetails, keys: Collection[str]) -> str:
-    message = detail["msg"]
-    match detail["type"]:
-        case "missing":
-            return "missing"
-        case "extra_forbidden":
-            key = str(detail["loc"][-1])
-            return "no key of this block" if key in keys else f"unknown key{suggest_name(key, sorted(keys))}"
-        case "value_error":
-            message = str(detail["ctx"]["error"])
-    expected = message.removeprefix("Input should be ")
-    separator = "; " if expected == message else ", expected "
-    return f"found {format_value(detail['input'])}{separator}{shorten(expected, 2 * SHOWN_CHARACTERS)}"
+def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
+    """Return what is wrong with a value: "found 3, expected a valid string"."""
+    error_type, message = detail["type"], detail["msg"]
+    if error_type == "missing":
+        return "missing"
+    if error_type == "extra_forbidden":
+        key = str(detail["loc"][-1])
+        return (
+            "no key of this block"
+            if key in known_keys
+            else f"unknown key{suggest_name(key, sorted(known_keys))}"
+        )
+    if error_type == "value_error":
+        message = str(detail["ctx"]["error"])
+
+    expectation = message.removeprefix("Input should be ")
+    separator = "; " if expectation == message else ", expected "
+    return f"found {format_value(detail['input'])}{separator}{shorten(expectation, 2 * SHOWN_CHARACTERS)}"
 
 
 def format_value(value: Any) -> str:
-    """Return a value as a short piece of one line."""
+    """Return a value as a short text of one line."""
     return shorten(repr(value))
 
 
-def shorten(text: str, most: int = SHOWN_CHARACTERS) -> str:
-    """Return text in one line without control characters. If it is longer than `most`, its middle is left out."""
-    if len(text) > most:
-        text = f"{text[: most // 2]}...{text[-most // 4 :]}"
+def shorten(text: str, max_length: int = SHOWN_CHARACTERS) -> str:
+    """Return text in one line without control characters. If it is longer than `max_length`, its middle is left out."""
+    if len(text) > max_length:
+        text = f"{text[: max_length // 2]}...{text[-max_length // 4 :]}"
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-def suggest_name(name: str, names: Collection[str]) -> str:
+def suggest_name(name: str, known_names: Collection[str]) -> str:
     """Return `; did you mean ...?` with the most similar name, or an empty text if no name is similar."""
-    close = difflib.get_close_matches(name[:SHOWN_CHARACTERS], names, n=1, cutoff=0.6)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    matches = difflib.get_close_matches(name[:SHOWN_CHARACTERS], known_names, n=1, cutoff=0.6)
+    return f"; did you mean `{matches[0]}`?" if matches else ""

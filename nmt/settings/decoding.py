@@ -24,11 +24,11 @@ class Decoding(OmitsDefaults):
     """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
-    """Longest translation, as a multiple of the source's length (with the end symbol)."""
+    """Longest translation, as a multiple of the source's length (with EOS)."""
     if_no_eos: IfNoEos
     """What happens if no translation in the beam ends. widen_beam: search again with a beam that is doubled repeatedly.
     retry: as the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
-    translation (widen and retry do this in the end, too)."""
+    translation (widen_beam and retry do this in the end, too)."""
     max_beam: BeamSize
     """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
@@ -127,17 +127,20 @@ class TextSettings(OmitsDefaults):
     def decoding_settings(
         self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1
     ) -> Decoding:
-        """Return the settings of a search, with those replaced that the options name."""
+        """Return the settings of a search: those of the model, or of the options where these have a value."""
+        # `cuda` is meant for the machine of the experiment. A published model also works without a GPU.
+        device = "cpu" if self.decoding.device == "cpu" else "auto"
         changes = {
             "beam": max(options.beam_size or self.decoding.beam, n_best),
             "n_best": n_best,
             "batch_size": compute.batch_size or self.decoding.batch_size,
             "threads": compute.threads or count_cpus(),
-            # cuda of the settings means the machine of an experiment; a published model also works without a GPU
-            "device": compute.device or ("cpu" if self.decoding.device == "cpu" else "auto"),
+            "device": compute.device or device,
         }
         return self.decoding.model_copy(update=changes)
 
     def unknown_word_policy(self, options: TranslateOptions) -> UnknownWords:
-        """Return what is done about words that the model cannot write."""
-        return options.unknown or ("forbid" if self.decoding.unknown == "excluded" else "keep")
+        """Return what is done about words that the model cannot write: by the options, else by the model's settings."""
+        if options.unknown is not None:
+            return options.unknown
+        return "forbid" if self.decoding.unknown == "excluded" else "keep"

@@ -79,33 +79,49 @@ class LSTMArchitecture(Architecture):
     """All initial weights are uniform between minus this number and this number."""
 
 
-Vocabularies = tuple[int, int]
+VocabularySizes = tuple[int, int]
 """Number of words of the source side and of the target side."""
 
 
-def gated_weights(a: GatedDecoderArchitecture, words: Vocabularies, directions: int) -> int:
+def count_gated_weights(
+    architecture: GatedDecoderArchitecture, vocabulary_sizes: VocabularySizes, directions: int
+) -> int:
     """Return the number of weights of a model with the gated decoder.
 
-    directions: of its recurrent encoder; with two, the decoder attends to the annotations. 0: the encoder is a tree.
+    directions: of its recurrent encoder. 2: the decoder attends to the annotations. 0: the encoder is a tree.
     """
-    n, m = a.hidden_units, a.embedding_size
-    unit = 3 * (m + n) * n
-    context = max(1, directions) * n
-    encoder = directions * unit if directions else (m + 2 * n) * n
-    alignment = (
-        (n + context) * a.alignment_units if isinstance(a, GatedArchitecture) and directions == 2 else 0
-    )
-    decoder = unit + (3 * context + n) * n + (n + m + context) * 2 * a.maxout_units
-    output = a.maxout_units * (words[1] if a.output_layer == "direct" else m)
-    embeddings = (sum(words) + words[1] * (a.output_layer == "factored")) * m
-    return encoder + alignment + decoder + output + embeddings
+    # n, m, K_x and K_y as in the paper (App. A); C: size of the context
+    n, m = architecture.hidden_units, architecture.embedding_size
+    C = max(1, directions) * n
+    K_x, K_y = vocabulary_sizes
+
+    # 1. embeddings and encoder
+    embeddings = (K_x + K_y) * m
+    gated_unit = 3 * (m + n) * n  # W, W_z, W_r and U, U_z, U_r
+    encoder = directions * gated_unit if directions else (m + 2 * n) * n
+
+    # 2. alignment model and decoder
+    alignment = 0
+    if isinstance(architecture, GatedArchitecture) and directions == 2:
+        alignment = (n + C) * architecture.alignment_units
+    decoder = gated_unit + (3 * C + n) * n + (n + m + C) * 2 * architecture.maxout_units
+
+    # 3. from the maxout units to the words, directly or through a layer of the embedding's size
+    if architecture.output_layer == "direct":
+        output_layer = architecture.maxout_units * K_y
+    else:
+        output_layer = (architecture.maxout_units + K_y) * m
+    return embeddings + encoder + alignment + decoder + output_layer
 
 
-def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
+def count_lstm_weights(architecture: LSTMArchitecture, vocabulary_sizes: VocabularySizes) -> int:
     """Return the number of weights of two deep LSTMs, the embeddings and the softmax."""
-    n, m = a.hidden_units, a.embedding_size
-    stack = 4 * n * ((m + n) + (a.layers - 1) * 2 * n)
-    return 2 * stack + sum(words) * m + n * words[1]
+    n, m = architecture.hidden_units, architecture.embedding_size
+    K_x, K_y = vocabulary_sizes
+    first_layer = 4 * n * (m + n)
+    further_layer = 4 * n * 2 * n
+    lstm = first_layer + (architecture.layers - 1) * further_layer
+    return 2 * lstm + (K_x + K_y) * m + n * K_y
 
 
 ModelTypeName = Literal["rnnencdec", "rnnsearch", "grconv", "lstm"]
@@ -117,14 +133,17 @@ AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
 class ModelType:
     """Facts about a model type.
 
-    architecture: the class of its settings. weights: returns the number of a model's weights, mostly without biases and
-    other vectors, for an architecture and the sizes of both vocabularies. aligns: whether a model has attention.
-    description, paper: text for a model's card. trees: whether a model reads a sentence as a tree. in_browser: whether
-    the playground computes it.
+    architecture: the class of its settings.
+    count_weights: returns the number of a model's weights, mostly without biases and other vectors, for an architecture
+    and the sizes of both vocabularies.
+    aligns: whether a model has attention.
+    description, paper: text for a model's card.
+    trees: whether a model reads a sentence as a tree.
+    in_browser: whether the playground computes it.
     """
 
     architecture: type[AnyArchitecture]
-    weights: Callable[[Any, Vocabularies], int]
+    count_weights: Callable[[Any, VocabularySizes], int]
     aligns: bool
     description: str
     paper: str
@@ -140,7 +159,7 @@ SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.o
 MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     "rnnencdec": ModelType(
         architecture=GatedArchitecture,
-        weights=partial(gated_weights, directions=1),
+        count_weights=partial(count_gated_weights, directions=1),
         aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
@@ -148,7 +167,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
-        weights=partial(gated_weights, directions=2),
+        count_weights=partial(count_gated_weights, directions=2),
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
@@ -156,7 +175,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
-        weights=partial(gated_weights, directions=0),
+        count_weights=partial(count_gated_weights, directions=0),
         aligns=False,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
@@ -164,7 +183,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
-        weights=lstm_weights,
+        count_weights=count_lstm_weights,
         aligns=False,
         description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
         paper=SUTSKEVER,
@@ -176,9 +195,6 @@ TREE_MAKING = tuple(name for name, model_type in MODEL_TYPES.items() if model_ty
 IN_BROWSER = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.in_browser)
 
 
-def architecture_of(model_type: ModelTypeName | None, values: Any) -> Any:
-    """Return the architecture of a model type, or `values` unchanged if there is no such type.
-
-    Another error then names the type.
-    """
+def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:
+    """Return the architecture of a model type. Without a valid type, return `values`: another error names the type."""
     return values if model_type is None else MODEL_TYPES[model_type].architecture.model_validate(values)

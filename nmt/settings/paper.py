@@ -15,28 +15,30 @@ PAPER: dict[str, dict[str, Any]] = json.loads(
 
 
 def complete_run(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run with the paper's where there are none. A model without a name has its type's."""
+    """Return the settings of a run, with those of the paper where there are none.
+
+    A model without a name has that of its type.
+    """
     model_type = values.get("model_type", "rnnsearch")
     model = values.get("model", model_type)
     defaults = PAPER["run"] | {"model_type": model_type, "model": model, "label": model}
     if model_type in MODEL_TYPES:
-        # other model types do not have all keys of RNNsearch
-        own_keys = MODEL_TYPES[model_type].architecture.model_fields
-        architecture = defaults["architecture"].items()
-        defaults["architecture"] = {key: value for key, value in architecture if key in own_keys}
-    return merge(defaults, values)
+        # Other model types do not have all keys of RNNsearch.
+        known_keys = MODEL_TYPES[model_type].architecture.model_fields.keys()
+        architecture = defaults["architecture"]
+        defaults["architecture"] = {key: architecture[key] for key in architecture.keys() & known_keys}
+    return merge_settings(defaults, values)
 
 
 def complete_text(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a model's settings for raw text with the paper's where there are none."""
-    return merge(PAPER["text"], values)
+    """Return a model's settings for raw text, with those of the paper where there are none."""
+    return merge_settings(PAPER["text"], values)
 
 
-def merge(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with default values where there are none, also within blocks."""
-    blocks = {
-        key: defaults[key] | value
-        for key, value in values.items()
-        if isinstance(value, dict) and isinstance(defaults.get(key), dict)
-    }
-    return defaults | values | blocks
+def merge_settings(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with default values where there are none, also within blocks such as `training`."""
+    settings = defaults | values
+    for key, value in values.items():
+        if isinstance(value, dict) and isinstance(defaults.get(key), dict):
+            settings[key] = defaults[key] | value
+    return settings

@@ -10,9 +10,8 @@ from nmt.settings.base import Settings
 
 Normalization = Literal["none", "unicode", "punctuation"]
 
-LARGEST_VOCABULARY = 2**31 - 3
-"""Maximum number of words: ids have at most 32 bits, and two ids are the end symbol and UNK."""
-
+MAX_VOCABULARY_SIZE = 2**31 - 3
+"""Maximum number of words: ids have at most 32 bits, and two ids are EOS and [UNK]."""
 
 LANGUAGES = (
     "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
@@ -30,7 +29,7 @@ class Languages(Settings):
     """Translated into."""
 
     @model_validator(mode="after")
-    def _two(self) -> Languages:
+    def _check_different(self) -> Languages:
         if self.source == self.target:
             raise ValueError("expected two languages")
         return self
@@ -52,6 +51,9 @@ class Tokenization(Settings):
     hyphens become ', " and -, and the ellipsis three full stops, on both sides."""
 
     @model_serializer(mode="wrap")
-    def _as_before_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Write nothing of `none`, so that the key changes no job and no fingerprint of text without it."""
-        return {key: value for key, value in write(self).items() if (key, value) != ("normalization", "none")}
+    def _omit_no_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `normalization: none`. The key is newer, so it changes no job and no fingerprint of older text."""
+        values: dict[str, Any] = write(self)
+        if self.normalization == "none":
+            values.pop("normalization", None)
+        return values

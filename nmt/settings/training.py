@@ -19,7 +19,7 @@ from nmt.settings.base import (
     Threads,
     TokenCount,
 )
-from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName, architecture_of
+from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName, parse_architecture
 
 
 class Training(OmitsDefaults):
@@ -85,9 +85,9 @@ class Training(OmitsDefaults):
     """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. Batches then have few
     different shapes, each with its own CUDA graph: 10 if the longest side has 50 words."""
     cuda_graph_max_words: Annotated[int, Field(ge=0, le=MAX_SENTENCE_LENGTH)] | None = None
-    """Updates are recorded as CUDA graphs if the longest side of their batch has at most this many words. Recordings
-    keep the memory of the largest batch, so a smaller number saves memory, but what is not recorded takes longer. 0:
-    nothing is recorded. null: everything is. No result depends on it."""
+    """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words. Graphs keep
+    the memory of the largest batch, so a smaller number saves memory, but updates without a graph take longer. 0: none
+    is captured. null: all are. No result depends on it."""
     kernels: Literal["auto", "torch", "compiled"] = "auto"
     """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
     torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where this works (a C
@@ -102,20 +102,20 @@ class Training(OmitsDefaults):
     """Threads of the matrix products. Results must not depend on the machine's cores, so the number is a setting."""
 
 
-RECORDING = frozenset({"checkpoint_every", "log_every", "tensorboard"})
-"""Keys of `Training` that only decide what is recorded during the training."""
+RECORDING_KEYS = {"checkpoint_every", "log_every", "tensorboard"}
+"""Keys of `Training` that only decide what is written down during the training."""
 
-ENDING = frozenset({"updates", "epochs", "patience", "keep", "train_sample"})
+ENDING_KEYS = {"updates", "epochs", "patience", "keep", "train_sample"}
 """Keys of `Training` that decide when a training ends, which of its weights the model keeps, and what is measured then.
 """
 
-COMPUTING = frozenset({"length_bucket", "cuda_graph_max_words", "kernels", "matmul_library", "device"})
+COMPUTING_KEYS = {"length_bucket", "cuda_graph_max_words", "kernels", "matmul_library", "device"}
 """Keys of `Training` that decide how updates are computed, and so at most the last digits of the results."""
 
 
 ArchitectureOfModelType = Annotated[
     AnyArchitecture,
-    WrapValidator(lambda values, _, info: architecture_of(info.data.get("model_type"), values)),
+    WrapValidator(lambda values, _, info: parse_architecture(info.data.get("model_type"), values)),
 ]
 """The architecture of the model's type, which is the field before it."""
 
@@ -163,11 +163,12 @@ class ModelRun(OmitsDefaults):
     def fingerprint_fields(self) -> dict[str, Any]:
         """Return the settings that decide the weights at each update: no names, and nothing of the end."""
         values = self.model_dump(exclude={"model", "label", "sample_seed", "continue_from", "training"})
-        return values | {"training": self.training.model_dump(exclude=set(RECORDING | ENDING | COMPUTING))}
+        values["training"] = self.training.model_dump(exclude=RECORDING_KEYS | ENDING_KEYS | COMPUTING_KEYS)
+        return values
 
     def ending_fields(self) -> dict[str, Any]:
         """Return the settings that decide the finished model, besides those of `fingerprint_fields`."""
-        return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=set(ENDING))}
+        return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=ENDING_KEYS)}
 
     @property
     def aligns(self) -> bool:

@@ -11,12 +11,18 @@ from nmt.io.files import read_json, sha256, write_json
 from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
 
-WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
-SUMMARY, HISTORY = "summary.json", "history.jsonl"
-TEXT_SETTINGS, MODEL_CARD = "text.json", "README.md"
-SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
+WEIGHTS = "model.safetensors"
+FINAL_STATE = "final_state.safetensors"
+SETTINGS = "settings.json"
+SUMMARY = "summary.json"
+HISTORY = "history.jsonl"
+TEXT_SETTINGS = "text.json"
+MODEL_CARD = "README.md"
+SOURCE_VOCABULARY = "source.tsv"
+TARGET_VOCABULARY = "target.tsv"
+
 NEEDED_FILES = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
-"""Files that are needed to translate tokens; together with `TEXT`, raw text."""
+"""Files that are needed to translate tokens. Together with `TEXT_SETTINGS`, they translate raw text."""
 RECORD_FILES = (SUMMARY, SETTINGS, HISTORY)
 """Files that tell how the model was trained."""
 RELEASED_FILES = (MODEL_CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
@@ -33,30 +39,35 @@ def write_text_settings(folder: Path, text: TextSettings) -> None:
 
 
 def read_text_settings(folder: Path) -> TextSettings:
-    """Read the file that `package` wrote. If it is missing or of another version, a UserError says how to write it."""
+    """Read the settings for raw text from the folder of a model.
+
+    If they are missing or of another version, a UserError says how to write them.
+    """
     path = folder / TEXT_SETTINGS
-    again = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
+    remedy = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
     if not path.is_file():
         check_model_folder(folder)
         raise UserError(
-            f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
+            f"{path}: no such file: without it nobody knows how the model's text was tokenized; {remedy}"
         )
-    return read_settings(TextSettings, path, again)
+    return read_settings(TextSettings, path, remedy)
+
+
+class _SummaryKey(BaseModel, extra="ignore"):
+    key: str
 
 
 def read_model_key(folder: Path) -> str:
     """Return the key of a finished model, which names all that decided it (`nmt.store.result_store`)."""
-    return read_settings(_Summary, folder / SUMMARY, "expected a model of this version: train it again").key
-
-
-class _Summary(BaseModel, extra="ignore"):
-    key: str
+    return read_settings(
+        _SummaryKey, folder / SUMMARY, "expected a model of this version: train it again"
+    ).key
 
 
 def find_initial_weights(folder: Path | None) -> dict[str, str]:
-    """Return the checksum of the weights that a training begins with, by its name in `data` of a summary.
+    """Return the checksum of the weights in `folder`, with which a training begins, as `data` of a summary has it.
 
-    It is empty for a training that draws its initial weights, whose folder is None.
+    Returns an empty dictionary for a training that draws its initial weights, whose folder is None.
     """
     if folder is None:
         return {}
@@ -66,18 +77,18 @@ def find_initial_weights(folder: Path | None) -> dict[str, str]:
 
 def check_model_folder(folder: Path) -> None:
     """Raise a UserError unless `folder` looks like the folder of a finished model."""
-    missing = [name for name in NEEDED_FILES if not (folder / name).is_file()]
-    if missing:
-        found = f"no {missing[0]} in it" if folder.is_dir() else "no such folder"
-        raise UserError(
-            f"{folder}: {found}; expected a model's folder, as `nmt train` writes it (models/...)"
-        )
+    for name in NEEDED_FILES:
+        if not (folder / name).is_file():
+            problem = f"no {name} in it" if folder.is_dir() else "no such folder"
+            raise UserError(
+                f"{folder}: {problem}; expected a model's folder, as `nmt train` writes it (models/...)"
+            )
 
 
 def list_weights_checksums(folder: Path) -> set[str]:
     """Return the SHA-256 of a model's weights, and of those that `nmt model release --bits 16` rounded, if any."""
-    checksum = sha256(folder / WEIGHTS)
+    checksums = {sha256(folder / WEIGHTS)}
     summary = read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
-    if isinstance(summary, dict) and summary.get("weights") == checksum and "rounded_from" in summary:
-        return {checksum, str(summary["rounded_from"])}
-    return {checksum}
+    if isinstance(summary, dict) and summary.get("weights") in checksums and "rounded_from" in summary:
+        checksums.add(str(summary["rounded_from"]))
+    return checksums

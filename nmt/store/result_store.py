@@ -36,7 +36,7 @@ FACTS = "facts.json"
 
 In a result's folder it is written last, so that it marks a complete result; in a training's folder, first.
 """
-LINKED = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+LINKED_FILES = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABULARY)
 """Files of a finished model that do not depend on its names."""
 
 
@@ -75,67 +75,66 @@ class TrainingStore:
 
     Args:
         folder: the store.
-        others: stores of other experiments, whose finished models are used, too.
+        other_stores: stores of other experiments, whose finished models are used, too.
     """
 
-    def __init__(self, folder: Path, others: Iterable[Path] = ()) -> None:
+    def __init__(self, folder: Path, other_stores: Iterable[Path] = ()) -> None:
         self.folder = folder / "trainings"
-        self.others = [other / "trainings" for other in others]
+        self.other_folders = [store / "trainings" for store in other_stores]
 
     def find_model(self, key: str) -> Path | None:
         """Return the folder of the finished model with this key, or None."""
-        for trainings in (self.folder, *self.others):
-            # The summary is written last, so that the folder is complete.
-            for summary in trainings.glob(f"*/finished-{key}/{SUMMARY}"):
+        for folder in (self.folder, *self.other_folders):
+            # The summary is written last, so a folder with a summary is complete.
+            for summary in folder.glob(f"*/finished-{key}/{SUMMARY}"):
                 return summary.parent
         return None
 
     def find_state_folders(self, name: str, facts: FlatSettings, run: ModelRun) -> list[Path]:
-        """Return the folders in which a training may lie, the first choice first.
+        """Return the two folders in which a training may lie, the first choice first.
 
-        The first is for all trainings with these facts, whenever they end. If it has gone on beyond the end that the
-        settings ask for, the second is for this end alone.
+        The first is for all trainings with these facts, whenever they end. If the training in it has gone on beyond the
+        end that the settings ask for, the second is for this end alone.
         """
         key = compute_key(facts)
-        return [
-            self._state_folder(name, key),
-            self._state_folder(name, f"{key}-{compute_model_key(facts, run)}"),
-        ]
+        shared_folder = self._find_state_folder(name, key)
+        own_folder = self._find_state_folder(name, f"{key}-{compute_model_key(facts, run)}")
+        return [shared_folder, own_folder]
 
-    def _state_folder(self, name: str, key: str) -> Path:
-        # the model may have had another name
+    def _find_state_folder(self, name: str, key: str) -> Path:
+        """Return the folder with this key, whatever name the model had, or else the name of a new folder."""
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
     def describe_changes(self, name: str, facts: FlatSettings) -> str:
         """Return how the facts differ from those of the most similar former training of a name; "" if there is none."""
-        # A key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
-        pattern = f"{name}-{'?' * KEY_DIGITS}/{FACTS}"
-        former = [(read_json(file), file.parent) for file in self.folder.glob(pattern)]
-        changes = [(describe_differences(was, facts), folder) for was, folder in former if was != facts]
-        if not changes:
-            return ""
-        change, folder = min(changes, key=lambda entry: entry[0].count(" was "))
-        return f"{change}; the former training stays in {folder}"
+        # The pattern has a key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
+        descriptions = []
+        for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{FACTS}"):
+            former_facts = read_json(path)
+            if former_facts != facts:
+                changes = describe_differences(former_facts, facts)
+                descriptions.append(f"{changes}; the former training stays in {path.parent}")
+        return min(descriptions, key=lambda description: description.count(" was "), default="")
 
 
-def finished_folder(state: Path, key: str) -> Path:
+def finished_folder(state_folder: Path, key: str) -> Path:
     """Return the folder of a finished model within that of its training."""
-    return state / f"finished-{key}"
+    return state_folder / f"finished-{key}"
 
 
-def link_model(finished: Path, output: Path, run: ModelRun) -> dict[str, Any]:
-    """Link the files of a finished model into a folder, under its names of today. Return its summary.
+def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
+    """Link the files of a finished model into a folder, with its current names. Return its summary.
 
     Args:
-        finished: its folder in the store.
+        stored_model: its folder in the store.
         output: the model's folder.
         run: its settings, with id and label.
     """
-    for name in LINKED:
-        link_file(finished / name, output / name)
+    for name in LINKED_FILES:
+        link_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
     names = {"model": run.model, "label": run.label, "continue_from": run.continue_from}
-    summary: dict[str, Any] = {**read_json(finished / SUMMARY), **names}
+    summary: dict[str, Any] = read_json(stored_model / SUMMARY) | names
     write_json(output / SUMMARY, summary)
     return summary
 
@@ -143,16 +142,14 @@ def link_model(finished: Path, output: Path, run: ModelRun) -> dict[str, Any]:
 # --- results that are made with models --------------------------------------------------------------------------------
 
 
-def collect_model_facts(folders: Sequence[Path]) -> list[Mapping[str, str]]:
+def collect_model_facts(folders: Sequence[Path]) -> list[dict[str, str]]:
     """Return, for each model's folder, checksums of all that decides what the model computes."""
-    names = (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
-    return [
-        {
-            **{name: sha256(folder / name) for name in names},
-            "architecture": compute_key(read_json(folder / SETTINGS)["architecture"]),
-        }
-        for folder in folders
-    ]
+    facts_of_models = []
+    for folder in folders:
+        facts = {name: sha256(folder / name) for name in (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)}
+        facts["architecture"] = compute_key(read_json(folder / SETTINGS)["architecture"])
+        facts_of_models.append(facts)
+    return facts_of_models
 
 
 def provide_result(
@@ -172,11 +169,16 @@ def provide_result(
     if store is None:
         make(outputs)
         return
+
+    # 1. make the result; its facts are written last, so a folder with facts is complete
     folder = store / "results" / compute_key(facts)
-    stored = {name: folder / name for name in outputs}
-    if not all(path.is_file() for path in (*stored.values(), folder / FACTS)):
+    stored_files = {name: folder / name for name in outputs}
+    needed_files = [*stored_files.values(), folder / FACTS]
+    if not all(path.is_file() for path in needed_files):
         folder.mkdir(parents=True, exist_ok=True)
-        make(stored)
+        make(stored_files)
         write_json(folder / FACTS, dict(facts))
+
+    # 2. link it
     for name, output in outputs.items():
-        link_file(stored[name], output)
+        link_file(stored_files[name], output)

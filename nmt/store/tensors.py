@@ -1,6 +1,6 @@
-"""Tensors in safetensors files. Files are written whole or not at all, have a checksum, and cannot run code.
+"""Tensors in safetensors files. Files are written atomically, have a checksum, and cannot run code.
 
-The description of the tensors and the SHA-256 of both are one single entry of the file's metadata, since the library
+The metadata of the tensors and the SHA-256 of both are one single entry of the file's metadata, since the library
 writes several entries in any order. Files of older versions have several entries and no checksum, and are not checked.
 """
 
@@ -18,67 +18,78 @@ from torch import Tensor
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import atomic_path, is_replaceable, require_regular_file
 
-_ABOUT, _SUM = "about", "sha256"
+METADATA_KEY = "about"
+"""The entry of the file's metadata that has those of `save_tensors`, as JSON."""
+CHECKSUM_KEY = "sha256"
+"""The key of the checksum within it."""
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all. If this fails, a UserError says why."""
-    written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
+    """Write a safetensors file atomically. If this fails, a UserError says why."""
+    cpu_tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = dict(metadata or {})
+    metadata[CHECKSUM_KEY] = compute_checksum(cpu_tensors, metadata)
+    entries = {METADATA_KEY: json.dumps(metadata, sort_keys=True)}
+
     with (
-        atomic_path(path) as temporary,
+        atomic_path(path) as temporary_path,
         errors_as_user_error(path, "make room and run again", SafetensorError),
     ):
-        entries = {_ABOUT: json.dumps(about, sort_keys=True)}
-        if is_replaceable(temporary):
-            temporary.touch()
-            permissions = temporary.stat().st_mode
-            save_file(written, temporary, entries)
-            temporary.chmod(permissions)  # the library lets nobody but the owner read its files
-        else:  # the library renames its file to that name, also if /dev/null has it
-            temporary.write_bytes(save(written, entries))
+        if is_replaceable(temporary_path):
+            # The library lets nobody but the owner read its files, so the usual permissions are restored.
+            temporary_path.touch()
+            permissions = temporary_path.stat().st_mode
+            save_file(cpu_tensors, temporary_path, entries)
+            temporary_path.chmod(permissions)
+        else:
+            # The library would rename its file to this name, even if it is that of /dev/null.
+            temporary_path.write_bytes(save(cpu_tensors, entries))
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file; a UserError names one that is damaged, altered or missing."""
+    """Read a safetensors file. Raises a UserError if it is damaged, altered or missing."""
     require_regular_file(path)
     with errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError):
-        tensors, about = load_file(path), load_metadata(path)
-        expected = about.pop(_SUM, None)
-        if expected and expected != _sum_of(tensors, about):
+        tensors, metadata = load_file(path), load_metadata(path)
+        checksum = metadata.pop(CHECKSUM_KEY, None)
+        if checksum and checksum != compute_checksum(tensors, metadata):
             raise ValueError("checksum mismatch")
     return tensors
 
 
-def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Return tensors rounded to 16 bits (IEEE 754 binary16). A UserError names `path` if a number is too large."""
-    rounded = {name: tensor.half() for name, tensor in tensors.items()}
-    if not all(tensor.isfinite().all() for tensor in rounded.values()):
-        raise UserError(f"{path}: a weight exceeds 65,504, the largest number of 16 bits")
-    return rounded
-
-
 def load_metadata(path: Path) -> dict[str, str]:
-    """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
+    """Return the metadata that `save_tensors` wrote, with the checksum.
+
+    For a file of another program, return its own entries.
+    """
     with (
         errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError),
         safe_open(path, framework="pt") as file,
     ):
         entries: dict[str, str] = file.metadata() or {}
-        if _ABOUT not in entries:
+        if METADATA_KEY not in entries:
             return entries
-        about = dict(json.loads(entries[_ABOUT]))
-        if not isinstance(about.get(_SUM), str):
+        metadata = dict(json.loads(entries[METADATA_KEY]))
+        if not isinstance(metadata.get(CHECKSUM_KEY), str):
             raise ValueError("no checksum in its metadata")
-        return about
+        return metadata
 
 
-def _sum_of(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """Return the SHA-256 of names, types, shapes, contents and description of the tensors."""
+def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Return tensors rounded to 16 bits (IEEE 754 binary16). A UserError names `path` if a number is too large."""
+    rounded_tensors = {name: tensor.half() for name, tensor in tensors.items()}
+    for tensor in rounded_tensors.values():
+        if not tensor.isfinite().all():
+            raise UserError(f"{path}: a weight exceeds 65,504, the largest number of 16 bits")
+    return rounded_tensors
+
+
+def compute_checksum(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """Return the SHA-256 of names, types, shapes and contents of the tensors, and of the metadata."""
     contents, shapes = hashlib.sha256(), []
     for name, tensor in sorted(tensors.items()):
         contents.update(name.encode())
         contents.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
         shapes.append([name, str(tensor.dtype), list(tensor.shape)])
-    head = json.dumps([metadata, shapes, contents.hexdigest()], sort_keys=True)
-    return hashlib.sha256(head.encode()).hexdigest()
+    description = json.dumps([metadata, shapes, contents.hexdigest()], sort_keys=True)
+    return hashlib.sha256(description.encode()).hexdigest()

@@ -30,6 +30,7 @@ from nmt.store.model_folder import (
 from nmt.store.tensors import load_metadata, load_tensors
 
 Tokens = Sequence[str]
+"""The tokens of a sentence."""
 SIDES = ("source", "target")
 
 
@@ -48,12 +49,12 @@ class TrainedModel:
         return next(self.network.parameters()).device
 
     def make_batch(self, sources: Sequence[Tokens], targets: Sequence[Tokens] | None = None) -> Batch:
-        """Turn tokens into a padded batch of ids on the model's device; without targets, these are empty."""
-        return pad_pairs(
-            [np.array(self.source.ids(words), dtype=np.uint32) for words in sources],
-            [np.array(self.target.ids(words), dtype=np.uint32) for words in targets or [[]] * len(sources)],
-            self.run.architecture.source_eos,
-        ).to(self.device)
+        """Return a padded batch of ids on the model's device. Without targets, the target sides are empty."""
+        if targets is None:
+            targets = [[]] * len(sources)
+        source_ids = [np.array(self.source.ids(tokens), dtype=np.uint32) for tokens in sources]
+        target_ids = [np.array(self.target.ids(tokens), dtype=np.uint32) for tokens in targets]
+        return pad_pairs(source_ids, target_ids, self.run.architecture.source_eos).to(self.device)
 
 
 def load_models(
@@ -67,22 +68,22 @@ def load_models(
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
     For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `matmul_library`, see
-    `load`. Raises a UserError unless the models share their vocabularies and read the source alike.
+    `load_model`. Raises a UserError unless the models share their vocabularies and read the source alike.
     """
     make_deterministic(threads)
     keep_freed_memory()
-    place = choose_device(device, announced)
-    models = [load_model(folder, place, precision, matmul_library) for folder in folders]
+    torch_device = choose_device(device, announced)
+    models = [load_model(folder, torch_device, precision, matmul_library) for folder in folders]
     check_compatible(models)
     return models
 
 
 def check_compatible(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
-    kinds = {
+    interfaces = {
         (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
     }
-    if len(kinds) > 1:
+    if len(interfaces) > 1:
         raise UserError(
             f"{', '.join(model.run.label for model in models)} differ in vocabularies or architecture.source_eos; "
             f"an ensemble needs models that were trained on the same prepared text and read it alike"
@@ -95,7 +96,7 @@ def load_model(
     precision: Precision | None = None,
     matmul_library: Literal["auto", "torch"] = "torch",
 ) -> TrainedModel:
-    """Read a model's folder; a UserError names what is missing or does not fit together.
+    """Read a model's folder. A UserError names what is missing or does not fit together.
 
     Args:
         folder: the folder.
@@ -103,6 +104,7 @@ def load_model(
         precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
         matmul_library: the library for products on a CPU; see `nmt.backend.products.choose_matmul_library`.
     """
+    # 1. read the files
     if precision is not None:
         check_precision(precision, device)
     source, target = read_vocabularies(folder)
@@ -111,16 +113,22 @@ def load_model(
     for name, weight in weights.items():
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
+
+    # 2. build the model without memory, since the settings may name any size, and give it the weights
     try:
-        with torch.device("meta"):  # no memory yet, since unknown settings may have any size
+        with torch.device("meta"):
             network = build(run.model_type, run.architecture, len(source), len(target))
-        exact = {name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()}
-        network.load_state_dict(exact, assign=True)
+        network_weights = {
+            name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
+        }
+        network.load_state_dict(network_weights, assign=True)
     except RuntimeError:  # other weights, or more than torch can count
         raise UserError(
             f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
         ) from None
     network.eval()
+
+    # 3. choose how it computes
     if precision is None:
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
     network.use_backend(Backend(precision, choose_matmul_library(device, matmul_library)))
@@ -128,9 +136,10 @@ def load_model(
 
 
 def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
-    """Read the vocabularies of a model. Raise a UserError unless they are those of its training."""
+    """Read the source and target vocabulary of a model. Raise a UserError unless they are those of its training."""
     check_model_folder(folder)
-    source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
+    source = Vocabulary.read(folder / SOURCE_VOCABULARY)
+    target = Vocabulary.read(folder / TARGET_VOCABULARY)
     check_vocabularies(folder, (source, target))
     return source, target
 
@@ -139,9 +148,9 @@ def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]
     """Raise a UserError unless the vocabularies beside the weights are those of the training."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, "make or fetch it again", TypeError):
-        made_with = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
+        checksums = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
-        if made_with.get(side, vocabulary.sha256) != vocabulary.sha256:
+        if checksums.get(side, vocabulary.sha256) != vocabulary.sha256:
             raise UserError(
                 f"{path}: trained with another {side} vocabulary than {side}.tsv beside it; put the right one there"
             )

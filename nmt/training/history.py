@@ -1,4 +1,8 @@
-"""Writes and reads the training history `history.jsonl`, one JSON object per line, and writes it for TensorBoard."""
+"""Writes and reads the training history `history.jsonl`, one JSON object per line, and writes it for TensorBoard.
+
+{"update": 1000, "epoch": 0.1, "train_nll": 93.4, "gradient_norm": 12.7, ..., "seconds": 620.1}
+{"update": 1000, "epoch": 0.1, "dev_nll": 97.0, "seconds": 640.8}
+"""
 
 from __future__ import annotations
 
@@ -17,8 +21,10 @@ from nmt.settings.training import Training
 HistoryLine = dict[str, Any]
 """One line: an update with its measured values."""
 
-WINDOWS = 20
-"""Number of lines of the history for computing the rate."""
+RATE_LINES = 20
+"""Number of intervals between lines of the history over which the rate is measured."""
+TENSORBOARD_FOLDER = "tensorboard"
+"""Folder in the state folder for the event files of TensorBoard."""
 
 
 class History:
@@ -37,52 +43,29 @@ class History:
         if self.path.exists():
             os.truncate(self.path, size)
 
-    def add(self, record: HistoryLine) -> None:
+    def add(self, line: HistoryLine) -> None:
         """Append one line and sync it to the disk."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
 
-def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
-    """Yield the lines of a history, oldest first. A `UserError` names the first damaged line.
-
-    If the history is not `finished`, damaged and incomplete lines are left out, and there may be no file.
-    """
-    if not finished and not path.exists():
-        return
-    for number, line in enumerate(read_file(path).splitlines(), start=1):
-        try:
-            record = json.loads(line)
-            record["update"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            if not finished:
-                continue
-            expected = "expected a JSON object with the key 'update'"
-            raise UserError(f"{path}, line {number}: {expected}; make the file again") from None
-        yield record
-
-
-# --- for TensorBoard ------------------------------------------------------------------------------------------------
-
-TENSORBOARD_FOLDER = "tensorboard"
-
-
 class TensorBoardWriter:
-    """The same numbers as events in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
+    """Writes the history as events in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
 
     def __init__(self, folder: Path, update: int) -> None:
-        from tensorboardX import SummaryWriter  # training does without, unless it is asked for
+        """Open a new event file. `update`: the last update whose events stay."""
+        from tensorboardX import SummaryWriter  # only runs with `tensorboard: true` need it
 
-        # a file of its own for each start, also for two within a second
+        # The suffix gives each start a file of its own, also two starts within a second.
         self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, line: HistoryLine) -> None:
         """Add one line of the history. Each of its numbers is a point of a curve over updates."""
-        for name, value in record.items():
+        for name, value in line.items():
             if name != "update" and isinstance(value, int | float):
-                self.writer.add_scalar(name, value, record["update"])
+                self.writer.add_scalar(name, value, line["update"])
         self.writer.flush()
 
     def close(self) -> None:
@@ -90,7 +73,28 @@ class TensorBoardWriter:
         self.writer.close()
 
 
-# --- what a history tells ---------------------------------------------------------------------------------------------
+def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
+    """Yield the lines of a history, oldest first.
+
+    Raises UserError at the first damaged line. If the run is not `finished`, damaged and incomplete lines are left out,
+    and there may be no file yet.
+    """
+    if not finished and not path.exists():
+        return
+    for line_number, text in enumerate(read_file(path).splitlines(), start=1):
+        try:
+            line = json.loads(text)
+            line["update"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            if finished:
+                raise UserError(
+                    f"{path}, line {line_number}: expected a JSON object with the key 'update'; make the file again"
+                ) from None
+        else:
+            yield line
+
+
+# --- the status of a run, as its history tells it ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -101,14 +105,14 @@ class DevScore:
     nll: float
     bleu: float | None
 
-    def quality(self, dev_score: str) -> float:
+    def sort_key(self, dev_score: str) -> float:
         """Return a number that is greater for a better score, by the measure that `training.dev_score` names."""
         return self.bleu if dev_score == "bleu" and self.bleu is not None else -self.nll
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """The state of a run in its history: last update, epochs, rate over the last lines, development scores."""
+    """How far a run has come: last update, epochs, rate over the last lines, last and best development score."""
 
     update: int = 0
     epoch: float | None = None
@@ -116,32 +120,51 @@ class RunStatus:
     dev: DevScore | None = None
     best: DevScore | None = None
 
+    @property
+    def updates_per_epoch(self) -> float | None:
+        """Number of updates that make one pass over the text, or None before the first line of the history."""
+        return self.update / self.epoch if self.epoch else None
+
 
 def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
-    """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
-    lines = [*read_history(path, finished=False)]
-    scores = [
-        DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
-        for line in lines
-        if line.get("dev_nll") is not None
-    ]
-    dev = scores[-1] if scores else None
-    best = max(scores, key=lambda score: score.quality(dev_score), default=None)
-    logged = [line for line in lines if "train_nll" in line][-WINDOWS - 1 :]
-    if not logged:
-        return RunStatus(dev=dev, best=best)
-    last, first = logged[-1], logged[0] if len(logged) > 1 else {"update": 0, "seconds": 0.0}
-    seconds = last["seconds"] - first["seconds"]
-    rate = (last["update"] - first["update"]) / seconds if seconds > 0 else None
-    return RunStatus(last["update"], last.get("epoch"), rate, dev, best)
+    """Return the status of the run that writes a history. Damaged and incomplete lines do not count.
 
-
-def count_planned_updates(training: Training, updates: int, epochs: float | None) -> int:
-    """Return the last update of a run: by `training.updates`, or earlier by `training.epochs`.
-
-    `updates` updates make `epochs` passes over the text; None or 0 if this is not known yet.
+    dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    if training.epochs is None or not epochs:
+    update_lines, scores = list[HistoryLine](), list[DevScore]()
+    for line in read_history(path, finished=False):
+        if "train_nll" in line:
+            update_lines.append(line)
+        if line.get("dev_nll") is not None:
+            scores.append(DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")))
+
+    last_score = scores[-1] if scores else None
+    best_score = max(scores, key=lambda score: score.sort_key(dev_score), default=None)
+    if not update_lines:
+        return RunStatus(dev=last_score, best=best_score)
+
+    # The rate is that of the last lines; a run with a single line has begun at second 0.
+    last_line = update_lines[-1]
+    base_line = {"update": 0, "seconds": 0.0}
+    if len(update_lines) > 1:
+        base_line = update_lines[-RATE_LINES - 1 :][0]
+    seconds = last_line["seconds"] - base_line["seconds"]
+    updates = last_line["update"] - base_line["update"]
+    return RunStatus(
+        update=last_line["update"],
+        epoch=last_line.get("epoch"),
+        updates_per_second=updates / seconds if seconds > 0 else None,
+        dev=last_score,
+        best=best_score,
+    )
+
+
+def count_planned_updates(training: Training, updates_per_epoch: float | None) -> int:
+    """Return the number of updates after which a run ends: `training.updates`, or fewer by `training.epochs`.
+
+    updates_per_epoch: updates that make one pass over the text; None if this is not known yet.
+    """
+    if training.epochs is None or updates_per_epoch is None:
         return training.updates
-    # Rounded first: division may leave a last digit above a whole number.
-    return min(training.updates, math.ceil(round(training.epochs * updates / epochs, 6)))
+    # Rounded to 6 digits first, since a product like 1.1 * 10 may be a little above the whole number.
+    return min(training.updates, math.ceil(round(training.epochs * updates_per_epoch, 6)))

@@ -15,7 +15,8 @@ from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import FINAL_STATE, SUMMARY
 from nmt.store.result_store import FACTS, TrainingStore, finished_folder
-from nmt.training.checkpoint import export_model, list_checkpoints
+from nmt.training.checkpoint import list_checkpoints
+from nmt.training.export import export_model
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
 
 
@@ -23,7 +24,9 @@ from nmt.training.trainer import PastTheEnd, Trainer, open_data
 class TrainingFiles:
     """The files that a training reads.
 
-    train, dev: folders of binarized text. base: folder of the model that it continues, with base_key, that model's key.
+    train, dev: folders of binarized text.
+    source_vocabulary, target_vocabulary: files of the vocabularies.
+    base, base_key: folder and key of the finished model that the training continues.
     init_from: folder of the model whose weights are the initial ones.
     """
 
@@ -49,7 +52,7 @@ def train_in_store(
 
     Args:
         store: where the training lies.
-        name: the beginning of its folder's name, if it is new.
+        name: the first part of its folder's name, if it is new.
         run: its settings.
         files: what it reads.
         facts: all that decides it.
@@ -60,23 +63,35 @@ def train_in_store(
         Interrupted: it stopped before its end; its state is saved.
         StillLocked: another process worked on it until the deadline.
     """
-    data = open_data(files.train, files.dev, files.source_vocabulary, files.target_vocabulary)
-    for state in store.find_state_folders(name, facts, run):
-        with locks.hold_folder(state, if_locked, deadline) as holding:
-            trainer = Trainer(run, *data, state, files.base_key, files.init_from)
-            # another process may have finished it while this one waited
-            finished = finished_folder(state, trainer.key)
-            if (finished / SUMMARY).is_file():
-                return finished
-            if not list_checkpoints(state) and (change := store.describe_changes(name, facts)):
-                click.echo(f"nmt: {name}: a new training, since {change}", err=True)
-            write_json(state / FACTS, facts)
+    train, dev, vocabularies = open_data(
+        files.train, files.dev, files.source_vocabulary, files.target_vocabulary
+    )
+    for state_folder in store.find_state_folders(name, facts, run):
+        with locks.hold_folder(state_folder, if_locked, deadline) as lock:
+            # 1. another process may have finished the training while this one waited for the lock
+            trainer = Trainer(run, train, dev, vocabularies, state_folder, files.base_key, files.init_from)
+            model_folder = finished_folder(state_folder, trainer.key)
+            if (model_folder / SUMMARY).is_file():
+                return model_folder
+
+            # 2. say why a new training begins, if the name has had another one
+            if not list_checkpoints(state_folder):
+                changes = store.describe_changes(name, facts)
+                if changes:
+                    click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
+            write_json(state_folder / FACTS, facts)
+
+            # 3. resume; a training that has gone on beyond this end stays, and the next folder is for this end alone
+            predecessor = None if files.base is None else files.base / FINAL_STATE
             try:
-                trainer.resume(files.base and files.base / FINAL_STATE)
-            except PastTheEnd as past:
-                click.echo(f"nmt: {name}: {past}; it is trained from the start, beside it", err=True)
+                trainer.resume(predecessor)
+            except PastTheEnd as error:
+                click.echo(f"nmt: {name}: {error}; it is trained from the start, beside it", err=True)
                 continue
-            stopped_by = trainer.run(deadline - time.monotonic(), holding.is_lost)
-            export_model(finished, trainer, (files.source_vocabulary, files.target_vocabulary), stopped_by)
-            return finished
-    raise UserError(f"{state}: holds another training; delete or rename it to start again")
+
+            # 4. train to the end
+            stop_reason = trainer.run(deadline - time.monotonic(), lock.is_lost)
+            vocabulary_files = (files.source_vocabulary, files.target_vocabulary)
+            export_model(model_folder, trainer, vocabulary_files, stop_reason)
+            return model_folder
+    raise UserError(f"{state_folder}: holds another training; delete or rename it to start again")

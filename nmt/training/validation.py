@@ -26,47 +26,56 @@ GREEDY_SEARCH = Decoding(
     device="auto",
     threads=1,
 )
-"""Settings of the search in a validation: the authors' rules with beam size 1. The caller sets batches and device."""
+"""Settings of the search in a validation: the authors' rules with beam size 1. The last three are not used."""
 
 
 def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
-    """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
+    """Return -log p(target | source) of each pair in nats, EOS included: (B,), float64."""
     encoded = model.encode(batch.source, batch.source_lengths)
-    found, _ = word_log_probabilities(model, encoded, batch, attention=False)
-    return found.new_zeros(len(batch)).index_add_(0, batch.positions % len(batch), found, alpha=-1)
+    log_probabilities, _ = word_log_probabilities(model, encoded, batch, attention=False)
+
+    # A position counts the target words step by step, B sentences a step.
+    sentences = batch.positions % len(batch)
+    nlls = log_probabilities.new_zeros(len(batch))
+    return nlls.index_add_(0, sentences, log_probabilities, alpha=-1)
 
 
 @torch.no_grad()
 def compute_mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int) -> float:
     """Return the mean NLL per sentence, in nats, over the pairs at `rows`."""
     device = next(model.parameters()).device
-    total = torch.zeros((), dtype=torch.float64, device=device)
+    total_nll = torch.zeros((), dtype=torch.float64, device=device)
     for batch in evaluation_batches(bitext, rows, batch_size, model.architecture.source_eos):
-        total += compute_sentence_nlls(model, batch.to(device)).sum()
-    return float(total) / len(rows)
+        total_nll += compute_sentence_nlls(model, batch.to(device)).sum()
+    return float(total_nll) / len(rows)
 
 
 @torch.no_grad()
 def compute_greedy_bleu(
     model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, target: Vocabulary
 ) -> float:
-    """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`: of words, also with subword units.
+    """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`.
 
-    Unknown words are never correct.
+    It is that of words, also for a model of subword units. Unknown words are never correct.
     """
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 
     device = next(model.parameters()).device
     hypotheses, references = list[str](), list[str]()
-    ordered = sort_by_length(bitext, rows)
-    for start in range(0, len(ordered), batch_size):
-        group = ordered[start : start + batch_size]
-        batch = make_batch(bitext, group, model.architecture.source_eos).to(device)
-        lengths = np.array([len(bitext.source(row)) for row in group])
+    sorted_rows = sort_by_length(bitext, rows)
+    for start in range(0, len(sorted_rows), batch_size):
+        batch_rows = sorted_rows[start : start + batch_size]
+        batch = make_batch(bitext, batch_rows, model.architecture.source_eos).to(device)
         encoded = model.encode(batch.source, batch.source_lengths)
-        found = beam_search.search(model, encoded, lengths, GREEDY_SEARCH, forbid_unknown=False)
-        hypotheses += [" ".join(target.words(best[0].ids)) for best in found]
-        # no translation contains an end symbol
-        known_words = ([END if word == UNKNOWN else word for word in bitext.target(row)] for row in group)
-        references += [" ".join(target.words(ids)) for ids in known_words]
+
+        # 1. the best translation of each source
+        source_lengths = np.array([len(bitext.source(row)) for row in batch_rows])
+        n_best_lists = beam_search.search(model, encoded, source_lengths, GREEDY_SEARCH, forbid_unknown=False)
+        for n_best in n_best_lists:
+            hypotheses.append(" ".join(target.words(n_best[0].ids)))
+
+        # 2. the references, with EOS for [UNK]: no translation contains it, so it is always wrong
+        for row in batch_rows:
+            reference_ids = [END if word_id == UNKNOWN else word_id for word_id in bitext.target(row)]
+            references.append(" ".join(target.words(reference_ids)))
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)

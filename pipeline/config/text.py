@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from nmt.settings.base import Identifier, OmitsDefaults, PositiveInt, Settings, TokenCount
-from nmt.settings.text import LARGEST_VOCABULARY
+from nmt.settings.text import MAX_VOCABULARY_SIZE
 
 
 class Cleaning(Settings):
@@ -50,9 +50,9 @@ class Selection(Settings):
 class VocabularySettings(OmitsDefaults):
     """Settings of the vocabularies."""
 
-    words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
+    words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]
     """Number of most frequent words in each language."""
-    target_words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)] | None = None
+    target_words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)] | None = None
     """Number of words in the target language, if it is another one. null: the same number."""
     subwords: bool = False
     """Cut words into subword units (byte pair encoding, docs/own-text.md#subword-units). `words` is then the number of

@@ -80,11 +80,11 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
         start_update = base_status.update
         if files.find_finished_model(run.base) is None:
             base_training = config.models[all_runs[run.base].model].training
-            start_update = count_planned_updates(base_training, base_status.update, base_status.epoch)
+            start_update = count_planned_updates(base_training, base_status.updates_per_epoch)
 
     # 2. the updates that are left
     status = read_run_status(files.find_history(run.name))
-    end_update = count_planned_updates(entry.training, status.update, status.epoch)
+    end_update = count_planned_updates(entry.training, status.updates_per_epoch)
     updates = max(0, end_update - max(status.update, start_update))
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
@@ -122,7 +122,7 @@ def count_operations(config: Config, model: str, positions: float) -> float:
     """
     entry = config.models[model]
     vocabulary_sizes = config.vocabulary.sizes
-    weights = MODEL_TYPES[entry.model_type].weights(entry.architecture, vocabulary_sizes)
+    weights = MODEL_TYPES[entry.model_type].count_weights(entry.architecture, vocabulary_sizes)
     embeddings = sum(vocabulary_sizes) * entry.architecture.embedding_size
     return 6.0 * entry.training.batch_size * positions * (weights - embeddings)
 
@@ -191,7 +191,7 @@ def estimate_disk_bytes(
     weights = 0
     for run in runs:
         model = config.models[all_runs[run].model]
-        weights += MODEL_TYPES[model.model_type].weights(model.architecture, config.vocabulary.sizes)
+        weights += MODEL_TYPES[model.model_type].count_weights(model.architecture, config.vocabulary.sizes)
     return {
         "archives": _count_archive_bytes(config, archives),
         "text": round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora)),

@@ -107,7 +107,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
 
     # 3. how far it is; the progress file of a job is more recent than the history
     status = read_run_status(files.find_history(run.name), entry.training.dev_score)
-    updates = count_planned_updates(entry.training, status.update, status.epoch)
+    updates = count_planned_updates(entry.training, status.updates_per_epoch)
     end_is_known = status.epoch or entry.training.epochs is None
     if state == "running" and job_progress and job_progress.total and end_is_known:
         status = replace(

@@ -20,7 +20,7 @@ from nmt.io.files import read_json, write_json
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.store import trained_model
-from nmt.store.release import write_card
+from nmt.store.model_card import write_card
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes, estimate_training_times

@@ -80,8 +80,8 @@ def one_update(model_type: ModelTypeName) -> str:
     with mode, torch.autograd.set_multithreading_enabled(False):
         updater = update.Updater(model, training(kernels="torch"))
         with OnGPU():
-            updater._descend(first)
-            updater._descend(second)
+            updater._update(first)
+            updater._update(second)
     for weight, state in updater.optimizer.state.items():
         assert weight.grad.device == CUDA and all(part.device == CUDA for part in state.values())
     return "passed"

@@ -27,7 +27,7 @@ from nmt.io.npy import map_array
 from nmt.io.text_files import open_lines, read_lines
 from nmt.settings.base import read_settings, validate_settings
 from nmt.settings.text import Languages
-from nmt.store.release import unpack_model
+from nmt.store.archive import unpack_model
 from nmt.store.tensors import load_tensors
 from nmt.training.history import read_history
 from tests.running import ROOT

@@ -4,7 +4,7 @@ from job import job
 
 with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
-    from nmt.store.release import CorpusInfo, write_card
+    from nmt.store.model_card import CorpusInfo, write_card
 
     corpora = CorpusInfo(**snakemake.params.text)
     write_card(outputs.card.parent, corpora, read_json(inputs.scores))

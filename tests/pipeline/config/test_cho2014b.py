@@ -57,4 +57,4 @@ def test_shared_models_have_the_same_settings(experiment: str, other: str, model
 def test_number_of_weights_is_the_authors(config: Config) -> None:
     sizes = grconv(config)
     ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_included)
-    assert MODEL_TYPES["grconv"].weights(sizes, (ids, ids)) / 1e6 == pytest.approx(117.4, abs=0.1)
+    assert MODEL_TYPES["grconv"].count_weights(sizes, (ids, ids)) / 1e6 == pytest.approx(117.4, abs=0.1)

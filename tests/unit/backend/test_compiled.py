@@ -44,7 +44,7 @@ def test_a_compiled_update_follows_the_equations(model_type: ModelTypeName) -> N
         before = [weight.detach().clone() for weight in model.parameters()]
         updater.sums.zero_()
         updater(batch_of(pairs))
-        assert updater.read().nll == pytest.approx(float(expected.detach()), rel=1e-6)
+        assert updater.read_statistics().nll == pytest.approx(float(expected.detach()), rel=1e-6)
         scale = min(1.0, 0.5 / float(torch.stack([gradient.norm() for gradient in gradients]).norm()))
         for weight, old, gradient in zip(model.parameters(), before, gradients, strict=True):
             clipped = scale * gradient

@@ -13,12 +13,14 @@ from tests.small_models import interpretations, small_architecture
 from tests.training_settings import model_run
 
 
-def test_the_estimate_counts_the_weights_of_the_model(model_type: ModelTypeName) -> None:
+def test_count_weights(model_type: ModelTypeName) -> None:
     for changes in interpretations(model_type):
         architecture = small_architecture(model_type, hidden_units=100, embedding_size=62, **changes)
         model = model_types.build(model_type, architecture, 4000, 3000)
         counted = sum(weight.numel() for weight in model.parameters())
-        assert MODEL_TYPES[model_type].weights(architecture, (4000, 3000)) == pytest.approx(counted, rel=0.02)
+        assert MODEL_TYPES[model_type].count_weights(architecture, (4000, 3000)) == pytest.approx(
+            counted, rel=0.02
+        )
 
 
 class Before(OmitsDefaults):
@@ -34,20 +36,20 @@ class After(Before):
     order: str | None = None
 
 
-def test_a_key_with_its_default_is_not_written() -> None:
+def test_defaults_are_not_written() -> None:
     assert After(units=1).model_dump() == Before(units=1).model_dump() == {"units": 1}
     assert After(units=1).model_dump_json() == Before(units=1).model_dump_json()
     assert After(units=1, layers=2).model_dump() == {"units": 1, "layers": 2}
     assert After.model_validate(After(units=1, order="x").model_dump()) == After(units=1, order="x")
 
 
-def test_settings_survive_being_written_and_read(model_type: ModelTypeName) -> None:
+def test_write_and_read_run(model_type: ModelTypeName) -> None:
     run = model_run(model_type=model_type)
     assert ModelRun.model_validate_json(run.model_dump_json()) == run
     assert ModelRun.model_validate(run.model_dump()) == run
 
 
-def test_a_key_that_the_model_type_does_not_have_is_refused(model_type: ModelTypeName) -> None:
+def test_unknown_key_of_model_type(model_type: ModelTypeName) -> None:
     settings = model_run(model_type=model_type).model_dump()
     settings["architecture"]["wings"] = 2
     with pytest.raises(ValidationError) as caught:

@@ -18,14 +18,14 @@ from tests.running import ROOT
 
 
 @pytest.mark.parametrize("block", ["architecture", "training", "tokenization", "decoding"])
-def test_they_are_the_pipelines_defaults_but_for_the_device(block: str) -> None:
+def test_paper_equals_defaults(block: str) -> None:
     defaults: dict[str, Any] = yaml.safe_load((ROOT / "workflow" / "defaults.yaml").read_text())[block]
     settings = PAPER["run"] | PAPER["text"]
     for key, value in settings[block].items():
         assert key == "device" or value == defaults[key], key
 
 
-def test_a_model_of_any_type_needs_no_more_than_its_name(model_type: ModelTypeName) -> None:
+def test_model_type_is_enough(model_type: ModelTypeName) -> None:
     run = parse_settings(ModelRun, json.dumps({"model_type": model_type}), complete_run)
     assert (run.model, run.label, run.max_words, run.training.updates) == (
         model_type,
@@ -38,7 +38,7 @@ def test_a_model_of_any_type_needs_no_more_than_its_name(model_type: ModelTypeNa
     assert whole == run, "what is recorded has everything"
 
 
-def test_what_is_said_stays_and_what_is_wrong_is_refused() -> None:
+def test_complete_settings() -> None:
     run = parse_settings(ModelRun, '{"training": {"batch_size": 3}, "label": "A"}', complete_run)
     assert (run.model, run.label, run.training.batch_size, run.training.rho) == ("rnnsearch", "A", 3, 0.95)
     text = parse_settings(TextSettings, '{"languages": {"source": "en", "target": "fr"}}', complete_text)

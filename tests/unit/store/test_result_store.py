@@ -29,7 +29,7 @@ def keys(data: Mapping[str, str] = DATA, base: str | None = None, **changes: Any
     return compute_key(facts), compute_model_key(facts, run)
 
 
-def test_a_key_follows_what_decides_a_model_and_nothing_else() -> None:
+def test_keys() -> None:
     training, model = keys()
     for ending in ({"updates": 7}, {"patience": 3}, {"keep": "best"}, {"train_sample": 5}):
         assert keys(**ending)[0] == training and keys(**ending)[1] != model
@@ -40,7 +40,7 @@ def test_a_key_follows_what_decides_a_model_and_nothing_else() -> None:
     assert len({model, *(other[1] for other in others)}) == 5
 
 
-def test_a_training_is_found_under_a_former_name_and_compared_with_the_nearest_one(tmp_path: Path) -> None:
+def test_state_folder_of_former_name(tmp_path: Path) -> None:
     run = model_run()
     facts = collect_training_facts(run, DATA)
     store = TrainingStore(tmp_path)
@@ -52,7 +52,7 @@ def test_a_training_is_found_under_a_former_name_and_compared_with_the_nearest_o
     assert store.describe_changes("other", facts) == ""
 
 
-def test_a_result_is_made_once_and_its_links_may_be_deleted(tmp_path: Path) -> None:
+def test_result_is_made_once(tmp_path: Path) -> None:
     made: list[Path] = []
 
     def make(paths: Mapping[str, Path]) -> None:
@@ -68,7 +68,7 @@ def test_a_result_is_made_once_and_its_links_may_be_deleted(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_file_is_linked_or_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
+def test_link_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError("no links here")
 

@@ -10,7 +10,7 @@ from safetensors.torch import load
 from nmt.store.tensors import save_tensors
 
 
-def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+def test_save_to_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDWR)
@@ -20,7 +20,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     os.close(reader)
 
 
-def test_others_may_read_a_model(tmp_path: Path) -> None:
+def test_permissions_of_tensors(tmp_path: Path) -> None:
     """As far as the user's umask lets them: a cluster's files are shared."""
     before = os.umask(0o027)
     try:

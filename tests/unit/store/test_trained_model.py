@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("units", [100_000, 10**12])
-def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_asked_for(folder: Path, units: int) -> None:
+def test_wrong_sizes_are_refused(folder: Path, units: int) -> None:
     values = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     values["architecture"]["hidden_units"] = units
     (folder / SETTINGS).write_text(json.dumps(values), encoding="utf-8")
@@ -50,7 +50,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "name", [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
 )
-def test_what_is_no_file_is_not_waited_for(lasting: Path, name: str, make: Callable[[Path], None]) -> None:
+def test_pipes_and_devices_are_refused(lasting: Path, name: str, make: Callable[[Path], None]) -> None:
     text = lasting / "text.en"
     text.write_text("w2 w3 .\n", encoding="utf-8")
     whole = (lasting / name).rename(lasting / "whole")
@@ -93,9 +93,7 @@ def altered_weights(data: bytes) -> st.SearchStrategy[bytes]:
 
 @pytest.mark.fuzz
 @given(data=st.data())
-def test_whatever_a_models_folder_holds_is_used_or_refused_in_a_line(
-    lasting: Path, data: st.DataObject
-) -> None:
+def test_damaged_model_folder(lasting: Path, data: st.DataObject) -> None:
     (lasting / "text.en").write_text("w2 w3 .\n", encoding="utf-8")
     names = [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
     path = lasting / data.draw(st.sampled_from(names), "file")

@@ -21,7 +21,7 @@ def update(number: int, seconds: float) -> dict[str, float | None]:
     return {"update": number, "train_nll": 1.0, "seconds": seconds, "target_words_per_second": 7.0}
 
 
-def test_what_is_added_is_read_and_what_came_after_a_checkpoint_is_dropped(tmp_path: Path) -> None:
+def test_history_is_rewound(tmp_path: Path) -> None:
     history = History(tmp_path / "history.jsonl")
     assert list(read_history(history.path, finished=False)) == []
     history.add({"update": 1})
@@ -32,7 +32,7 @@ def test_what_is_added_is_read_and_what_came_after_a_checkpoint_is_dropped(tmp_p
 
 
 @pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}', "[" * 100_000])
-def test_a_damaged_line_of_a_finished_history_is_named(tmp_path: Path, damage: str) -> None:
+def test_damaged_line(tmp_path: Path, damage: str) -> None:
     path = write(tmp_path / "history.jsonl", update(1, 1.0))
     path.write_text(path.read_text(encoding="utf-8") + damage + "\n", encoding="utf-8")
     with refused():
@@ -40,7 +40,7 @@ def test_a_damaged_line_of_a_finished_history_is_named(tmp_path: Path, damage: s
     assert read_run_status(path).update == 1
 
 
-def test_the_rate_is_that_of_the_last_lines(tmp_path: Path) -> None:
+def test_rate_of_last_lines(tmp_path: Path) -> None:
     slow = [update(number, 10.0 * number) for number in range(1, 11)]
     fast = [update(10 + number, 100.0 + number) for number in range(1, 31)]
     found = read_run_status(write(tmp_path / "history.jsonl", *slow, *fast))
@@ -50,7 +50,7 @@ def test_the_rate_is_that_of_the_last_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("measure", "best"), [("nll", 10), ("bleu", 20)])
-def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, best: int) -> None:
+def test_best_score(tmp_path: Path, measure: str, best: int) -> None:
     lines = [
         {"update": 10, "seconds": 1.0, "dev_nll": 2.0, "dev_bleu": 5.0},
         {"update": 20, "seconds": 2.0, "dev_nll": 3.0, "dev_bleu": 9.0},
@@ -62,10 +62,9 @@ def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, bes
 
 
 @pytest.mark.parametrize(
-    ("epochs", "epoch", "end"),
-    [(None, 0.5, 30), (1.0, None, 30), (1.0, 0.5, 20), (1.1, 0.5, 22), (9.0, 0.5, 30)],
+    ("epochs", "updates_per_epoch", "planned"),
+    [(None, 20, 30), (1.0, None, 30), (1.0, 20, 20), (1.1, 20, 22), (9.0, 20, 30)],
 )
-def test_a_run_ends_with_its_updates_or_with_those_of_its_epochs(
-    epochs: float | None, epoch: float | None, end: int
-) -> None:
-    assert count_planned_updates(training(updates=30, epochs=epochs), 10, epoch) == end
+def test_planned_updates(epochs: float | None, updates_per_epoch: float | None, planned: int) -> None:
+    """The end is that of `updates` or of `epochs`, whichever comes first."""
+    assert count_planned_updates(training(updates=30, epochs=epochs), updates_per_epoch) == planned

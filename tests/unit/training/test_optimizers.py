@@ -46,7 +46,7 @@ def random_gradients(steps: int, *shape: int) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("in_cache", [2, 1 << 16])
-def test_adadelta_follows_its_formula(in_cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_adadelta(in_cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimizers, "WEIGHTS_PER_BLOCK", in_cache)
     start = torch.tensor([[1.0, -2.0, 0.5], [0.1, 0.0, 3.0]], dtype=torch.float64)
     model, optimizer = made(start)
@@ -61,9 +61,7 @@ ROWS = st.lists(st.sets(st.integers(0, 5), max_size=4), min_size=1, max_size=12)
 
 
 @given(used=ROWS, whole=st.sets(st.integers(0, 11)))
-def test_rows_that_come_and_go_end_as_if_their_gradient_had_been_zero(
-    used: list[set[int]], whole: set[int]
-) -> None:
+def test_adadelta_with_sparse_rows(used: list[set[int]], whole: set[int]) -> None:
     """Sparse gradients, now and then a dense one among them, against the formula on dense ones."""
     start = torch.linspace(-1, 1, 12, dtype=torch.float64).view(6, 2)
     model, optimizer = made(start)
@@ -79,7 +77,7 @@ def test_rows_that_come_and_go_end_as_if_their_gradient_had_been_zero(
 
 
 @given(norm=st.floats(1e-3, 1e3), threshold=st.floats(1e-2, 10))
-def test_clipping_scales_to_the_threshold_only_above_it(norm: float, threshold: float) -> None:
+def test_clipping(norm: float, threshold: float) -> None:
     gradients = [torch.tensor([3.0, 0.0]).double(), torch.tensor([[0.0], [4.0]]).double()]
     weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
     for weight, gradient in zip(weights, gradients, strict=True):
@@ -90,14 +88,14 @@ def test_clipping_scales_to_the_threshold_only_above_it(norm: float, threshold: 
     assert float(scale) <= 1
 
 
-def test_rows_of_a_sparse_gradient_count_once_in_the_norm() -> None:
+def test_norm_of_sparse_gradient() -> None:
     weight = nn.Parameter(torch.zeros(4, 1))
     nn.functional.embedding(torch.tensor([1, 1, 1, 2]), weight, sparse=True).sum().backward()
     assert float(measure_gradient([weight], 1.0)[0]) == pytest.approx(math.sqrt(3**2 + 1))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_gradient_that_is_not_finite_becomes_a_tenth_of_the_weights(bad: float) -> None:
+def test_nonfinite_gradient_is_replaced(bad: float) -> None:
     """The authors' rule."""
     weights = [nn.Parameter(torch.tensor([1.0, -2.0])), nn.Parameter(torch.tensor([5.0]))]
     weights[0].grad, weights[1].grad = torch.tensor([bad, 0.0]), torch.tensor([3.0])
@@ -109,7 +107,7 @@ def test_a_gradient_that_is_not_finite_becomes_a_tenth_of_the_weights(bad: float
     torch.testing.assert_close(weights[1].grad, torch.tensor([0.5]))
 
 
-def test_a_finite_gradient_is_left_alone() -> None:
+def test_finite_gradient_stays() -> None:
     weight = nn.Parameter(torch.ones(2))
     weight.grad = torch.tensor([3.0, 4.0])
     replace_nonfinite_gradients([weight], measure_gradient([weight], 1.0)[0])
@@ -117,7 +115,7 @@ def test_a_finite_gradient_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("rows", [None, [0, 2]])
-def test_sgd_steps_by_the_scaled_gradient_and_keeps_nothing(rows: list[int] | None) -> None:
+def test_sgd(rows: list[int] | None) -> None:
     """Without momentum: there is no state but the weights. Rows of a sparse gradient, the others stay."""
     start = torch.linspace(-1, 1, 6, dtype=torch.float64).view(3, 2)
     model = nn.ParameterList([nn.Parameter(start.clone())])
@@ -135,7 +133,7 @@ def test_sgd_steps_by_the_scaled_gradient_and_keeps_nothing(rows: list[int] | No
     assert not optimizer_tensors(model, optimizer)
 
 
-def test_adam_is_pytorchs() -> None:
+def test_adam() -> None:
     start = torch.linspace(-1, 1, 6).view(3, 2)
     model, other = (nn.ParameterList([nn.Parameter(start.clone()), nn.Parameter(start[0])]) for _ in range(2))
     optimizer = make_optimizer(model, training(optimizer="adam", learning_rate=0.1, epsilon=1e-8))
@@ -148,7 +146,7 @@ def test_adam_is_pytorchs() -> None:
     assert int(optimizer.state[model[0]]["step"]) == 3
 
 
-def test_the_rate_is_halved_every_half_epoch_after_five() -> None:
+def test_learning_rate_schedule() -> None:
     """Sutskever et al. (2014), Sec. 3.4."""
     settings = training(optimizer="sgd", learning_rate=0.7, decay_from_epoch=5.0)
     epochs = [0, 4.999, 5.0, 5.499, 5.5, 6.0, 6.5, 7.0, 7.499]

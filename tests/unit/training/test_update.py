@@ -11,7 +11,7 @@ from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
 from nmt.training.optimizers import make_gradients_dense
-from nmt.training.update import Sums, Updater
+from nmt.training.update import Updater, UpdateStatistics
 from tests.small_models import small_model
 from tests.training_settings import training
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
@@ -27,7 +27,7 @@ def gradients(
 
 
 @pytest.mark.parametrize("multiple", [1, 4, 7])
-def test_a_bucket_changes_neither_cost_nor_gradients(model_type: ModelTypeName, multiple: int) -> None:
+def test_bucket_changes_nothing(model_type: ModelTypeName, multiple: int) -> None:
     model = small_model(model_type)
     padded = batch_of(PAIRS, bucket=multiple)
     assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 1 % multiple
@@ -38,7 +38,7 @@ def test_a_bucket_changes_neither_cost_nor_gradients(model_type: ModelTypeName, 
         torch.testing.assert_close(two, one, rtol=1e-9, atol=1e-12)
 
 
-def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor chunks of the logits; padding counts nowhere."""
     model, batch = small_model("rnnsearch"), batch_of(PAIRS, bucket=4)
     nll, expected = gradients(model, batch, include_padding=True)
@@ -51,17 +51,17 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
 
 
-def updated(model_type: ModelTypeName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
+def updated(model_type: ModelTypeName, sparse: bool) -> tuple[EncoderDecoder, UpdateStatistics]:
     model = small_model(model_type)
     updater = Updater(model, training(clip_norm=0.5))
     for embedding in () if sparse else (model.source_embedding, model.target_embedding):
         embedding.E.register_post_accumulate_grad_hook(lambda E: make_gradients_dense([E]))
     for number in range(5):
         updater(batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]]))
-    return model, updater.read()
+    return model, updater.read_statistics()
 
 
-def test_rows_that_are_not_looked_up_lose_nothing(model_type: ModelTypeName) -> None:
+def test_sparse_gradients_change_nothing(model_type: ModelTypeName) -> None:
     (sparse, one), (dense, two) = updated(model_type, True), updated(model_type, False)
     for a, b in zip(sparse.parameters(), dense.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
@@ -69,19 +69,19 @@ def test_rows_that_are_not_looked_up_lose_nothing(model_type: ModelTypeName) -> 
     assert one.norm == pytest.approx(two.norm, rel=1e-9)
 
 
-def test_sums_are_those_of_the_updates() -> None:
+def test_statistics() -> None:
     model = small_model("rnnsearch")
     expected = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
     for _ in range(3):
         expected += float(model.total_nll(batch_of(PAIRS)).detach())
         updater(batch_of(PAIRS))
-    found = updater.read()
+    found = updater.read_statistics()
     assert found.nll == pytest.approx(expected, rel=1e-6)
     assert found.not_finite == 0
 
 
-def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_on_from(
+def test_nonfinite_gradient_is_counted(
     model_type: ModelTypeName,
 ) -> None:
     model = small_model(model_type, torch.float32)
@@ -92,7 +92,7 @@ def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_o
         kept = model.readout.b_o[0].clone()
         model.readout.b_o[0] = torch.inf
     updater(batch)
-    sums = updater.read()
+    sums = updater.read_statistics()
     assert (sums.not_finite, sums.nll, sums.norm, sums.clipped) == (1, 0.0, 0.0, 0)
     assert all(weight.grad is not None for weight in model.parameters())
     for weight, old in zip(model.parameters(), before, strict=True):
@@ -101,10 +101,10 @@ def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_o
     with torch.no_grad():
         model.readout.b_o[0] = kept
     updater(batch)
-    assert updater.read().not_finite == 1
+    assert updater.read_statistics().not_finite == 1
 
 
-def test_factors_are_rounded_and_sums_are_not() -> None:
+def test_bf16_product() -> None:
     left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
     assert float(Backend().product(left, right)) == 512 * (1 + 2**-12)
     rounding = Backend("bf16")
@@ -114,7 +114,7 @@ def test_factors_are_rounded_and_sums_are_not() -> None:
     assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
-def test_in_bf16_state_and_gradients_stay_in_32_bits(model_type: ModelTypeName) -> None:
+def test_bf16_update(model_type: ModelTypeName) -> None:
     model = small_model(model_type, torch.float32)
     batch = batch_of(PAIRS)
     nll, exact = gradients(model, batch)
@@ -133,7 +133,7 @@ def test_in_bf16_state_and_gradients_stay_in_32_bits(model_type: ModelTypeName) 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_graphs_give_the_updates_of_plain_calls(model_type: ModelTypeName, optimizer: str) -> None:
+def test_graphs_equal_calls(model_type: ModelTypeName, optimizer: str) -> None:
     runs = []
     for graphed in (True, False):
         model = small_model(model_type, torch.float32).to("cuda")
@@ -141,8 +141,8 @@ def test_graphs_give_the_updates_of_plain_calls(model_type: ModelTypeName, optim
         for number in range(12):
             pairs = [PAIRS[number % 3], PAIRS[(number + 1) % 3]]
             batch = batch_of(pairs, bucket=updater.bucket).pin_memory()
-            updater(batch) if graphed else updater._descend(batch.to(updater.device))
-        runs.append(([weight.detach().cpu() for weight in model.parameters()], updater.read()))
+            updater(batch) if graphed else updater._update(batch.to(updater.device))
+        runs.append(([weight.detach().cpu() for weight in model.parameters()], updater.read_statistics()))
     assert runs[0][1] == runs[1][1]
     for one, two in zip(runs[0][0], runs[1][0], strict=True):
         assert torch.equal(one, two)

@@ -11,13 +11,13 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from nmt.data.batches import make_batch
+from nmt.data.batches import Indices, make_batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN, SubwordVocabulary
 from nmt.decoding import beam_search, forced_decoding
 from nmt.evaluation.bleu import multi_bleu
-from nmt.training.checkpoint import summarize_training
-from nmt.training.history import read_history
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.training.export import summarize_training
 from nmt.training.trainer import Trainer
 from nmt.training.validation import (
     GREEDY_SEARCH,
@@ -25,188 +25,164 @@ from nmt.training.validation import (
     compute_mean_nll,
     compute_sentence_nlls,
 )
-from tests.bitexts import vocabulary, write_bitext
+from tests.bitexts import write_bitext
 from tests.messages import refused
+from tests.trainers import VOCABULARIES, history_lines, make_trainer, train
 from tests.training_settings import model_run
 
-VOCABULARIES = (vocabulary(30), vocabulary(30))
 LIMIT = 12
 """`max_words` of the small runs."""
+WILD = {"optimizer": "adam", "cost": "mean"}
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
-    """Pairs of up to 20 words per side, some of them over the limit on one side only."""
+    """60 pairs of up to 20 words per side, some of them over the limit on one side only."""
     draw = random.Random(3)
 
-    def words() -> list[int]:
+    def sample_sentence() -> list[int]:
         return [draw.randint(2, 30) for _ in range(draw.randint(1, 20))]
 
-    return write_bitext(tmp_path_factory.mktemp("text"), [(words(), words()) for _ in range(60)])
+    pairs = [(sample_sentence(), sample_sentence()) for _ in range(60)]
+    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
 
 
-def trainer(text: Bitext, state: Path, **changes: Any) -> Trainer:
-    made = Trainer(model_run(**changes), text, text, VOCABULARIES, state)
-    made.resume(None)
-    return made
+def rows_within_limit(text: Bitext) -> Indices:
+    lengths = [max(len(text.source(row)), len(text.target(row))) for row in range(len(text))]
+    return np.flatnonzero(np.array(lengths) <= LIMIT)
 
 
-def within(text: Bitext) -> list[int]:
-    return [row for row in range(len(text)) if max(len(text.source(row)), len(text.target(row))) <= LIMIT]
-
-
-def test_a_limit_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
+def test_empty_dev_set_is_refused(tmp_path: Path) -> None:
     long = write_bitext(tmp_path, [([2] * 13, [3])])
     run = model_run(dev_sentences="within_limit")
     with refused():
         Trainer(run, write_bitext(tmp_path / "train", [([2], [3])]), long, VOCABULARIES, tmp_path / "state")
 
 
-@pytest.mark.parametrize("sentences", ["all", "within_limit"])
-def test_the_settings_say_which_sentences_are_watched_and_reported(
-    text: Bitext, tmp_path: Path, sentences: str
-) -> None:
-    made = trainer(text, tmp_path, updates=7, dev_sentences=sentences)
-    made.run()
-    rows = np.array(range(60) if sentences == "all" else within(text))
-    expected = compute_mean_nll(made.model, text, rows, 4)
-    (validated,) = [line["dev_nll"] for line in list(read_history(made.history.path)) if "dev_nll" in line]
-    assert validated == pytest.approx(expected, rel=1e-12)
-    assert summarize_training(made, "updates")["dev_nll"] == pytest.approx(expected, rel=1e-12)
+@pytest.mark.parametrize("dev_sentences", ["all", "within_limit"])
+def test_dev_sentences(text: Bitext, tmp_path: Path, dev_sentences: str) -> None:
+    trainer = train(model_run(updates=7, dev_sentences=dev_sentences), text, tmp_path)
+    rows = np.arange(60) if dev_sentences == "all" else rows_within_limit(text)
+    expected_nll = pytest.approx(compute_mean_nll(trainer.model, text, rows, 4), rel=1e-12)
+    (line,) = history_lines(trainer, "dev_nll")
+    assert line["dev_nll"] == expected_nll
+    assert summarize_training(trainer, "updates")["dev_nll"] == expected_nll
 
 
 @pytest.mark.parametrize("keep", ["best", "last"])
-def test_the_settings_say_which_weights_are_kept(text: Bitext, tmp_path: Path, keep: str) -> None:
+def test_kept_weights(text: Bitext, tmp_path: Path, keep: str) -> None:
     """A step size that is too large lets the score rise again after its best."""
-    wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
-    made = trainer(text, tmp_path, **wild, keep=keep)
-    made.run()
-    validations = [line["dev_nll"] for line in list(read_history(made.history.path)) if "dev_nll" in line]
-    assert min(validations) < validations[-1], "the step size was meant to be too large"
-    made.load_chosen_weights()
-    chosen = min(validations) if keep == "best" else validations[-1]
-    assert made.dev_nll() == pytest.approx(chosen, rel=1e-12)
-    best = 5 * (1 + validations.index(min(validations)))
-    assert summarize_training(made, "updates")["best_update"] == (best if keep == "best" else None)
+    run = model_run(**WILD, updates=60, learning_rate=0.3, validate_every=5, keep=keep)
+    trainer = train(run, text, tmp_path)
+    nlls = [line["dev_nll"] for line in history_lines(trainer, "dev_nll")]
+    assert min(nlls) < nlls[-1], "the step size was meant to be too large"
+    trainer.load_chosen_weights()
+    kept_nll, best_update = nlls[-1], None
+    if keep == "best":
+        kept_nll, best_update = min(nlls), 5 * (1 + nlls.index(min(nlls)))
+    assert trainer.compute_dev_nll() == pytest.approx(kept_nll, rel=1e-12)
+    assert summarize_training(trainer, "updates")["best_update"] == best_update
 
 
-def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]]]:
-    """Every source with the model's own greedy translation, where it is of known words."""
+def translate_greedily(model: EncoderDecoder, text: Bitext) -> list[tuple[list[int], list[int]]]:
+    """Return every source whose greedy translation has only known words, with this translation."""
     pairs = []
     for row in range(len(text)):
         batch = make_batch(text, np.array([row]), source_eos=True)
-        encoded = made.model.encode(batch.source, batch.source_lengths)
-        length = np.array([len(text.source(row))])
-        [[found]] = beam_search.search(made.model, encoded, length, GREEDY_SEARCH, forbid_unknown=False)
-        pairs += [(text.source(row).tolist(), found.ids)] if min(found.ids) > UNKNOWN else []
+        encoded = model.encode(batch.source, batch.source_lengths)
+        source = text.source(row).tolist()
+        [[hypothesis]] = beam_search.search(
+            model, encoded, np.array([len(source)]), GREEDY_SEARCH, forbid_unknown=False
+        )
+        if min(hypothesis.ids) > UNKNOWN:
+            pairs.append((source, hypothesis.ids))
     return pairs
 
 
-def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> None:
-    wild = {"updates": 40, "optimizer": "adam", "learning_rate": 0.05, "cost": "mean"}
-    made = trainer(text, tmp_path / "state", **wild)
-    made.run()
-    own = translations(made, text)
-    assert len(own) > 20
+def test_greedy_bleu(text: Bitext, tmp_path: Path) -> None:
+    """A model's own greedy translations have BLEU 100, and others less."""
+    model = train(model_run(**WILD, updates=40, learning_rate=0.05), text, tmp_path / "state").model
+    pairs = translate_greedily(model, text)
+    assert len(pairs) > 20
+    rows = np.arange(len(pairs))
+    (tmp_path / "equal").mkdir()
+    equal_text = write_bitext(tmp_path / "equal", pairs)
+    assert compute_greedy_bleu(model, equal_text, rows, 7, VOCABULARIES[1]) == pytest.approx(100)
 
-    def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
-        (tmp_path / name).mkdir(exist_ok=True)
-        made_text = write_bitext(tmp_path / name, pairs)
-        return compute_greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, VOCABULARIES[1])
+    wrong_pairs = [(source, [word % 29 + 2 for word in target]) for source, target in pairs[:10]] + pairs[10:]
+    (tmp_path / "wrong").mkdir()
+    wrong_text = write_bitext(tmp_path / "wrong", wrong_pairs)
+    bleu = compute_greedy_bleu(model, wrong_text, rows, 7, VOCABULARIES[1])
+    assert 0 < bleu < 100
+    assert bleu == compute_greedy_bleu(model, wrong_text, rows, 3, VOCABULARIES[1]), "batches change nothing"
 
-    assert bleu("own", own, 7) == pytest.approx(100)
-    wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
-    assert 0 < bleu("wrong", wrong, 7) < 100
-    assert bleu("wrong", wrong, 3) == bleu("wrong", wrong, 7), "batches change nothing"
-
+    # With subword units, it is the BLEU of words.
     units = SubwordVocabulary([(f"{'▁' if i < 15 else ''}{i}", 1) for i in range(30)])
-    hypotheses, references = ([" ".join(units.words(ids)) for _, ids in pairs] for pairs in (own, wrong))
-    of_words = multi_bleu().corpus_score(hypotheses, [references]).score
-    in_units = write_bitext(tmp_path / "wrong", wrong)
-    assert compute_greedy_bleu(made.model, in_units, np.arange(len(own)), 7, units) == pytest.approx(of_words)
+    hypotheses = [" ".join(units.words(ids)) for _, ids in pairs]
+    references = [" ".join(units.words(ids)) for _, ids in wrong_pairs]
+    bleu_of_words = multi_bleu().corpus_score(hypotheses, [references]).score
+    assert compute_greedy_bleu(model, wrong_text, rows, 7, units) == pytest.approx(bleu_of_words)
 
 
-def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
-    made = trainer(text, tmp_path / "state", updates=1)
+def test_unknown_word_is_always_wrong(text: Bitext, tmp_path: Path) -> None:
+    model = make_trainer(model_run(), text, tmp_path / "state").model
     with torch.no_grad():
-        made.model.readout.b_o[UNKNOWN] += 50.0
-    unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
-    assert unknown.target(0).tolist() == [UNKNOWN] * 6
-    assert compute_greedy_bleu(made.model, unknown, np.arange(1), 1, VOCABULARIES[1]) == 0
+        model.readout.b_o[UNKNOWN] += 50.0
+    unknown_text = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
+    assert unknown_text.target(0).tolist() == [UNKNOWN] * 6
+    assert compute_greedy_bleu(model, unknown_text, np.arange(1), 1, VOCABULARIES[1]) == 0
 
 
-def test_the_settings_say_which_score_chooses_and_stops(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """BLEU here, while the NLL still falls; 0 says nothing, the same again is no gain."""
+def test_dev_score(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BLEU chooses and stops, while the NLL still falls. A BLEU of 0 costs no patience, an equal one does."""
     scores = iter([0.0, 0.0, 0.0, 3.0, 2.0, 4.0, 4.0, 1.0])
     monkeypatch.setattr("nmt.training.trainer.compute_greedy_bleu", lambda *_: next(scores))
-    monkeypatch.setattr(Trainer, "dev_nll", lambda made: 1000.0 - made.counters.update)
-    made = trainer(text, tmp_path, updates=400, validate_every=5, dev_score="bleu", keep="best", patience=2)
-    assert made.run() == "development BLEU"
-    assert (made.counters.update, made.counters.best_update) == (40, 30)
+    monkeypatch.setattr(Trainer, "compute_dev_nll", lambda trainer: 1000.0 - trainer.counters.update)
+    run = model_run(updates=400, validate_every=5, dev_score="bleu", keep="best", patience=2)
+    trainer = make_trainer(run, text, tmp_path)
+    assert trainer.run() == "development BLEU"
+    assert (trainer.counters.update, trainer.counters.best_update) == (40, 30)
 
 
-def test_the_nll_is_a_mean_over_sentences(text: Bitext, tmp_path: Path) -> None:
-    """Each pair alone is read as the reference reads it; 60 pairs in batches of 7 leave an uneven last one."""
-    made = trainer(text, tmp_path, updates=1)
-    rows = np.arange(len(text))
+def test_mean_nll(text: Bitext, tmp_path: Path) -> None:
+    """It is a mean over sentences; 60 pairs in batches of 7 leave an uneven last one."""
+    model, rows = make_trainer(model_run(), text, tmp_path).model, np.arange(60)
     with torch.no_grad():
-        alone = [
-            float(
-                compute_sentence_nlls(
-                    made.model, make_batch(text, rows[row : row + 1], source_eos=True)
-                ).sum()
-            )
-            for row in rows
-        ]
-    assert compute_mean_nll(made.model, text, rows, 7) == pytest.approx(sum(alone) / 60, rel=1e-6)
+        batches = [make_batch(text, rows[row : row + 1], source_eos=True) for row in rows]
+        total_nll = sum(float(compute_sentence_nlls(model, batch)) for batch in batches)
+    assert compute_mean_nll(model, text, rows, 7) == pytest.approx(total_nll / 60, rel=1e-6)
 
 
-def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: Path) -> None:
-    made = trainer(text, tmp_path, updates=1, train_sample=1000)
-    expected = compute_mean_nll(made.model, text, np.array(within(text)), 4)
-    assert made.train_nll() == pytest.approx(expected, rel=1e-12)
+def test_train_nll_is_within_limit(text: Bitext, tmp_path: Path) -> None:
+    trainer = make_trainer(model_run(train_sample=1000), text, tmp_path)
+    expected_nll = compute_mean_nll(trainer.model, text, rows_within_limit(text), 4)
+    assert trainer.compute_train_nll() == pytest.approx(expected_nll, rel=1e-12)
 
 
-def test_logits_exist_a_chunk_at_a_time(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_train_sample_follows_seed(text: Bitext, tmp_path: Path) -> None:
+    trainer, nlls = make_trainer(model_run(), text, tmp_path), dict[tuple[int, int | None], float]()
+    for seeds in ((6, 1), (7, 1), (6, 2), (6, None), (7, 6)):
+        changes = dict(zip(("seed", "sample_seed"), seeds, strict=True))
+        trainer.run_settings = model_run().model_copy(update=changes)
+        nlls[seeds] = trainer.compute_train_nll()
+    assert nlls[6, 1] == nlls[7, 1] != nlls[6, 2]
+    assert nlls[6, None] == nlls[7, 6]
+
+
+def test_logits_of_one_block_at_a_time(text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forced_decoding, "POSITIONS_PER_BLOCK", 7)
-    made = trainer(text, tmp_path)
-    largest = 0
+    model = make_trainer(model_run(), text, tmp_path).model
+    block_sizes = list[int]()
 
-    class Watch(TorchFunctionMode):
+    class LogitsWatch(TorchFunctionMode):
         def __torch_function__(
-            self, function: Any, types: Any, arguments: Any = (), named: Any = None
+            self, function: Any, types: Any, arguments: Any = (), keywords: Any = None
         ) -> Any:
-            nonlocal largest
-            found = function(*arguments, **(named or {}))
-            if isinstance(found, torch.Tensor) and found.shape[-1:] == (32,) and found.dim() == 2:
-                largest = max(largest, len(found))
-            return found
+            tensor = function(*arguments, **(keywords or {}))
+            if isinstance(tensor, torch.Tensor) and tensor.shape[-1:] == (32,) and tensor.dim() == 2:
+                block_sizes.append(len(tensor))
+            return tensor
 
-    with Watch():
-        compute_mean_nll(made.model, text, np.arange(60), 4)
-    assert largest == 7
-
-
-@pytest.fixture(scope="module")
-def uneven(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
-    """Pairs of very different lengths, so that another sample has another NLL."""
-    pairs = [([2 + i % 29] * (1 + i % 11), [2 + i % 29] * (1 + i % 11)) for i in range(120)]
-    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
-
-
-def sampled(uneven: Bitext, folder: Path, seed: int, sample_seed: int | None) -> float:
-    """Of the start values of seed 5, on the sample that a run with these seeds draws."""
-    runs = [model_run().model_copy(update={"seed": s, "sample_seed": sample_seed}) for s in (5, seed)]
-    same_weights, made = (Trainer(run, uneven, uneven, VOCABULARIES, folder) for run in runs)
-    made.model.load_state_dict(same_weights.model.state_dict())
-    return made.train_nll()
-
-
-def test_the_sample_follows_the_seed_of_the_data(uneven: Bitext, tmp_path: Path) -> None:
-    assert sampled(uneven, tmp_path, 6, sample_seed=1) == sampled(uneven, tmp_path, 7, sample_seed=1)
-    assert sampled(uneven, tmp_path, 6, sample_seed=1) != sampled(uneven, tmp_path, 6, sample_seed=2)
-    assert sampled(uneven, tmp_path, 6, sample_seed=None) == sampled(uneven, tmp_path, 7, sample_seed=6)
+    with LogitsWatch():
+        compute_mean_nll(model, text, np.arange(60), 4)
+    assert max(block_sizes) == 7

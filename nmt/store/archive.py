@@ -1,0 +1,214 @@
+"""A trained model as one archive with weights, vocabularies, settings, card and checksums.
+
+The archive is a tar archive in zstd; `tar --zstd -xf` unpacks it and `sha256sum -c SHA256SUMS` checks it. Equal files
+give equal bytes: fixed order, no times, no owners.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from nmt.errors import UserError, errors_as_user_error
+from nmt.io.compression import ZstdError, decompress, open_zstd_writer
+from nmt.io.files import (
+    atomic_path,
+    commit_file,
+    full_disk_as_user_error,
+    read_file,
+    read_json,
+    sha256,
+    temporary_folder,
+    write_json,
+)
+from nmt.store.model_card import write_card
+from nmt.store.model_folder import (
+    FINAL_STATE,
+    HISTORY,
+    MODEL_CARD,
+    RELEASED_FILES,
+    SUMMARY,
+    TEXT_SETTINGS,
+    WEIGHTS,
+)
+from nmt.store.tensors import load_metadata, load_tensors, round_to_float16, save_tensors
+
+ARCHIVE_SUFFIX = ".tar.zst"
+CHECKSUMS = "SHA256SUMS"
+OPTIONAL_FILES = (HISTORY, TEXT_SETTINGS)
+"""Files that are packed if they exist. The final state is larger than the weights, and packed only on request."""
+
+ROUNDING_NOTE = (
+    "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
+)
+
+MIN_UNPACKED_BYTES = 1 << 26
+"""Bytes that every archive may unpack to."""
+MAX_COMPRESSION = 100
+"""Further bytes that an archive may unpack to for each of its own bytes. Weights hardly shrink."""
+
+
+def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
+    """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
+
+    bits: those of a weight, 32 or 16. With 16, the weights are rounded, and the card says so. A card is written if
+    there is none.
+
+    Raises a `UserError` if a file is missing, or if `unpack_model` would refuse the folder's name.
+    """
+    # 1. check the names
+    model_name = folder.resolve().name
+    if not is_safe_name(model_name):
+        raise UserError(
+            f"{folder}: expected a name without leading - or ., of printable characters; rename it"
+        )
+    if not archive.name.endswith(ARCHIVE_SUFFIX):
+        raise UserError(f"{archive}: expected a name that ends in {ARCHIVE_SUFFIX}")
+
+    # 2. choose the files
+    names = list(RELEASED_FILES)
+    if with_final_state:
+        names.append(FINAL_STATE)
+    for name in names:
+        if name != MODEL_CARD and not (folder / name).is_file():
+            raise UserError(f"{folder}: no {name} in it; expected the folder of a finished model")
+    names += [name for name in OPTIONAL_FILES if (folder / name).is_file()]
+    if not (folder / MODEL_CARD).is_file():
+        write_card(folder)
+
+    # 3. write them in a fixed order, and their checksums last
+    with (
+        atomic_path(archive) as temporary_path,
+        TemporaryDirectory() as rounded_folder,
+        temporary_path.open("wb") as raw_file,
+        open_zstd_writer(raw_file) as compressed_file,
+        tarfile.open(fileobj=compressed_file, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        paths = {name: folder / name for name in sorted(names)}
+        if bits == 16:
+            paths |= write_rounded_files(folder, Path(rounded_folder))
+        checksums = ""
+        for name, path in paths.items():
+            with path.open("rb") as file:
+                tar.addfile(make_tar_entry(f"{model_name}/{name}", path.stat().st_size), file)
+            checksums += f"{sha256(path)}  {name}\n"
+        checksums_entry = make_tar_entry(f"{model_name}/{CHECKSUMS}", len(checksums))
+        tar.addfile(checksums_entry, io.BytesIO(checksums.encode("ascii")))
+    return [*paths, CHECKSUMS]
+
+
+def write_rounded_files(folder: Path, rounded_folder: Path) -> dict[str, Path]:
+    """Write the weights of a model, rounded to 16 bits, with a card and a summary that say so.
+
+    Returns the written files, which lie in `rounded_folder`, by their names.
+    """
+    weights = round_to_float16(load_tensors(folder / WEIGHTS), folder / WEIGHTS)
+    vocabularies = load_metadata(folder / WEIGHTS).get("vocabularies", "{}")
+    save_tensors(rounded_folder / WEIGHTS, weights, {"vocabularies": vocabularies})
+
+    card = (folder / MODEL_CARD).read_bytes()
+    (rounded_folder / MODEL_CARD).write_bytes(card + f"\n{ROUNDING_NOTE}\n".encode())
+
+    checksums = {"weights": sha256(rounded_folder / WEIGHTS), "rounded_from": sha256(folder / WEIGHTS)}
+    with errors_as_user_error(folder / SUMMARY, "make it again", TypeError):
+        write_json(rounded_folder / SUMMARY, read_json(folder / SUMMARY) | checksums)
+    return {name: rounded_folder / name for name in (MODEL_CARD, SUMMARY, WEIGHTS)}
+
+
+def make_tar_entry(name: str, size: int) -> tarfile.TarInfo:
+    """Return the header of a file in the archive: without time and owner, so that equal files give equal bytes."""
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = size, 0o644, 0
+    return entry
+
+
+def unpack_model(archive: Path, output: Path) -> Path:
+    """Unpack an archive of `pack_model` into `output`, check every checksum, and return the model's folder.
+
+    The folder appears atomically. Raises a `UserError` for a damaged archive, one that holds anything but plain files
+    in one folder, or a folder that is already there.
+    """
+    with temporary_folder(output, f".{archive.name}.unpacking") as work_folder:
+        unpacked_folder = extract_archive(archive, work_folder)
+        check_checksums(archive, unpacked_folder)
+        model_folder = output / unpacked_folder.name
+        if model_folder.exists():
+            raise UserError(f"{model_folder}: already there; move it away or choose another --output")
+        commit_file(unpacked_folder, model_folder)
+    return model_folder
+
+
+def extract_archive(archive: Path, work_folder: Path) -> Path:
+    """Write the archive's files below `work_folder`, and return the one folder that contains them."""
+    with (
+        errors_as_user_error(archive, "get it again", tarfile.TarError, ZstdError),
+        archive.open("rb") as raw_file,
+        tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
+    ):
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        for entry in tar:
+            if not is_plain_file(entry):
+                raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
+            with full_disk_as_user_error(work_folder.parent):
+                tar.extract(entry, work_folder, set_attrs=False)
+
+    folders = list(work_folder.iterdir())
+    if len(folders) != 1:
+        raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
+    return folders[0]
+
+
+class _LimitedStream(io.RawIOBase):
+    """The decompressed bytes of an archive, up to a limit.
+
+    `tarfile` holds headers in memory, so an archive that expands without end would fill it.
+    """
+
+    def __init__(self, raw_file: io.BufferedReader[Any], archive_size: int) -> None:
+        """Read from `raw_file`, an archive of `archive_size` bytes."""
+        self._stream = decompress(raw_file)
+        self._remaining_bytes = MIN_UNPACKED_BYTES + MAX_COMPRESSION * archive_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self._stream.readinto(buffer)
+        self._remaining_bytes -= size
+        if self._remaining_bytes < 0:
+            raise ValueError(f"unpacked, more than {MAX_COMPRESSION} times as large")
+        return size
+
+
+def is_plain_file(entry: tarfile.TarInfo) -> bool:
+    """Return whether a member of an archive is FOLDER/FILE: no link, and no path outside the folder."""
+    names = entry.name.split("/")
+    if len(names) != 2 or not entry.isreg() or entry.issparse():
+        return False
+    return is_safe_name(names[0]) and is_safe_name(names[1])
+
+
+def is_safe_name(name: str) -> bool:
+    """Return whether a name is no option for commands, and holds no control characters for terminals."""
+    return bool(name) and name[0] not in "-." and name.isprintable()
+
+
+def check_checksums(archive: Path, folder: Path) -> None:
+    """Raise a `UserError` unless the files of an unpacked archive are those that SHA256SUMS lists."""
+    # Lines of sha256sum: the checksum, two spaces, the name.
+    checksums_path = folder / CHECKSUMS
+    text = read_file(checksums_path).decode(errors="replace") if checksums_path.is_file() else ""
+    expected_checksums = {}
+    for line in text.splitlines():
+        checksum, _, name = line.partition("  ")
+        expected_checksums[name] = checksum
+
+    checksums = {path.name: sha256(path) for path in folder.iterdir() if path != checksums_path}
+    for name in sorted(expected_checksums.keys() | checksums.keys()):
+        if expected_checksums.get(name) != checksums.get(name):
+            raise UserError(
+                f"{archive}: {name} is not what {CHECKSUMS} says; get it again, as `nmt model release` made it"
+            )

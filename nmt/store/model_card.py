@@ -1,0 +1,162 @@
+"""The card of a trained model, README.md: what it is, how it was trained, how good it is and how to load it.
+
+It has front matter in the format of model hubs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nmt.errors import errors_as_user_error
+from nmt.io.files import atomic_path, read_json
+from nmt.settings.model_types import MODEL_TYPES
+from nmt.store.model_folder import MODEL_CARD, SETTINGS, SUMMARY
+
+
+@dataclass(frozen=True)
+class CorpusInfo:
+    """What is known of a model's text: languages (source, target), names of corpora."""
+
+    languages: tuple[str, ...] = ()
+    train: tuple[str, ...] = ()
+    dev: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+
+
+def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str, Any] | None = None) -> None:
+    """Write the card of the model in `folder` from its summary and settings, with scores if they are given.
+
+    Raises a `UserError` if summary.json or settings.json was not written by `nmt train`.
+    """
+    summary, settings = read_json(folder / SUMMARY), read_json(folder / SETTINGS)
+    files = f"{folder}: summary.json, settings.json or the scores"
+    with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
+        card = format_card(summary, settings, corpora or CorpusInfo(), scores)
+    with atomic_path(folder / MODEL_CARD) as temporary_path:
+        temporary_path.write_bytes(card.encode())
+
+
+def format_card(
+    summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo, scores: dict[str, Any] | None
+) -> str:
+    """Return the card as Markdown. scores: those of the model on the test set, or None."""
+    front_matter: dict[str, Any] = {}
+    direction = ""
+    if corpora.languages:
+        front_matter["language"] = list(corpora.languages)
+    if len(corpora.languages) == 2:
+        source, target = corpora.languages
+        direction = f" from {source} to {target}"
+    front_matter |= {
+        "library_name": "nmt",
+        "pipeline_tag": "translation",
+        "tags": ["translation", "recurrent-neural-network", summary["model_type"]],
+    }
+
+    rows = ""
+    for name, value in describe_training(summary, settings, corpora).items():
+        if value:
+            rows += f"| {name} | {value} |\n"
+
+    return CARD_TEMPLATE.format(
+        front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1000),
+        label=summary["label"],
+        direction=direction,
+        model_type=MODEL_TYPES[summary["model_type"]],
+        parameters=summary["parameters"],
+        scores=format_scores(corpora, scores),
+        training=rows.rstrip("\n"),
+    )
+
+
+def describe_training(
+    summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo
+) -> dict[str, str | None]:
+    """Return the rows of the card's table on the training: names and texts. Those without a text are left out."""
+    training, architecture = settings["training"], settings["architecture"]
+    code = summary["made_with"]["code"]
+    changes = ", with changes" if code.get("dirty") else ""
+    return {
+        "Text": ", ".join(corpora.train),
+        "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
+        "are left out",
+        "Development text": ", ".join(corpora.dev),
+        "Continues from": summary["continue_from"],
+        "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
+        "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
+        f"gradient norm at most {training['clip_norm']:g}",
+        "Sizes": f"{architecture['hidden_units']:,} hidden units, embeddings of {architecture['embedding_size']:,}",
+        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
+        "Hours": f"{summary['hours']:.2f} on {summary['device']}",
+        "Code": f"nmt {code['version']}, commit {code.get('commit') or 'unknown'}{changes}",
+    }
+
+
+def format_scores(corpora: CorpusInfo, scores: dict[str, Any] | None) -> str:
+    """Return the card's section on the scores."""
+    if scores is None:
+        return "None yet: the model's translations have not been evaluated."
+    return SCORES_TEMPLATE.format(
+        test_set=f" on {', '.join(corpora.test)}" if corpora.test else "",
+        signature=scores["signature"],
+        sentences_all=scores["sentences_all"],
+        sentences_no_unk=scores["sentences_no_unk"],
+        bleu_all=format_bleu(scores["bleu_all"]),
+        bleu_no_unk=format_bleu(scores["bleu_no_unk"]),
+    )
+
+
+def format_bleu(bleu: float | None) -> str:
+    """Return a BLEU score with two digits, or "none" for a set without sentences."""
+    return "none" if bleu is None else f"{bleu:.2f}"
+
+
+CARD_TEMPLATE = """---
+{front_matter}---
+
+# {label}
+
+Translates{direction}, one sentence at a time. {model_type.description}; {parameters:,} parameters. \
+As described by {model_type.paper}; trained by a reproduction of the paper, not by its authors.
+
+## Scores
+
+{scores}
+
+## Training
+
+|  |  |
+|---|---|
+{training}
+
+## Use
+
+    nmt translate --model FOLDER < text > translation
+
+translates raw text, one sentence per line, where FOLDER is the folder of this page. From Python:
+
+    import nmt
+    print(nmt.load("FOLDER").translate("..."))
+
+## Files
+
+| file | |
+|---|---|
+| `model.safetensors` | weights |
+| `settings.json` | what the model is made of and was trained with |
+| `source.tsv`, `target.tsv` | vocabularies: rank, word, count |
+| `text.json` | languages, tokenization, and how to decode unless told otherwise |
+| `summary.json` | what came out of the training |
+| `history.jsonl` | the learning curve |
+"""
+
+SCORES_TEMPLATE = """BLEU{test_set}, on tokens, cased ({signature}):
+
+| Sentences | BLEU |
+|---|---|
+| All {sentences_all:,} sentences | {bleu_all} |
+| The {sentences_no_unk:,} sentences without unknown words | {bleu_no_unk} |"""

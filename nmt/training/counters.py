@@ -1,0 +1,118 @@
+"""The state of a training run besides its tensors: what has been counted so far."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nmt.data.batches import Batch
+from nmt.training.update import UpdateStatistics
+
+
+@dataclass
+class Window:
+    """Sums over the updates since the last training line of the history.
+
+    source_words, target_words: without EOS. seconds: the time of updates alone, without validations and checkpoints.
+    """
+
+    updates: int = 0
+    sentences: int = 0
+    source_words: int = 0
+    target_words: int = 0
+    seconds: float = 0.0
+
+    def add_batch(self, batch: Batch, source_eos: bool) -> None:
+        """Count one update; `source_eos`: whether the source sentences end with EOS."""
+        sentences = len(batch)
+        self.updates += 1
+        self.sentences += sentences
+        self.source_words += int(batch.source_lengths.sum())
+        self.target_words += int(batch.target_lengths.sum()) - sentences
+        if source_eos:
+            self.source_words -= sentences
+
+    def compute_means(self, statistics: UpdateStatistics) -> dict[str, float | None]:
+        """Return what a line of the history says of the updates, from the sums of the same updates on the device."""
+        finite_updates = self.updates - statistics.not_finite
+        mean_nll, mean_norm = None, None
+        if finite_updates:
+            # The NLL is summed over finite updates only, so their number of sentences is estimated.
+            mean_nll = statistics.nll / (self.sentences * finite_updates / self.updates)
+            mean_norm = statistics.norm / finite_updates
+        return {
+            "train_nll": mean_nll,
+            "gradient_norm": mean_norm,
+            "clipped": statistics.clipped / self.updates,
+            "not_finite": statistics.not_finite,
+        }
+
+    def compute_speed(self) -> dict[str, float]:
+        """Return the words per second of both sides, as a line of the history has them."""
+        seconds = max(self.seconds, 1e-9)
+        return {
+            "source_words_per_second": self.source_words / seconds,
+            "target_words_per_second": self.target_words / seconds,
+        }
+
+
+WINDOW_PREFIX = "window_"
+"""Checkpoints store the fields of the window under names with this prefix, beside the other counters."""
+
+
+@dataclass
+class Counters:
+    """The counters of a run. JSON represents them exactly.
+
+    seconds: wall-clock time of the run, over all its starts.
+    history_bytes: size of the history at the last checkpoint.
+    best_score: the best development score, where greater is better: BLEU, or the NLL with its sign changed.
+    most_validations_without_gain: the largest value so far, which was first reached after the update
+    most_reached_at: with a smaller `patience` the run would have ended before.
+    """
+
+    update: int = 0
+    seconds: float = 0.0
+    history_bytes: int = 0
+    best_score: float | None = None
+    best_update: int = 0
+    validations_without_gain: int = 0
+    most_validations_without_gain: int = 0
+    most_reached_at: int = 0
+    window: Window = field(default_factory=Window)
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any]) -> Counters:
+        """Return the counters that `to_record` wrote into a checkpoint."""
+        counters = cls()
+        for name, value in record.items():
+            if name.startswith(WINDOW_PREFIX):
+                setattr(counters.window, name.removeprefix(WINDOW_PREFIX), value)
+            else:
+                setattr(counters, name, value)
+        return counters
+
+    def to_record(self) -> dict[str, Any]:
+        """Return all counters by name, those of the window with its prefix."""
+        record = asdict(self)
+        for name, value in record.pop("window").items():
+            record[WINDOW_PREFIX + name] = value
+        return record
+
+    def count_validation(self, score: float, is_scheduled: bool) -> bool:
+        """Count a validation, and return whether its score is the best so far.
+
+        Only scheduled validations use up patience, not the one at the end of a run: the run may be continued later.
+        """
+        # While BLEU is still 0, later weights are taken for better ones.
+        best_score = self.best_score
+        is_best = best_score is None or score > best_score or score == best_score == 0
+        if is_best:
+            self.best_score, self.best_update = score, self.update
+            self.validations_without_gain = 0
+        elif is_scheduled:
+            self.validations_without_gain += 1
+            if self.validations_without_gain > self.most_validations_without_gain:
+                self.most_validations_without_gain = self.validations_without_gain
+                self.most_reached_at = self.update
+        return is_best
