@@ -36,7 +36,7 @@ from benchmarks.contest import (
 from benchmarks.environment import peer_of
 from benchmarks.marian_contender import Marian
 from benchmarks.task import SIZES, Sizes
-from nmt.backend.products import processor_supports
+from nmt.backend.matmul import processor_supports
 from nmt.io.text_files import read_lines
 
 PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")

@@ -31,7 +31,7 @@ from benchmarks.project import SUTSKEVERS, settings
 from benchmarks.task import Sizes, draw
 from nmt.backend.compiled import prepare_compiled_steps
 from nmt.backend.device import make_deterministic
-from nmt.backend.products import Backend
+from nmt.backend.matmul import Backend
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import SPECIALS, WordVocabulary
@@ -91,7 +91,7 @@ class Setup:
         """Return a model with random weights, made on the device, without the slow orthogonal initial values."""
         architecture, _ = self.settings(model_type, sizes, "fp32")
         with self.device:
-            model = model_types.build(model_type, architecture, sizes.vocabulary, sizes.vocabulary)
+            model = model_types.build_model(model_type, architecture, sizes.vocabulary, sizes.vocabulary)
         generator = torch.Generator(self.device).manual_seed(seed)
         for name, weight in model.named_parameters():
             scale = 0.1 if weight.dim() == 1 or name.endswith(".E") else 0.7 / weight.shape[0] ** 0.5

@@ -12,7 +12,7 @@ from torch import Tensor
 from benchmarks.contest import ROOT
 from benchmarks.task import Sizes, Words
 from nmt.backend.device import keep_freed_memory, make_deterministic
-from nmt.backend.products import Backend, Precision, check_precision, choose_matmul_library
+from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
 from nmt.cli.train import FREQUENT_WORDS, LIKELY_TRANSLATIONS
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
@@ -60,7 +60,7 @@ class Contender:
         architecture, self.training = settings(model_type, sizes)
         make_deterministic(sizes.threads)
         keep_freed_memory()
-        self.model = model_types.create(model_type, architecture, (sizes.vocabulary,) * 2, seed=1)
+        self.model = model_types.create_model(model_type, architecture, (sizes.vocabulary,) * 2, seed=1)
         self.model.use_backend(Backend(precision, choose_matmul_library(CPU)))
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 

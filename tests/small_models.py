@@ -64,7 +64,7 @@ def small_model(
 ) -> EncoderDecoder:
     """A model with random weights everywhere, biases and v_a too."""
     architecture = small_architecture(model_type, **changes)
-    model = model_types.create(model_type, architecture, (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3)
+    model = model_types.create_model(model_type, architecture, (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3)
     generator = torch.Generator().manual_seed(11)
     with torch.no_grad():
         for weight in model.parameters():

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from nmt.backend.compiled import fusible
-from nmt.backend.products import Backend, BackendModule, tanh_
+from nmt.backend.matmul import Backend, BackendModule, tanh_
 from nmt.model.gru import GRUStep, backward_gru_step, recurrent_gradients, write_gru_step
 from nmt.model.weights import create_weight
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import torch
 from torch import Generator, Tensor, nn
 
-from nmt.backend.products import BackendModule
+from nmt.backend.matmul import BackendModule
 from nmt.data.batches import Batch, word_mask
 from nmt.model.loss import summed_nll
 from nmt.model.output_layer import Candidates, OutputLayer

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.products import BackendModule
+from nmt.backend.matmul import BackendModule
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, OutputInputs, Prediction
 from nmt.model.gru import GRUCell, GRUStep, scan, write_gru_step
 from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from nmt.backend.compiled import fusible
-from nmt.backend.products import Backend, BackendModule, PreparedWeight, tanh_
+from nmt.backend.matmul import Backend, BackendModule, PreparedWeight, tanh_
 from nmt.model.weights import create_weight
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from nmt.backend.compiled import fusible
-from nmt.backend.products import Backend
+from nmt.backend.matmul import Backend
 
 POSITIONS_PER_BLOCK = 600
 """Positions whose logits are in memory at once."""

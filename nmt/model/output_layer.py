@@ -16,7 +16,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nmt.backend.products import BackendModule, PreparedWeight
+from nmt.backend.matmul import BackendModule, PreparedWeight
 from nmt.model.weights import create_weight
 from nmt.settings.model_types import GatedDecoderArchitecture
 

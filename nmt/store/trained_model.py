@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from nmt.backend.device import choose_device, keep_freed_memory, make_deterministic
-from nmt.backend.products import Backend, Precision, check_precision, choose_matmul_library
+from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError, errors_as_user_error
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.model_types import build
+from nmt.model.model_types import build_model
 from nmt.settings.base import read_settings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
@@ -102,7 +102,7 @@ def load_model(
         folder: the folder.
         device: where the model computes.
         precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
-        matmul_library: the library for products on a CPU; see `nmt.backend.products.choose_matmul_library`.
+        matmul_library: the library for products on a CPU; see `nmt.backend.matmul.choose_matmul_library`.
     """
     # 1. read the files
     if precision is not None:
@@ -117,7 +117,7 @@ def load_model(
     # 2. build the model without memory, since the settings may name any size, and give it the weights
     try:
         with torch.device("meta"):
-            network = build(run.model_type, run.architecture, len(source), len(target))
+            network = build_model(run.model_type, run.architecture, len(source), len(target))
         network_weights = {
             name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
         }

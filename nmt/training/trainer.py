@@ -26,7 +26,7 @@ from nmt.backend.device import (
     keep_freed_memory,
     make_deterministic,
 )
-from nmt.backend.products import Backend, check_precision, choose_matmul_library
+from nmt.backend.matmul import Backend, check_precision, choose_matmul_library
 from nmt.data.batches import Batch, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.data.meta import data_checksums
@@ -188,7 +188,7 @@ class Trainer:
 
         # 3. the model and its optimizer
         vocabulary_sizes = len(source_vocabulary), len(self.target_vocabulary)
-        model = model_types.create(run.model_type, run.architecture, vocabulary_sizes, run.seed)
+        model = model_types.create_model(run.model_type, run.architecture, vocabulary_sizes, run.seed)
         self.model = model.to(device)
         if init_from is not None:
             load_initial_weights(self.model, init_from, self.data)

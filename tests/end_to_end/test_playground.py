@@ -61,7 +61,9 @@ def model_folder(folder: Path, model_type: ModelTypeName, seed: int) -> Path:
     run = model_run(model_type=model_type).model_copy(update={"label": f"{model_type}, small"})
     for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
         WordVocabulary([(word, 9) for word in words]).write(folder / name)
-    network = model_types.create(model_type, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
+    network = model_types.create_model(
+        model_type, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed
+    )
     generator = torch.Generator().manual_seed(seed)
     weights = {
         name: weight.normal_(0, 0.9, generator=generator).half().float()

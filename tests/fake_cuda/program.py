@@ -75,7 +75,7 @@ def one_update(model_type: ModelTypeName) -> str:
     """Make a second update, which must touch nothing of the host."""
     mode = FakeTensorMode(allow_non_fake_inputs=False)
     with mode, torch.device(CUDA):
-        model = model_types.build(model_type, small_architecture(model_type), 9, 7)
+        model = model_types.build_model(model_type, small_architecture(model_type), 9, 7)
     first, second = batch_of(mode, 2), batch_of(mode, 3)
     with mode, torch.autograd.set_multithreading_enabled(False):
         updater = update.Updater(model, training(kernels="torch"))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.backend.products import processor_supports
+from nmt.backend.matmul import processor_supports
 from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as run_nmt

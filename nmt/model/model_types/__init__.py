@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nmt.settings.model_types import AnyArchitecture, ModelTypeName
 
 
-def build(
+def build_model(
     model_type: ModelTypeName, architecture: AnyArchitecture, source_vocabulary: int, target_vocabulary: int
 ) -> EncoderDecoder:
     """Build a model of a type without initial weights."""
@@ -19,10 +19,10 @@ def build(
     return model
 
 
-def create(
+def create_model(
     model_type: ModelTypeName, architecture: AnyArchitecture, vocabularies: tuple[int, int], seed: int
 ) -> EncoderDecoder:
     """Build a model of a type with initial weights. `vocabularies` are both sizes, source first."""
-    model = build(model_type, architecture, *vocabularies)
+    model = build_model(model_type, architecture, *vocabularies)
     model.initialize(seed)
     return model

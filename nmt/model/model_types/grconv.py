@@ -16,7 +16,7 @@ import re
 import torch
 from torch import Tensor
 
-from nmt.backend.products import BackendModule
+from nmt.backend.matmul import BackendModule
 from nmt.model.gated_decoder import RECURRENT_NAMES, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal

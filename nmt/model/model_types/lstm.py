@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from nmt.backend.products import BackendModule
+from nmt.backend.matmul import BackendModule
 from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, OutputInputs, Prediction
 from nmt.model.output_layer import Candidates, OutputLayer, WordProbabilities

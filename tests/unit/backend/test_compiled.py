@@ -15,7 +15,7 @@ from torch._dynamo.utils import counters
 
 from nmt.backend import compiled
 from nmt.backend.compiled import CACHE_VARIABLE, UNFINISHED, prepare_compiled_steps
-from nmt.backend.products import Backend
+from nmt.backend.matmul import Backend
 from nmt.settings.model_types import ModelTypeName
 from nmt.training.update import Updater
 from tests.messages import refused

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.backend.products import processor_supports
+from nmt.backend.matmul import processor_supports
 from nmt.data.tokenization import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import Hypothesis

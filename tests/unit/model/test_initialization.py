@@ -23,7 +23,7 @@ def model_of(model_type: ModelTypeName) -> EncoderDecoder:
     architecture = small_architecture(
         model_type, hidden_units=150, embedding_size=120, maxout_units=80, init_std=0.01, **of_alignment
     )
-    return model_types.create(model_type, architecture, (400, 300), seed=1)
+    return model_types.create_model(model_type, architecture, (400, 300), seed=1)
 
 
 @GATED
@@ -55,7 +55,7 @@ def test_recurrent_matrices_differ_from_each_other(model_type: ModelTypeName) ->
 def test_a_seed_gives_one_model(model_type: ModelTypeName) -> None:
     sizes, seed = (40, 30), 1
     first, second = (
-        model_types.create(model_type, small_architecture(model_type), sizes, seed) for _ in range(2)
+        model_types.create_model(model_type, small_architecture(model_type), sizes, seed) for _ in range(2)
     )
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
 
@@ -83,7 +83,9 @@ def test_the_trees_matrices_start_as_the_paper_says() -> None:
 
 
 def test_the_decoders_square_matrices_may_start_smaller() -> None:
-    model = model_types.create("grconv", small_architecture("grconv", recurrent_init_scale=0.4), (40, 30), 1)
+    model = model_types.create_model(
+        "grconv", small_architecture("grconv", recurrent_init_scale=0.4), (40, 30), 1
+    )
     for name in ("U", "U_z", "U_r"):
         weight = dict(model.named_parameters())[f"decoder.unit.{name}"]
         torch.testing.assert_close(weight @ weight.t(), 0.16 * torch.eye(5), atol=1e-4, rtol=0)

@@ -16,7 +16,7 @@ from tests.training_settings import model_run
 def test_count_weights(model_type: ModelTypeName) -> None:
     for changes in interpretations(model_type):
         architecture = small_architecture(model_type, hidden_units=100, embedding_size=62, **changes)
-        model = model_types.build(model_type, architecture, 4000, 3000)
+        model = model_types.build_model(model_type, architecture, 4000, 3000)
         counted = sum(weight.numel() for weight in model.parameters())
         assert MODEL_TYPES[model_type].count_weights(architecture, (4000, 3000)) == pytest.approx(
             counted, rel=0.02

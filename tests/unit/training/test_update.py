@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nmt.backend.products import Backend
+from nmt.backend.matmul import Backend
 from nmt.data.batches import Batch
 from nmt.model import attention, loss
 from nmt.model.encoder_decoder import EncoderDecoder

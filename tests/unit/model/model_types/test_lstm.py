@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nmt.backend.products import Backend
+from nmt.backend.matmul import Backend
 from nmt.data.vocabulary import END
 from nmt.model import model_types
 from nmt.model.model_types.lstm import DeepLSTM, LSTMState
@@ -20,7 +20,7 @@ PAPER = LSTMArchitecture(hidden_units=1000, embedding_size=1000, source_eos=Fals
 def test_the_papers_model_has_384_million_weights() -> None:
     """Sec. 3.4: 384M, of which 64M are recurrent; 8,000 numbers represent a sentence."""
     with torch.device("meta"):
-        model = model_types.build("lstm", PAPER, 160_002, 80_002)
+        model = model_types.build_model("lstm", PAPER, 160_002, 80_002)
         vector = model.sentence_vectors(
             model.encode(torch.zeros(3, 2, dtype=torch.int64), torch.full((2,), 3))
         )
@@ -32,7 +32,7 @@ def test_the_papers_model_has_384_million_weights() -> None:
 
 def test_all_weights_start_uniformly() -> None:
     architecture = small_architecture("lstm", hidden_units=120, embedding_size=90, init_range=0.08)
-    for name, weight in model_types.create("lstm", architecture, (400, 300), seed=1).named_parameters():
+    for name, weight in model_types.create_model("lstm", architecture, (400, 300), seed=1).named_parameters():
         assert weight.abs().max() <= 0.08, name
         assert weight.std().item() == pytest.approx(0.08 / 3**0.5, rel=0.1), name
 

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.backend import products
-from nmt.backend.products import (
+from nmt.backend import matmul
+from nmt.backend.matmul import (
     Backend,
     BackendModule,
     Int8Weight,
@@ -66,7 +66,7 @@ def test_weights_are_prepared_once_if_they_are_fixed_and_anew_for_another_backen
     module = BackendModule()
     module.weight = torch.nn.Parameter(torch.randn(3, 2))
 
-    def prepared() -> products.PreparedWeight:
+    def prepared() -> matmul.PreparedWeight:
         return module.prepare_once("weight", lambda: module.weight)  # type: ignore[arg-type,return-value]
 
     assert prepared() is module.weight
@@ -89,7 +89,7 @@ def test_what_cannot_be_computed_or_only_slowly_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
-    monkeypatch.setattr(products, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(matmul, "CPUINFO", tmp_path / "cpuinfo")
     for able in ("fp32", "int8"):
         check_precision(able, CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
@@ -132,12 +132,12 @@ def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processor: str, chosen: str
 ) -> None:
     (tmp_path / "cpuinfo").write_text(processor, encoding="utf-8")
-    monkeypatch.setattr(products, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(products, "_onednn_keeps_all_digits", lambda: True)
+    monkeypatch.setattr(matmul, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(matmul, "_onednn_keeps_all_digits", lambda: True)
     monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
     assert choose_matmul_library(CPU) == chosen
     assert choose_matmul_library(CPU, "torch") == choose_matmul_library(torch.device("cuda")) == "torch"
-    monkeypatch.setattr(products, "_onednn_keeps_all_digits", lambda: False)
+    monkeypatch.setattr(matmul, "_onednn_keeps_all_digits", lambda: False)
     assert choose_matmul_library(CPU) == "torch"
 
 
