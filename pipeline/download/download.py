@@ -8,8 +8,8 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
+from typing import IO
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -60,7 +60,7 @@ class FileFacts:
         """Compute size and checksums in one pass."""
         md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
         with path.open("rb") as file:
-            while chunk := file.read(CHUNK_BYTES):
+            for chunk in _read_chunks(file):
                 md5.update(chunk)
                 sha256.update(chunk)
             return cls(file.tell(), md5.hexdigest(), sha256.hexdigest())
@@ -74,6 +74,12 @@ class FileFacts:
             if expected_value not in (None, value):
                 return f"{name}: {value}, expected {expected_value}"
         return None
+
+
+def _read_chunks(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the bytes of a file in chunks."""
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
 
 
 def _has_checksum(source: Source) -> bool:
@@ -123,6 +129,7 @@ def download_file(
             for remaining_file in candidates:
                 remaining_file.unlink(missing_ok=True)
 
+            # the record next to the file
             values = asdict(facts)
             compared_names = [name for name in values if getattr(candidate, name) is not None]
             record = {"source": hide_secrets(location), "checked": compared_names, **values}
@@ -152,11 +159,18 @@ class _Transfer:
         mismatch: str | None = None
         local_path = self._local_path()
         for _ in range(2):
-            is_assembled = self._copy(local_path) if local_path else self._fetch()
+            is_assembled = False
+            if local_path:
+                self._copy(local_path)
+            else:
+                is_assembled = self._fetch()
+
             facts = FileFacts.read(self.partial_file)
             mismatch = facts.find_mismatch(self.source)
             if mismatch is None:
                 return facts
+
+            # If the first bytes came earlier, they may be those of an older version of the file.
             self.partial_file.unlink()
             if not is_assembled:
                 break
@@ -169,8 +183,8 @@ class _Transfer:
             return None
         return Path(unquote(address.path) if address.scheme == "file" else self.location)
 
-    def _copy(self, path: Path) -> bool:
-        """Copy a file of this machine from its beginning. Return False: it is not assembled of several requests.
+    def _copy(self, path: Path) -> None:
+        """Copy a file of this machine, always from its beginning.
 
         A link would do harm. The workflow sets the times of what a job has written, which would be those of the user's
         file; and if the user changed the file, the archive would change after its checksums were compared.
@@ -179,16 +193,15 @@ class _Transfer:
             raise SourceError("no such file")
         try:
             with path.open("rb") as file:
-                self._write(iter(partial(file.read, CHUNK_BYTES), b""), path.stat().st_size, start=0)
+                self._write(_read_chunks(file), path.stat().st_size, start=0)
         except OSError as error:
             raise SourceError(f"cannot be read ({error.strerror or error})") from None
-        return False
 
     def _fetch(self) -> bool:
-        """Request the missing bytes until the file is complete. Return whether several requests gave it.
+        """Request the missing bytes until the file is complete. Return whether the file came in several parts.
 
-        A source that breaks off often is asked again as long as the partial file grows. A source that begins again at
-        byte 0 each time, and breaks off before the greatest size so far, gives nothing new.
+        A source that breaks off is asked again as long as the partial file grows beyond its greatest size so far. One
+        that begins at byte 0 each time, and always breaks off at the same byte, is given up.
         """
         is_assembled = self.partial_file.exists()
         largest_size = self._size()
@@ -200,6 +213,7 @@ class _Transfer:
                     return is_assembled
                 except BrokenOffError as error:
                     is_assembled = True
+                    # count the attempts without new bytes
                     size = self._size()
                     failed_attempts = 0 if size >= largest_size + _MIN_GAIN else failed_attempts + 1
                     largest_size = max(largest_size, size)
@@ -241,6 +255,7 @@ class _Transfer:
                         f"sent another part than was asked for ({content_range or 'no range'})"
                     )
 
+            # the announced size, if the header is a number
             length = response.headers.get("Content-Length", "")
             announced_size = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None
             if size is not None and announced_size not in (None, size):
@@ -305,6 +320,7 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
 
 def _innermost_reason(error: Exception) -> str:
     """Return the text of the error at the root of a network error: the outer ones repeat it with object addresses."""
+    # urllib3 passes an error as an argument, or as `reason`
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     cause = getattr(error, "reason", None)

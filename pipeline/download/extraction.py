@@ -140,6 +140,7 @@ def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | No
                 f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {other_version} (md5: null takes any)"
             )
 
+    # both sides
     if source.line_count != target.line_count:
         raise UserError(
             f"{source.side} has {source.line_count} lines but {target.side} has {target.line_count} lines: both sides "
@@ -151,6 +152,7 @@ def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | No
             "(pairs: null takes any number)"
         )
 
+    # segments of SGML
     segment_pairs = zip(source.segments, target.segments, strict=False)
     for number, (source_segment, target_segment) in enumerate(segment_pairs, start=1):
         source_name, target_name = _name_segment(source_segment), _name_segment(target_segment)
@@ -183,18 +185,20 @@ def _read_texts(source: _ExtractedText, target: _ExtractedText) -> None:
 
 def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
     """Read the texts of an archive. A member that is not there may be in another folder of the archive."""
+    # 1. the archive is the text
     if texts[0].side.member is None:
         with _open_archive(archive) as (stream, progress):
             texts[0].write_shards(_count_bytes(stream, progress))
         return
 
+    # 2. the texts are members of it
     text_of_member = {str(text.side.member): text for text in texts}
     names = _read_members(archive, text_of_member)
     missing_members = [member for member, text in text_of_member.items() if not text.md5]
     if not missing_members:
         return
 
-    # {"fr-en/train.fr": text} for a member "train.fr"
+    # 3. or in another folder of it: {"fr-en/train.fr": text} for a member "train.fr"
     moved_texts = {}
     for member in missing_members:
         same_names = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}

@@ -67,6 +67,7 @@ def translate_file(
             command += ["-n-best-factor", str(n_best.n_best_factor)]
         run_logged(command, log, "decoding failed", work, work / "text", work / "translated")
 
+        # copy the translations and the lists; a decoder that broke off has written fewer lines
         translations = [line.rstrip(" ") for line in read_lines(work / "translated")]
         if len(translations) != len(sentences):
             raise UserError(

@@ -33,6 +33,7 @@ def write_pairs(
         dev_writers = [files.enter_context(write_lines(path)) for path in dev]
         dev_count = 0
         for number, entry in enumerate(read_entries(table, "moses phrase-pairs"), start=1):
+            # Of 7 pairs, 2 are development pairs: the 4th and 7th.
             writers = train_writers
             if number * dev_total // total > dev_count:
                 writers = dev_writers

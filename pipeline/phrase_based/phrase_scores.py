@@ -26,6 +26,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     Returns:
         The number of pairs written, and of pairs in the table.
     """
+    # the phrases that a translation may need, which are few of the table's
     max_words = max(len(entry[0].split()) for entry in read_entries(table))
     phrases = _collect_phrases(texts, max_words)
     written_count = total = 0

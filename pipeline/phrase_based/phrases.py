@@ -64,6 +64,7 @@ def extract_phrases(
         command += ["--sort-buffer-size", f"{memory_mb}M", "--sort-parallel", str(threads)]
         run_logged(command, log, "extraction failed", work)
 
+        # the tables, which must have entries
         model_files = [work / "model/phrase-table.gz", *(work / "model").glob("reordering-table.*.gz")]
         for model_file, table in zip(model_files, tables, strict=True):
             _check_table(model_file, alignment)

@@ -111,11 +111,13 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
 
 def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
     """Return the sums of a stage over corpora. A corpus without the stage, which goes on as it is, has its last one."""
+    # one stage of each corpus
     stages = []
     for corpus in corpora:
         stage_by_name = {stage["name"]: stage for stage in corpus["stages"]}
         stages.append(stage_by_name.get(name, corpus["stages"][-1]))
 
+    # Without the unknown words of one corpus, those of all are not known.
     total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
     for side in SIDES:
         total[side] = {}
@@ -143,6 +145,7 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
         languages: of source and target.
         paper: what the paper reports of its corpora, if the table is to have it.
     """
+    # the table for programs
     rows = []
     for corpus in append_total(corpora):
         rows += [_make_row(corpus, stage, paper) for stage in corpus["stages"]]
@@ -156,6 +159,7 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
         headers["reported"] = f"Words, {target}, reported"
     cells = [{key: _format_cell(row[key]) for key in headers} for row in rows]
 
+    # a note for each corpus that lost pairs
     notes = [_NOTE]
     for corpus in corpora:
         if any(corpus["removed"].values()) or any(corpus["overlap"].values()):

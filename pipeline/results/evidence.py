@@ -32,6 +32,7 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         summary = read_json(path)
         yield from _compare_with_history(path, summary, inputs.package.run_file(run, HISTORY))
 
+        # equal weights of two runs: one is a copy
         for earlier_path, earlier_summary in summaries.items():
             same_weights = summary["weights"] == earlier_summary["weights"]
             if same_weights and not _may_share_weights(summary, earlier_summary):
@@ -55,6 +56,7 @@ def _kept_update(summary: Summary) -> int:
 
 def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -> Iterator[str]:
     """Yield a line for each number of a summary that differs from its history."""
+    # what the history says; some lines are of an update, others of a validation
     lines = list(read_history(history))
     dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
     history_values = {

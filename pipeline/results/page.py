@@ -129,6 +129,8 @@ def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Mark
     for path in paths:
         model = SEED_SUFFIX.sub("", path.stem)
         run = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
+
+        # "12.5% on 7 sentences (without a model: links along the diagonal 40.0%)"
         result = read_json(path)
         rates = []
         for baseline, values in result["baselines"].items():

@@ -42,11 +42,14 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
     config, package = inputs.config, inputs.package
     meta_files = {part: package.text_checksums(part) for part in ("train", "dev")}
     metas = {part: read_settings(Meta, file) for part, file in meta_files.items()}
+
+    # text made with the settings
     for part, meta in metas.items():
         text_facts = get_text_facts(config, part)
         if changes := describe_differences(flatten(meta.settings), flatten(text_facts)):
             yield f"{meta_files[part]}: text of other settings: {changes}"
 
+    # vocabularies of that text, with the number of words that the settings say
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
         file = package.vocabulary(language)
@@ -79,6 +82,8 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         settings_file = package.run_file(run.name, SETTINGS)
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
+
+        # the first difference explains the others
         trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
         expected_fields = _deciding_fields(run_settings(config, run))
         if changes := describe_differences(trained_fields, expected_fields):
@@ -119,6 +124,8 @@ def check_weights(inputs: Inputs) -> Iterator[str]:
     """
     package = inputs.package
     checksums: dict[str, str] = {}
+
+    # the checksum of each run's weights, which those on this machine must have
     for run in inputs.runs:
         summary_file = package.run_file(run, SUMMARY)
         checksums[run] = read_json(summary_file)["weights"]
@@ -127,6 +134,7 @@ def check_weights(inputs: Inputs) -> Iterator[str]:
         if is_readable and checksums[run] not in list_weights_checksums(file.parent):
             yield f"{file}: altered: other weights than those that {summary_file} names"
 
+    # the weights that made the translations
     for system in inputs.systems.values():
         member_checksums = [checksums[run] for run in system.members]
         for file in _list_translations(inputs, system.name):
@@ -144,6 +152,8 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
     for set_name in inputs.sets:
         source, target = (inputs.package.text(set_name, language) for language in languages)
         expected_counts = _count_unknown_by_line(source, target, vocabularies)
+
+        # {line: number of unknown source words} of the text, and of each file of translations
         for system in inputs.systems:
             for mode in MODES:
                 file = inputs.package.translations(set_name, system, mode)

@@ -129,7 +129,7 @@ class _Crate:
 
     def add_file(self, path: Path) -> Facts:
         """Add a file of the results with size and checksum."""
-        name = path.relative_to(self._results).as_posix()
+        name = path.relative_to(self._results).as_posix()  # "runs/rnnsearch-50/summary.json"
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
@@ -140,6 +140,7 @@ class _Crate:
 
     def add_license(self, config: Config) -> Facts:
         """Add the licence of the results: that of their text or, for generated text, that of the project."""
+        # the archives of the text that the results contain
         names = list_archives(config, [*config.use.test, *config.use.dev])
         licenses = {config.archives[name].license for name in names}
         if not names:
@@ -185,6 +186,8 @@ class _Crate:
         """Add the decoding of one file of translations, from its provenance file."""
         translations = package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
+
+        # the models that translated, by the checksums of their weights
         weights = []
         for model in provenance["models"]:
             weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))

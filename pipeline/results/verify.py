@@ -8,7 +8,6 @@ pipes; what papers report, and entries of corpora and archives that this checkou
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -173,28 +172,15 @@ def read_crate(record: Path) -> dict[str, _Entity]:
 
 
 def find_altered_files(results: Path, checksums: dict[str, str], files: set[str]) -> Iterator[str]:
-    """Yield a line for each recorded name that no plain file has, or whose file has another checksum.
-
-    Files in which git has changed the line ends to those of Windows are one line.
-    """
-    windows_files = []
+    """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
     for name, expected_checksum in checksums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
             continue
         checksum = sha256(results / name)
-        if checksum == expected_checksum:
-            continue
-        with_line_feeds = (results / name).read_bytes().replace(b"\r\n", b"\n")
-        if hashlib.sha256(with_line_feeds).hexdigest() == expected_checksum:
-            windows_files.append(name)
-        else:
+        if checksum != expected_checksum:
             difference = f"sha256 {checksum[:12]}..., the record says {expected_checksum[:12]}..."
             yield f"{results / name}: altered: {difference}"
-    if windows_files:
-        count = f"{len(windows_files):,} files have Windows' line ends, such as {windows_files[0]}"
-        advice = "clone again, of a version with .gitattributes, or set it to false first"
-        yield f"{results}: {count}: git's core.autocrlf does this; {advice}"
 
 
 def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
@@ -309,6 +295,7 @@ class _Reproduction:
         if set_name == "test":
             remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
             remade_files[package.gold] = [folders[0] / "gold"]
+        # A package may lack the raw reference, and a corpus the gold alignments.
         for published, files in remade_files.items():
             is_published = published.relative_to(package.folder).as_posix() in self.files
             if is_published and files[0].is_file():
@@ -322,6 +309,7 @@ class _Reproduction:
 
         line_count: lines of the published text. Returns False if the archive of the corpus is missing.
         """
+        # the corpus of the checkout, if it has one of that name: the package must not redefine it
         name = folder.name
         config, own_config = self.inputs.config, load_config(find_layers(REPOSITORY))
         corpus = own_config.corpora.get(name) or config.corpora[name]
@@ -335,18 +323,22 @@ class _Reproduction:
                 raise UserError(
                     f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {line_count:,} lines"
                 )
-            gold = [folder / "gold"]
-            write_corpus(config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], gold, counts)
+            gold, source, target = folder / "gold", *raw
+            write_corpus(config.grammar, grammar.split, grammar.pairs, [source], [target], [gold], counts)
         else:
             archives_by_name = config.archives | own_config.archives
             sides = {}
             for (side, text), output in zip(corpus.sides.items(), raw, strict=True):
-                path = PurePosixPath(archives_by_name[text.archive].path if text.archive else "..")
-                if self.archives is None or ".." in path.parts or not (self.archives / path).is_file():
+                if self.archives is None or text.archive is None:
+                    return False
+                # A package from elsewhere must not name a file outside of the folder of archives.
+                path = PurePosixPath(archives_by_name[text.archive].path)
+                if ".." in path.parts or not (self.archives / path).is_file():
                     return False
                 sides[side] = Side(self.archives / path, text.member, [output], text.md5)
             extract_corpus(sides, counts, corpus.pairs)
 
+        # tokenize it as the package's settings say, without cleaning: test text is complete
         tokens = [folder / f"tokens.{language}" for language in languages]
         words = [folder / f"words.{language}" for language in languages]
         prepare_shard(
@@ -371,6 +363,7 @@ def describe_difference(
         written_lines, remade_lines: the texts.
         origin: end of the message: what the other line does, such as "follows".
     """
+    # [(1, "a cat", "the cat"), (7, "end", None)]
     differences = []
     for number, (written, remade) in enumerate(zip_longest(written_lines, remade_lines), start=1):
         if written != remade:
@@ -431,7 +424,8 @@ def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
     values = flatten(get_published_settings(config))
     candidates = []
     for extra_layers in ([], [Path("moses.yaml")]):
-        # Paths are relative to the folder of the experiment, which is the working directory of a run.
+        # Paths are relative to the folder of the experiment, which is the working directory of a run. An experiment
+        # without such a layer, or with settings that cannot be read, is left out.
         with suppress(UserError), chdir(experiment):
             own_config = load_config(find_layers(Path(), extra_layers))
             own_values = flatten(get_published_settings(own_config))

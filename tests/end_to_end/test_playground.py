@@ -141,29 +141,39 @@ def translations(
 
 
 @pytest.mark.parametrize(("beam", "forbid"), [(1, False), (4, True), (12, False)])
-def test_it_translates_as_nmt_translate_does(
+def test_page_translates_as_nmt_translate(
     playground: Playground, folders: list[Path], text: TextSettings, beam: int, forbid: bool
 ) -> None:
-    compare(playground, folders, text, LINES, beam, forbid)
+    compare_translations(playground, folders, text, LINES, beam, forbid)
 
 
-def compare(
+def compare_translations(
     playground: Playground, folders: list[Path], text: TextSettings, lines: list[str], beam: int, forbid: bool
 ) -> None:
     """The page translates lines as `nmt translate` does with these models."""
     script = "return arguments[0].map((line) => translator.translate(arguments[1], line, ...arguments[2]))"
     for number, folder in enumerate(folders):
         found = playground.run(script, lines, number, [beam, forbid])
-        for mine, theirs in zip(found, translations(folder, text, beam, forbid, lines), strict=True):
-            assert (mine["text"], mine["tokens"]) == (theirs.text, theirs.source_tokens)
-            assert (mine["words"], mine["finished"]) == (theirs.tokens, theirs.finished)
-            assert mine["total"] == pytest.approx(theirs.score, abs=1e-4)
-            if theirs.attention is not None:
-                rows = np.array(mine["weights"])[: len(theirs.tokens), : len(theirs.source_tokens)]
-                np.testing.assert_allclose(rows, theirs.attention, atol=1e-4)
+        for page_result, translation in zip(
+            found, translations(folder, text, beam, forbid, lines), strict=True
+        ):
+            assert (page_result["text"], page_result["tokens"]) == (
+                translation.text,
+                translation.source_tokens,
+            )
+            assert (page_result["words"], page_result["finished"]) == (
+                translation.tokens,
+                translation.finished,
+            )
+            assert page_result["total"] == pytest.approx(translation.score, abs=1e-4)
+            if translation.attention is not None:
+                rows = np.array(page_result["weights"])[
+                    : len(translation.tokens), : len(translation.source_tokens)
+                ]
+                np.testing.assert_allclose(rows, translation.attention, atol=1e-4)
 
 
-def test_a_page_of_8_bits_translates_as_the_rounded_weights(
+def test_page_with_8_bits(
     driver: webdriver.Chrome, folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
 ) -> None:
     output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
@@ -178,7 +188,7 @@ def test_a_page_of_8_bits_translates_as_the_rounded_weights(
                 weights[name] = (weight / step).round() * step
         save_tensors(folder / WEIGHTS, weights)
     playground = Playground(driver, output)
-    compare(playground, rounded, text, LINES, 4, False)
+    compare_translations(playground, rounded, text, LINES, 4, False)
     assert "rounded to 8 bits" in str(playground.one("#about").get_property("textContent"))
 
 
@@ -195,9 +205,7 @@ NETWORK = """
 
 
 @pytest.mark.parametrize("model_type", ["rnnsearch", "rnnencdec"])
-def test_every_interpretation_of_the_paper_is_computed(
-    playground: Playground, model_type: ModelTypeName
-) -> None:
+def test_every_interpretation(playground: Playground, model_type: ModelTypeName) -> None:
     draw = random.Random(2)
     for number, changes in enumerate(interpretations(model_type)):
         model = small_model(model_type, **changes, source_eos=number % 2 == 0, unused_ids=number % 3)
@@ -225,10 +233,10 @@ def test_every_interpretation_of_the_paper_is_computed(
         found = playground.run(NETWORK, described, weights, sources, settings.model_dump(), forbid)
         with torch.no_grad():
             expected = beam_search.search(model, *encode(model, sources), settings, forbid)
-        for mine, (best, *_) in zip(found, expected, strict=True):
+        for page_result, (best, *_) in zip(found, expected, strict=True):
             words = [*best.ids, *([END] if best.finished else [])]
-            assert (mine["words"], mine["finished"]) == (words, best.finished)
-            assert mine["total"] == pytest.approx(best.log_probability, abs=1e-5)
+            assert (page_result["words"], page_result["finished"]) == (words, best.finished)
+            assert page_result["total"] == pytest.approx(best.log_probability, abs=1e-5)
 
 
 PIECES = [
@@ -245,7 +253,7 @@ TOKENS = """
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "de"])
-def test_tokens_and_text_are_moses(playground: Playground, language: str) -> None:
+def test_tokens_and_text_are_those_of_moses(playground: Playground, language: str) -> None:
     draw = random.Random(language)
     lines = ["".join(draw.choices(PIECES, k=draw.randint(0, 30))) for _ in range(400)]
     for escape in (True, False):
@@ -264,7 +272,7 @@ def test_tokens_and_text_are_moses(playground: Playground, language: str) -> Non
             assert written == moses.detokenize(tokens), tokens
 
 
-def test_what_is_typed_appears_in_the_other_language(
+def test_typed_sentence_is_translated(
     playground: Playground, folders: list[Path], text: TextSettings
 ) -> None:
     assert playground.driver.title == playground.one("h1").text == "Try <i>{{data}}</i>"
@@ -279,7 +287,7 @@ def test_what_is_typed_appears_in_the_other_language(
     assert str(policy.get_attribute("content")).startswith("default-src 'none'; ")
 
 
-def test_unknown_words_are_marked_and_known_ones_found(playground: Playground) -> None:
+def test_unknown_words_and_vocabulary(playground: Playground) -> None:
     playground.type("The old kat sees a dog.")
     assert [node.text for node in playground.all(".word.strange")] == ["The", "kat"]
     assert "Unknown, read as [UNK]: “The”, “kat”." in playground.one("#count").text
@@ -290,7 +298,7 @@ def test_unknown_words_are_marked_and_known_ones_found(playground: Playground) -
     assert playground.sentence() == "The old kat sees a dog. house"
 
 
-def test_a_long_search_says_so_and_can_be_stopped(playground: Playground) -> None:
+def test_long_search_can_be_stopped(playground: Playground) -> None:
     playground.idle()
     playground.run(
         "document.getElementById('slowly').checked = false; translator.steps = function* () { for (;;) {"
@@ -304,7 +312,7 @@ def test_a_long_search_says_so_and_can_be_stopped(playground: Playground) -> Non
     assert not playground.one("#work").is_displayed()
 
 
-def test_the_address_holds_sentence_beam_and_models(playground: Playground) -> None:
+def test_address_of_page(playground: Playground) -> None:
     playground.type(LINES[0])
     playground.run("document.querySelectorAll('#models input')[1].click()")
     playground.until("location.hash.includes('models=rnnsearch')")
@@ -324,7 +332,7 @@ def test_the_address_holds_sentence_beam_and_models(playground: Playground) -> N
     assert playground.run("return beam.value") == "4"
 
 
-def test_the_keyboard_is_enough(playground: Playground) -> None:
+def test_keyboard(playground: Playground) -> None:
     playground.type(LINES[0])
     playground.run("document.querySelector('.card .word[tabindex=\"0\"]').focus()")
     first = playground.focused()
@@ -344,7 +352,7 @@ def test_the_keyboard_is_enough(playground: Playground) -> None:
     assert playground.run(f"return [...document.querySelectorAll('input, textarea, button')].every({named})")
 
 
-def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Playground) -> None:
+def test_growing_sentence(playground: Playground) -> None:
     playground.open("#sentence=the+old+cat+sees+a+dog.&longer")
     playground.run("document.getElementById('slowly').checked = false")
     playground.until("document.getElementById('longer').textContent !== 'Stop'")
@@ -358,7 +366,7 @@ def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Pla
     assert all(name["right"] <= plot["right"] for name in names)
 
 
-def test_no_text_stops_the_page(playground: Playground) -> None:
+def test_long_texts(playground: Playground) -> None:
     """A word of 50,000 letters, and clauses joined in exponentially many ways that all lead nowhere."""
     playground.driver.set_script_timeout(5)
     took = """

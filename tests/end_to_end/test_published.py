@@ -38,26 +38,26 @@ def results(finished: Path, tmp_path: Path) -> Path:
     return folder
 
 
-def verdict(results: Path, archives: Path | None = None) -> Verdict:
+def verify(results: Path, archives: Path | None = None) -> Verdict:
     """What `nmt verify` finds."""
     with tempfile.TemporaryDirectory() as scratch:
         return verify_results(results, Path(scratch), archives)
 
 
-def problems(results: Path) -> list[str]:
-    found = verdict(results).problems
+def find_problems(results: Path) -> list[str]:
+    found = verify(results).problems
     assert found
     return found
 
 
-def change(path: Path, old: str, new: str) -> None:
+def replace_text(path: Path, old: str, new: str) -> None:
     """Replace a text in a file where it stands first."""
     text = path.read_text(encoding="utf-8")
     assert old in text, (path, old)
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
-def change_cell(path: Path, row: str, column: str, value: str) -> None:
+def replace_cell(path: Path, row: str, column: str, value: str) -> None:
     """Write another value into a cell of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -68,7 +68,7 @@ def change_cell(path: Path, row: str, column: str, value: str) -> None:
         writer.writerows(rows)
 
 
-def forge(results: Path) -> None:
+def renew_record(results: Path) -> None:
     """Bring the record in line with whatever lies there now, as somebody would who wants to hide a change."""
     files = [path for path in results.rglob("*") if path.is_file() and path.name != "ro-crate-metadata.json"]
     write_crate(results, files, results / "none")
@@ -77,8 +77,8 @@ def forge(results: Path) -> None:
 # --- what is there
 
 
-def test_untouched_results_are_verified(results: Path) -> None:
-    found = verdict(results)
+def test_untouched_results(results: Path) -> None:
+    found = verify(results)
     assert not found.problems
     made = re.search(r"(\d+) files of tables made again identically; test text made again", found.checked)
     assert made and int(made[1]) >= len(TABLES)
@@ -88,7 +88,7 @@ def test_untouched_results_are_verified(results: Path) -> None:
     assert not any("not in the record" in note for note in found.notes)
 
 
-def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:
+def test_record_of_origin(results: Path) -> None:
     crate = ROCrate(results)
     files = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
     assert {entity.id for entity in crate.data_entities} == files - {"ro-crate-metadata.json"}
@@ -109,18 +109,18 @@ def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:
 # --- tampering, of which the record, made anew, says nothing
 
 
-def test_changed_digits_are_named_with_their_lines(results: Path) -> None:
+def test_altered_numbers_are_found(results: Path) -> None:
     rate = results / "alignment_error_rate" / "rnnsearch-50.json"
     values = json.loads(rate.read_text(encoding="utf-8"))
     rate.write_text(json.dumps(values | {"alignment_error_rate": 0.01}, indent=2) + "\n", encoding="utf-8")
-    change_cell(results / "table1.csv", "rnnsearch-50", "bleu_all", "99.99")
-    change_cell(results / "table2.csv", "rnnsearch-50", "dev_nll", "1.0000")
+    replace_cell(results / "table1.csv", "rnnsearch-50", "bleu_all", "99.99")
+    replace_cell(results / "table2.csv", "rnnsearch-50", "dev_nll", "1.0000")
     finding = results / "headline.txt"
     finding.write_text(finding.read_text(encoding="utf-8").replace(" BLEU", "9 BLEU"), encoding="utf-8")
     table3 = results / "table3.md"
     table3.write_text(table3.read_text(encoding="utf-8") + "One line more.\n", encoding="utf-8")
-    forge(results)
-    found = problems(results)
+    renew_record(results)
+    found = find_problems(results)
     assert len(found) == 5 and any(line.startswith(f"{finding}, line 1: ") for line in found)
     for path, value in (
         (results / "table1.csv", "99.99"),
@@ -135,21 +135,21 @@ def test_changed_digits_are_named_with_their_lines(results: Path) -> None:
     )
 
 
-def test_settings_that_ask_for_no_table_hide_no_change_of_it(results: Path) -> None:
+def test_altered_table_without_setting_is_found(results: Path) -> None:
     path = results / "config.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     settings["artifacts"]["ablations"] = {}
     path.write_text(json.dumps(settings), encoding="utf-8")
-    change_cell(results / "ablations.csv", "rnnsearch-50", "dev_nll", "0.0000")
-    forge(results)
-    found = verdict(results)
+    replace_cell(results / "ablations.csv", "rnnsearch-50", "dev_nll", "0.0000")
+    renew_record(results)
+    found = verify(results)
     for form in ("csv", "md", "tex"):
         says = f"{results / 'ablations'}.{form}: does not follow"
         assert any(line.startswith(says) for line in found.problems), found.problems
     assert any(line.startswith("settings other than those of experiments/") for line in found.notes)
 
 
-def test_altered_and_missing_files_are_named(results: Path) -> None:
+def test_altered_and_missing_files(results: Path) -> None:
     names = [results / "translations" / "test" / f"{run}.all.jsonl.gz" for run in RUNS]
     texts = [path.read_bytes() for path in names]
     for path, text in zip(names, reversed(texts), strict=True):
@@ -170,7 +170,7 @@ def test_altered_and_missing_files_are_named(results: Path) -> None:
     assert "note: the tables were made with nmt 0.0.9" in result.stderr
 
 
-def test_other_settings_than_models_were_trained_and_decoded_with_are_named(results: Path) -> None:
+def test_altered_settings_and_weights_are_found(results: Path) -> None:
     path = results / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))
     beam = values["decoding"]["beam"]
@@ -183,8 +183,8 @@ def test_other_settings_than_models_were_trained_and_decoded_with_are_named(resu
     weights = results.parent / "models/rnnencdec-50/model.safetensors"
     weights.parent.mkdir(parents=True)
     weights.write_bytes(b"others")
-    forge(results)
-    found = problems(results)
+    renew_record(results)
+    found = find_problems(results)
     named = f"{results}/translations/test/{{}}.all.provenance.json"
     others = f"{named.format('rnnsearch-50')}: made with other weights than the summaries of its models name"
     assert others in found
@@ -201,7 +201,7 @@ def test_other_settings_than_models_were_trained_and_decoded_with_are_named(resu
 # --- what comes from somebody else
 
 
-def test_a_reference_that_is_a_models_own_output_and_other_numbers_of_the_paper_are_named(
+def test_altered_reference_and_paper_are_found(
     results: Path,
 ) -> None:
     translations = gzip.decompress(
@@ -210,9 +210,9 @@ def test_a_reference_that_is_a_models_own_output_and_other_numbers_of_the_paper_
     texts = [" ".join(json.loads(line)["tokens"]) for line in translations.splitlines()]
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (results / "test" / name).write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
-    change(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
-    forge(results)
-    found = problems(results)
+    replace_text(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
+    renew_record(results)
+    found = find_problems(results)
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (line,) = (line for line in found if line.startswith(f"{results}/test/{name}, line "))
         assert " comes from its source" in line
@@ -220,7 +220,7 @@ def test_a_reference_that_is_a_models_own_output_and_other_numbers_of_the_paper_
     assert f"stands in {ROOT}/workflow/papers/bahdanau2015.yaml" in line
 
 
-def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_path: Path) -> None:
+def test_foreign_settings_read_and_run_nothing(results: Path, tmp_path: Path) -> None:
     secret, trace = tmp_path / "secret.txt", tmp_path / "trace"
     secret.write_text("do not tell\n" * 60, encoding="utf-8")
     path = results / "config.json"
@@ -232,9 +232,9 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     archive = {"url": "http://127.0.0.1:9/x", "path": "../../secret.txt"}
     values["archives"]["wmt14-test"] = values["archives"]["other"] = archive
     path.write_text(json.dumps(values), encoding="utf-8")
-    forge(results)
+    renew_record(results)
     before = sorted(tmp_path.iterdir())
-    found = verdict(results, archives=tmp_path)
+    found = verify(results, archives=tmp_path)
     assert not any("do not tell" in line for line in (*found.problems, *found.notes))
     assert sorted(tmp_path.iterdir()) == before and not trace.exists()
     # the label is another, and nothing else is
@@ -243,24 +243,24 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     assert tables <= {str(results / name) for name in (*TABLES, "tables.tex", "headline.txt")}
 
 
-def test_settings_from_somebody_else_ask_for_no_work_without_end(results: Path) -> None:
+def test_foreign_settings_are_bounded(results: Path) -> None:
     path = results / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))
     values["corpora"]["demo-test"]["grammar"]["pairs"] = 10**12
     path.write_text(json.dumps(values), encoding="utf-8")
-    forge(results)
-    assert any("grammar.pairs is 1,000,000,000,000, but " in line for line in problems(results))
+    renew_record(results)
+    assert any("grammar.pairs is 1,000,000,000,000, but " in line for line in find_problems(results))
     values["artifacts"]["bootstrap_samples"] = 10**5
     path.write_text(json.dumps(values), encoding="utf-8")
-    assert any("bootstrap_samples: found 100000" in line for line in problems(results))
+    assert any("bootstrap_samples: found 100000" in line for line in find_problems(results))
 
 
-def test_links_and_pipes_are_never_opened(results: Path) -> None:
+def test_links_and_pipes_are_not_opened(results: Path) -> None:
     os.symlink("/etc/passwd", results / "notes")
     summary = results / "runs" / "rnnsearch-50" / "summary.json"
     summary.unlink()
     os.mkfifo(summary)
-    found = verdict(results)
+    found = verify(results)
     assert any(note.startswith(f"{results}/notes: a link or special file") for note in found.notes)
     assert f"{summary}: missing, but in the record" in found.problems[0]
     assert f"{summary}: a link or special file" in found.problems[1] and len(found.problems) == 2
@@ -269,7 +269,7 @@ def test_links_and_pipes_are_never_opened(results: Path) -> None:
 # --- what others take of it
 
 
-def test_what_a_version_publishes_translates_as_the_run_did(copy: Path, tmp_path: Path) -> None:
+def test_release_translates_as_the_run(copy: Path, tmp_path: Path) -> None:
     """The packed models: others translate with them in an experiment of their own."""
     packed = snakemake(copy, "--cores", "2", "--", "releases")
     assert packed.returncode == 0, packed.stdout
@@ -293,7 +293,7 @@ def test_what_a_version_publishes_translates_as_the_run_did(copy: Path, tmp_path
 MODULE = re.compile(r"```python\n# Snakefile\n(.*?)```", re.DOTALL)
 
 
-def test_another_workflow_imports_this_one_as_a_module(copy: Path) -> None:
+def test_import_as_module(copy: Path) -> None:
     """As docs/running.md says. Nothing is made again but what is missing."""
     (snakefile,) = MODULE.findall((ROOT / "docs" / "running.md").read_text(encoding="utf-8"))
     (copy / "Snakefile").write_text(snakefile.replace("/path/to/this/clone", str(ROOT)), encoding="utf-8")
@@ -309,7 +309,7 @@ def test_another_workflow_imports_this_one_as_a_module(copy: Path) -> None:
     assert len(scheduled(made.stderr, "tables")) == 1 and not scheduled(made.stderr, "translate")
 
 
-def test_a_report_of_snakemake_is_written_offline(copy: Path) -> None:
+def test_snakemake_report(copy: Path) -> None:
     result = snakemake(copy, "--report", str(copy / "report.html"))
     assert result.returncode == 0, result.stdout
     assert "figure3.png" in (copy / "report.html").read_text(encoding="utf-8")

@@ -94,7 +94,9 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
         has_subwords = any(vocabulary.has_subwords for vocabulary in vocabularies)
         if run.model_type not in IN_BROWSER or has_subwords:
             return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
-        sizes.append((run.label, (folder / WEIGHTS).stat().st_size * bits / 32e6))
+        # The file has 32 bits for each weight.
+        size = (folder / WEIGHTS).stat().st_size * bits / 32
+        sizes.append((run.label, size / 1e6))
     if sum(size for _, size in sizes) <= megabytes:
         return None
     listing = " and ".join(f"{label} has {size:,.0f} MB" for label, size in sizes)
@@ -118,6 +120,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
     descriptions = [
         _describe_model(model, weights.scales) for model, weights in zip(models, rounded_weights, strict=True)
     ]
+
     vocabularies = {"source": models[0].source, "target": models[0].target}
     values = text.model_dump() | {
         "bits": bits,
@@ -128,6 +131,7 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
         "example": next(sentence for sentence, _ in read_pairs(source, reference)),
         "and": {"source": AND.get(text.languages.source), "target": AND.get(text.languages.target)},
     }
+
     json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     weight_bytes = b"".join(weights.content for weights in rounded_weights)
     data = struct.pack("<I", len(json_bytes)) + json_bytes + weight_bytes
@@ -179,6 +183,7 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> _Roun
         else:
             float_tensors[name] = weight
 
+    # Lower bytes first: those of one kind are compressed to less.
     rounded_tensors = round_to_float16(float_tensors, weights_file).values()
     numbers = np.concatenate([tensor.numpy().ravel() for tensor in rounded_tensors])
     byte_planes = numbers.view(np.uint8).reshape(-1, 2).T  # (2, numbers): lower and upper bytes
@@ -195,10 +200,14 @@ def _find_clauses(
     """
     for source_line, target_line in read_pairs(source, reference):
         tokens, target_tokens = split_words(source_line), split_words(target_line)
+
+        # sentences of the right length that end in a full stop on both sides
         if len(tokens) - 1 not in CLAUSE_WORDS or tokens[-1] not in STOPS:
             continue
         if not target_tokens or target_tokens[-1] not in STOPS:
             continue
+
+        # known words, and a text that gives these tokens again
         has_unknown_word = any(token not in model.source for token in tokens)
         has_unknown_word |= any(token not in model.target for token in target_tokens)
         texts = (raw_text.detokenize(tokens), " ".join(tokens))

@@ -38,7 +38,7 @@ NOWHERE = "http://127.0.0.1:1/a"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def impatient() -> Iterator[None]:
+def shorten_waits() -> Iterator[None]:
     """Servers are asked again at once."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"ATTEMPTS": 3, "MIN_WAIT": 0.01, "MAX_WAIT": 0.05, "READ_TIMEOUT": 30.0}.items():
@@ -83,7 +83,7 @@ class Handler(socketserver.StreamRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(*replies: Reply) -> Iterator[Server]:
+def run_server(*replies: Reply) -> Iterator[Server]:
     with Server(*replies) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
@@ -92,64 +92,68 @@ def serving(*replies: Reply) -> Iterator[Server]:
         thread.join()
 
 
-def head(status: str, *headers: str) -> bytes:
+def format_head(status: str, *headers: str) -> bytes:
     return "\r\n".join([f"HTTP/1.1 {status}", *headers, "Connection: close", "", ""]).encode("latin-1")
 
 
-def answering(*headers: str, status: str = "200 OK", body: bytes = b"") -> Reply:
-    return lambda _: iter([head(status, *headers), body])
+def make_reply(*headers: str, status: str = "200 OK", body: bytes = b"") -> Reply:
+    return lambda _: iter([format_head(status, *headers), body])
 
 
-def file(data: bytes = DATA, *headers: str, sent: int | None = None, length: int | None = None) -> Reply:
+def make_file_reply(
+    data: bytes = DATA, *headers: str, sent: int | None = None, length: int | None = None
+) -> Reply:
     """A file, or its part that is asked for; maybe broken off after some bytes, or announced with another length."""
 
     def reply(begin: int) -> Iterator[bytes]:
         if begin >= len(data):
-            yield head("416 Range Not Satisfiable", "Content-Length: 0")
+            yield format_head("416 Range Not Satisfiable", "Content-Length: 0")
             return
-        part = [f"Content-Range: bytes {begin}-{len(data) - 1}/{len(data)}"] * (begin > 0)
-        announced = f"Content-Length: {len(data) - begin if length is None else length}"
-        yield head("206 Partial Content" if begin else "200 OK", announced, *part, *headers)
-        yield data[begin:] if sent is None else data[begin : begin + sent]
+        announced_length = len(data) - begin if length is None else length
+        all_headers = [f"Content-Length: {announced_length}", *headers]
+        if begin:
+            all_headers.append(f"Content-Range: bytes {begin}-{len(data) - 1}/{len(data)}")
+        yield format_head("206 Partial Content" if begin else "200 OK", *all_headers)
+        yield data[begin:][:sent]
 
     return reply
 
 
-def without_ranges(reply: Reply) -> Reply:
+def ignore_range(reply: Reply) -> Reply:
     return lambda _: reply(0)
 
 
-BUSY = answering("Content-Length: 0", status="503 Busy")
-ABSENT = answering("Content-Length: 0", status="404 Not Found")
+BUSY = make_reply("Content-Length: 0", status="503 Busy")
+ABSENT = make_reply("Content-Length: 0", status="404 Not Found")
 
 
-def source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
+def make_source(url: str, known: Known = WHOLE, path: str = "a") -> Source:
     return Source(url=url, path=path, **known)
 
 
-def fetched(server: Server, output: Path, known: Known = WHOLE) -> bytes:
+def download_from(server: Server, output: Path, known: Known = WHOLE) -> bytes:
     """What comes from the only source."""
     url = f"{server.address}/a"
-    assert download_file(source(url, known), output) == url
-    assert not part(output).exists()
+    assert download_file(make_source(url, known), output) == url
+    assert not partial_path(output).exists()
     return output.read_bytes()
 
 
-def part(output: Path) -> Path:
+def partial_path(output: Path) -> Path:
     return output.with_name(f"{output.name}.part")
 
 
-def mirror(folder: Path, data: bytes = DATA) -> str:
+def make_mirror(folder: Path, data: bytes = DATA) -> str:
     folder.mkdir()
     (folder / "a").write_bytes(data)
     return str(folder)
 
 
 @pytest.mark.parametrize("headers", [(), ("Content-Encoding: gzip",)])
-def test_a_whole_file_arrives_and_is_noted(tmp_path: Path, headers: tuple[str, ...]) -> None:
+def test_download_and_its_record(tmp_path: Path, headers: tuple[str, ...]) -> None:
     output = tmp_path / "folder" / "a"
-    with serving(file(DATA, *headers)) as server:
-        assert fetched(server, output, SUM_ONLY) == DATA
+    with run_server(make_file_reply(DATA, *headers)) as server:
+        assert download_from(server, output, SUM_ONLY) == DATA
     assert FileFacts.read(output) == FileFacts(**WHOLE)
     assert read_json(tmp_path / "folder" / "a.json") == {
         "source": f"{server.address}/a",
@@ -159,86 +163,86 @@ def test_a_whole_file_arrives_and_is_noted(tmp_path: Path, headers: tuple[str, .
 
 
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
-def test_a_connection_that_breaks_off_is_gone_on_with(tmp_path: Path, known: Known) -> None:
-    with serving(file(sent=300_000), file(sent=100_000), file()) as server:
-        assert fetched(server, tmp_path / "a", known) == DATA
+def test_broken_connection_is_resumed(tmp_path: Path, known: Known) -> None:
+    with run_server(
+        make_file_reply(sent=300_000), make_file_reply(sent=100_000), make_file_reply()
+    ) as server:
+        assert download_from(server, tmp_path / "a", known) == DATA
     assert server.begins == [0, 300_000, 400_000]
 
 
-def test_without_a_checksum_what_breaks_off_is_asked_for_anew(tmp_path: Path) -> None:
-    part(tmp_path / "a").write_bytes(b"of another file")
-    with serving(file(OTHER, sent=300_000), file()) as server:
-        assert fetched(server, tmp_path / "a", {}) == DATA
+def test_without_checksum_nothing_is_resumed(tmp_path: Path) -> None:
+    partial_path(tmp_path / "a").write_bytes(b"of another file")
+    with run_server(make_file_reply(OTHER, sent=300_000), make_file_reply()) as server:
+        assert download_from(server, tmp_path / "a", {}) == DATA
     assert server.begins == [0, 0]
 
 
 @pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
-@pytest.mark.parametrize("begun", [500_000, len(DATA)])
-def test_the_next_call_goes_on_where_an_earlier_one_was_killed(
-    tmp_path: Path, begun: int, known: Known, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("partial_size", [500_000, len(DATA)])
+def test_partial_file_is_resumed(
+    tmp_path: Path, partial_size: int, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(progress.LOG_VARIABLE, str(tmp_path / "a.log"))
-    part(tmp_path / "a").write_bytes(DATA[:begun])
-    with serving(file()) as server:
-        assert fetched(server, tmp_path / "a", known) == DATA
-    assert server.begins == [begun] * (begun < len(DATA) or known is SUM_ONLY)
-    if begun < len(DATA):
+    partial_path(tmp_path / "a").write_bytes(DATA[:partial_size])
+    with run_server(make_file_reply()) as server:
+        assert download_from(server, tmp_path / "a", known) == DATA
+    assert server.begins == [partial_size] * (partial_size < len(DATA) or known is SUM_ONLY)
+    if partial_size < len(DATA):
         assert (reading := progress.read_progress(tmp_path / "a.progress.json")) is not None
-        assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), begun)
+        assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), partial_size)
 
 
-def test_a_server_without_ranges_sends_everything_again(tmp_path: Path) -> None:
-    part(tmp_path / "a").write_bytes(DATA[:500_000])
-    with serving(without_ranges(file())) as server:
-        assert fetched(server, tmp_path / "a") == DATA
+def test_server_without_ranges(tmp_path: Path) -> None:
+    partial_path(tmp_path / "a").write_bytes(DATA[:500_000])
+    with run_server(ignore_range(make_file_reply())) as server:
+        assert download_from(server, tmp_path / "a") == DATA
 
 
-def test_a_range_with_wrong_bytes_is_noticed_in_the_same_call(tmp_path: Path) -> None:
-    with serving(file(sent=300_000), file(OTHER), file()) as server:
-        assert fetched(server, tmp_path / "a") == DATA
+def test_range_of_another_file(tmp_path: Path) -> None:
+    with run_server(make_file_reply(sent=300_000), make_file_reply(OTHER), make_file_reply()) as server:
+        assert download_from(server, tmp_path / "a") == DATA
     assert server.begins == [0, 300_000, 0]
 
 
-def test_a_server_that_falls_silent_is_asked_for_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_server_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ_TIMEOUT", 1.5)
     over = threading.Event()
 
-    def silent(begin: int) -> Iterator[bytes]:
-        yield from file(sent=100_000)(begin)
+    def stay_silent(begin: int) -> Iterator[bytes]:
+        yield from make_file_reply(sent=100_000)(begin)
         over.wait(60)
 
-    with serving(silent, file()) as server:
-        assert fetched(server, tmp_path / "a") == DATA
+    with run_server(stay_silent, make_file_reply()) as server:
+        assert download_from(server, tmp_path / "a") == DATA
         over.set()
     assert server.begins[:2] == [0, 100_000]
 
 
-def from_the_beginning(begin: int) -> Iterator[bytes]:
+def send_first_bytes(begin: int) -> Iterator[bytes]:
     """The first bytes of a file, whatever part is asked for; then the connection ends."""
     whole = f"Content-Range: bytes 0-{len(DATA) - 1}/{len(DATA)}"
-    yield head("206 Partial Content" if begin else "200 OK", f"Content-Length: {len(DATA)}", whole)
+    yield format_head("206 Partial Content" if begin else "200 OK", f"Content-Length: {len(DATA)}", whole)
     yield DATA[:300_000]
 
 
-@pytest.mark.parametrize("reply", [from_the_beginning, without_ranges(file(sent=300_000))])
-def test_a_server_that_always_breaks_off_at_the_same_byte_is_left(tmp_path: Path, reply: Reply) -> None:
-    with serving(reply) as server, refused():
-        fetched(server, tmp_path / "a")
+@pytest.mark.parametrize("reply", [send_first_bytes, ignore_range(make_file_reply(sent=300_000))])
+def test_server_without_progress_is_left(tmp_path: Path, reply: Reply) -> None:
+    with run_server(reply) as server, refused():
+        download_from(server, tmp_path / "a")
     assert len(server.begins) <= 2 + module.ATTEMPTS
 
 
-def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
-    mirrors = [mirror(tmp_path / "mirror")]
-    with serving(BUSY, answering("Retry-After: 99", status="429 Busy"), file()) as server:
-        assert fetched(server, tmp_path / "a") == DATA
-    with serving(BUSY) as server, refused():
-        fetched(server, tmp_path / "b")
+def test_busy_server_is_asked_again(tmp_path: Path) -> None:
+    mirrors = [make_mirror(tmp_path / "mirror")]
+    with run_server(BUSY, make_reply("Retry-After: 99", status="429 Busy"), make_file_reply()) as server:
+        assert download_from(server, tmp_path / "a") == DATA
+    with run_server(BUSY) as server, refused():
+        download_from(server, tmp_path / "b")
     assert len(server.begins) == module.ATTEMPTS
-    with serving(BUSY) as server:
+    with run_server(BUSY) as server:
         mirrors = [server.address, *mirrors]
-        found = download_file(source(NOWHERE, path="a"), tmp_path / "b", mirrors)
+        found = download_file(make_source(NOWHERE, path="a"), tmp_path / "b", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 
@@ -248,66 +252,64 @@ FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
 @pytest.mark.parametrize(
     ("reply", "known"),
     [
-        (file(FLIPPED), WHOLE),
-        (file(FLIPPED), SUM_ONLY),
-        (file(DATA[:-1000]), WHOLE),
-        (without_ranges(file(DATA, length=701_000)), WHOLE),
-        (answering(body=DATA + b"x"), WHOLE),
+        (make_file_reply(FLIPPED), WHOLE),
+        (make_file_reply(FLIPPED), SUM_ONLY),
+        (make_file_reply(DATA[:-1000]), WHOLE),
+        (ignore_range(make_file_reply(DATA, length=701_000)), WHOLE),
+        (make_reply(body=DATA + b"x"), WHOLE),
     ],
 )
-def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
-    with serving(reply) as server, refused():
-        fetched(server, tmp_path / "a", known)
+def test_wrong_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
+    with run_server(reply) as server, refused():
+        download_from(server, tmp_path / "a", known)
     assert not (tmp_path / "a").exists()
 
 
 # --- mirrors and other archives
 
 
-def test_mirrors_come_first_in_order(tmp_path: Path) -> None:
+def test_mirrors_come_first(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
-    mirror(tmp_path / "full" / "wmt")
-    with serving(ABSENT) as server:
+    make_mirror(tmp_path / "full" / "wmt")
+    with run_server(ABSENT) as server:
         mirrors = [str(tmp_path / "empty"), f"{server.address}/m", str(tmp_path / "full")]
-        found = download_file(source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors)
+        found = download_file(make_source(NOWHERE, path="wmt/a"), tmp_path / "a", mirrors)
     assert found == f"{tmp_path}/full/wmt/a"
     assert server.lines == ["GET /m/wmt/a HTTP/1.1"]
     assert (tmp_path / "a").read_bytes() == DATA
 
 
-def test_a_mirror_with_other_bytes_is_passed_over(tmp_path: Path) -> None:
-    mirror(tmp_path / "mirror", b"other bytes")
+def test_wrong_mirror_is_passed_over(tmp_path: Path) -> None:
+    make_mirror(tmp_path / "mirror", b"other bytes")
     mirrors = [(tmp_path / "mirror").as_uri()]
-    with serving(file()) as server:
-        found = download_file(source(f"{server.address}/x"), tmp_path / "a", mirrors)
+    with run_server(make_file_reply()) as server:
+        found = download_file(make_source(f"{server.address}/x"), tmp_path / "a", mirrors)
     assert found == f"{server.address}/x"
     assert (tmp_path / "a").read_bytes() == DATA
 
 
-def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
+def test_unreachable_sources_leave_nothing(tmp_path: Path) -> None:
     mirrors = ["http://127.0.0.1:1", str(tmp_path / "none")]
     with refused():
-        download_file(source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
+        download_file(make_source("http://127.0.0.1:2/a", path="p/a"), tmp_path / "a", mirrors)
     assert not [*tmp_path.iterdir()]
 
 
-def test_user_password_and_query_of_an_address_are_told_nowhere(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    with serving(file(sent=1000), file(), ABSENT) as server:
+def test_secrets_of_address_are_hidden(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with run_server(make_file_reply(sent=1000), make_file_reply(), ABSENT) as server:
         secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
-        assert download_file(source(secret), tmp_path / "a") == f"{server.address}/a"
+        assert download_file(make_source(secret), tmp_path / "a") == f"{server.address}/a"
         with pytest.raises(UserError) as refusal:
-            download_file(source(secret), tmp_path / "b")
+            download_file(make_source(secret), tmp_path / "b")
     told = capfd.readouterr().err + str(refusal.value) + (tmp_path / "a.json").read_text()
     assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
 
-def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path) -> None:
-    part(tmp_path / "a").write_bytes(DATA[:1000])
-    with serving(ABSENT, ABSENT, file(OTHER)) as server:
-        wanted = source(f"{server.address}/a", path="p/a")
-        other = source(f"{server.address}/b.zip", {}, "q/b.zip")
+def test_alternative_archive(tmp_path: Path) -> None:
+    partial_path(tmp_path / "a").write_bytes(DATA[:1000])
+    with run_server(ABSENT, ABSENT, make_file_reply(OTHER)) as server:
+        wanted = make_source(f"{server.address}/a", path="p/a")
+        other = make_source(f"{server.address}/b.zip", {}, "q/b.zip")
         found = download_file(wanted, tmp_path / "a", [f"{server.address}/mirror"], [other])
     assert found == f"{server.address}/mirror/q/b.zip"
     assert [line.split()[1] for line in server.lines] == ["/mirror/p/a", "/a", "/mirror/q/b.zip"]
@@ -320,13 +322,13 @@ def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path)
 
 
 @pytest.mark.parametrize("mode", [0o444, 0o644])
-def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: Path, mode: int) -> None:
-    mine = Path(mirror(tmp_path / "mine"), "a")
+def test_file_of_mirror_is_copied_untouched(tmp_path: Path, mode: int) -> None:
+    mine = Path(make_mirror(tmp_path / "mine"), "a")
     mine.chmod(mode)
     before = mine.stat()
     output = tmp_path / "data" / "a"
     for _ in range(2):  # the second time it is there already
-        download_file(source(NOWHERE, path="a"), output, [str(mine.parent)])
+        download_file(make_source(NOWHERE, path="a"), output, [str(mine.parent)])
         assert output.read_bytes() == DATA
         assert not output.is_symlink() and not output.samefile(mine)
     assert {path.name for path in output.parent.iterdir()} == {"a", "a.json"}
@@ -338,23 +340,23 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
 # --- odd answers
 
 ODD = {
-    "scheme": answering("Location: file:///etc/passwd", status="302 Found"),
-    "circle": answering("Location: /a", status="301 Moved"),
-    "length": answering(f"Content-Length: {'9' * 5000}"),
-    "retry": answering(f"Retry-After: {'9' * 5000}", status="503 Busy"),
+    "scheme": make_reply("Location: file:///etc/passwd", status="302 Found"),
+    "circle": make_reply("Location: /a", status="301 Moved"),
+    "length": make_reply(f"Content-Length: {'9' * 5000}"),
+    "retry": make_reply(f"Retry-After: {'9' * 5000}", status="503 Busy"),
     "no HTTP": lambda _: iter([b"\x00\xff" * 100]),
-    "long header": answering(f"X: {'y' * 100_000}"),
+    "long header": make_reply(f"X: {'y' * 100_000}"),
 }
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_odd_answers_lead_to_the_next_source(tmp_path: Path, kind: str) -> None:
-    with serving(ODD[kind]) as server:
+def test_odd_answer_leads_to_next_source(tmp_path: Path, kind: str) -> None:
+    with run_server(ODD[kind]) as server:
         with pytest.raises(UserError) as error:
-            fetched(server, tmp_path / "a")
+            download_from(server, tmp_path / "a")
         assert len(str(error.value)) < 700 and str(error.value).replace("\n", " ").isprintable()
-        mirrors = [server.address, mirror(tmp_path / "mirror")]
-        found = download_file(source(NOWHERE, path="a"), tmp_path / "a", mirrors)
+        mirrors = [server.address, make_mirror(tmp_path / "mirror")]
+        found = download_file(make_source(NOWHERE, path="a"), tmp_path / "a", mirrors)
     assert found == f"{mirrors[1]}/a"
 
 
@@ -373,7 +375,7 @@ HEADS = st.tuples(
 
 @pytest.mark.fuzz
 @given(heads=st.lists(HEADS, min_size=1, max_size=3), known=st.booleans())
-def test_whatever_a_server_answers_is_a_file_or_one_line(
+def test_any_answer_is_file_or_error(
     tmp_path_factory: pytest.TempPathFactory, heads: list[tuple[str, list[tuple[str, str]]]], known: bool
 ) -> None:
     def reply(status: str, headers: list[tuple[str, str]]) -> Reply:
@@ -381,9 +383,9 @@ def test_whatever_a_server_answers_is_a_file_or_one_line(
         return lambda _: iter(["\r\n".join(lines).encode("utf-8", "replace"), DATA])
 
     output = tmp_path_factory.mktemp("odd") / "a"
-    with serving(*(reply(*each) for each in heads)) as server:
+    with run_server(*(reply(*each) for each in heads)) as server:
         try:
-            found = fetched(server, output, SUM_ONLY if known else {})
+            found = download_from(server, output, SUM_ONLY if known else {})
         except UserError as error:
             assert len(error.args) == 2
             assert not output.exists()
@@ -394,15 +396,15 @@ def test_whatever_a_server_answers_is_a_file_or_one_line(
 # --- what is not the file
 
 
-def another_range(begin: int) -> Iterator[bytes]:
+def send_other_range(begin: int) -> Iterator[bytes]:
     """Always the first bytes, whatever was asked for."""
-    yield head("206 Partial Content", f"Content-Range: bytes 0-99/{len(DATA)}", "Content-Length: 100")
+    yield format_head("206 Partial Content", f"Content-Range: bytes 0-99/{len(DATA)}", "Content-Length: 100")
     yield DATA[:100]
 
 
-@pytest.mark.parametrize("reply", [another_range, file(b"")])
+@pytest.mark.parametrize("reply", [send_other_range, make_file_reply(b"")])
 @pytest.mark.parametrize("known", [{}, {"bytes": 100}])
-def test_what_is_not_the_whole_file_is_not_taken_for_it(tmp_path: Path, reply: Reply, known: Known) -> None:
-    with serving(reply) as server, pytest.raises(UserError):
-        fetched(server, tmp_path / "a", known)
+def test_incomplete_file_is_refused(tmp_path: Path, reply: Reply, known: Known) -> None:
+    with run_server(reply) as server, pytest.raises(UserError):
+        download_from(server, tmp_path / "a", known)
     assert not (tmp_path / "a").exists()

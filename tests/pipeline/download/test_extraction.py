@@ -33,7 +33,7 @@ ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end\r", "", "last"]
 FRENCH_LINES = ["Bonjour.", "D", "fin", "", "dernier"]
 
 
-def tar(path: Path, members: dict[str, bytes]) -> Path:
+def pack_tar(path: Path, members: dict[str, bytes]) -> Path:
     mode = {".tgz": "w:gz", ".tar": "w", ".xz": "w:xz"}[path.suffix]
     with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
         for name, data in members.items():
@@ -43,7 +43,7 @@ def tar(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
+def pack_zip(path: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
@@ -53,27 +53,29 @@ def zipped(path: Path, members: dict[str, bytes]) -> Path:
 Pack = Callable[[Path, dict[str, bytes]], Path]
 
 
-def tarred(compress: Callable[[bytes], bytes]) -> Pack:
+def compress_tar(compress: Callable[[bytes], bytes]) -> Pack:
     """Packs a tar file that is compressed as a whole, whatever its name says."""
 
     def pack(path: Path, members: dict[str, bytes]) -> Path:
-        path.write_bytes(compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+        path.write_bytes(compress(pack_tar(path.with_suffix(".tar"), members).read_bytes()))
         return path
 
     return pack
 
 
 PACKS = {
-    "tar": tarred(bytes),
-    "gzip": tar,
-    "bzip2": tarred(bz2.compress),
-    "xz": tarred(lzma.compress),
-    "zstd": tarred(lambda data: zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})),
-    "zip": zipped,
+    "tar": compress_tar(bytes),
+    "gzip": pack_tar,
+    "bzip2": compress_tar(bz2.compress),
+    "xz": compress_tar(lzma.compress),
+    "zstd": compress_tar(
+        lambda data: zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
+    ),
+    "zip": pack_zip,
 }
 
 
-def run(
+def extract_files(
     folder: Path,
     archives: tuple[Path, Path],
     members: tuple[str | None, str | None],
@@ -102,11 +104,11 @@ def assert_nothing_left(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [("x/c.en", "x/c.fr"), ("x/c.fr", "x/c.en")])
-def test_tar_with_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -> None:
+def test_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -> None:
     texts = {"x/c.en": ENGLISH, "x/c.fr": FRENCH}
     members = {"other": b"x", order[0]: texts[order[0]], "between": b"\xff", order[1]: texts[order[1]]}
-    archive = tar(tmp_path / "a.tgz", members)
-    counts = run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    archive = pack_tar(tmp_path / "a.tgz", members)
+    counts = extract_files(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
     assert_extracted(tmp_path / "out")
     assert counts == read_json(tmp_path / "out" / "counts.json")
     assert counts == {
@@ -119,20 +121,20 @@ def test_tar_with_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -
     }
 
 
-def test_invalid_bytes_are_left_to_cleaning(tmp_path: Path) -> None:
+def test_invalid_bytes_are_kept(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_bytes(b"ok\nb\xe9d \xff\nok\n")
     (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
-    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
+    extract_files(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
     with (tmp_path / "out" / "0.en.zst").open("rb") as file:
         assert decompress(file).read() == b"ok\nb\xe9d \xff\nok\n"
 
 
-def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
+def test_blocks_of_shards(tmp_path: Path) -> None:
     lines = 3 * BLOCK_LINES + 5
     text = "".join(f"{i}\n" for i in range(lines)).encode()
     (tmp_path / "a.en").write_bytes(text)
     (tmp_path / "a.fr").write_bytes(text)
-    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
+    extract_files(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
     for shard in (0, 1):
         found = [*map(int, read_lines(tmp_path / "out" / f"{shard}.fr.zst"))]
         assert found == [global_line(i, shard, 2) for i in range(len(found))]
@@ -151,18 +153,16 @@ def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
     ],
     ids=["a line more", "empty source", "empty target", "missing, with a near name", "two of one name"],
 )
-def test_members_that_are_no_pair_of_sides_are_refused(
-    tmp_path: Path, members: dict[str, bytes], source: str
-) -> None:
-    archive = tar(tmp_path / "a.tgz", members)
+def test_unparallel_members_are_refused(tmp_path: Path, members: dict[str, bytes], source: str) -> None:
+    archive = pack_tar(tmp_path / "a.tgz", members)
     with refused():
-        run(tmp_path / "out", (archive, archive), (source, "c.fr"))
+        extract_files(tmp_path / "out", (archive, archive), (source, "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
 @pytest.mark.parametrize("fault", ["cut", "flipped", "no archive"])
 @pytest.mark.parametrize("pack", sorted(PACKS.keys() - {"tar"}))
-def test_a_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> None:
+def test_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> None:
     text = b"".join(b"%d\n" % (i * 7919) for i in range(20_000))
     archive = PACKS[pack](tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
     data = bytearray(archive.read_bytes())
@@ -174,7 +174,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> 
         data = bytearray(b"<html>moved</html>" * 100)
     archive.write_bytes(data)
     with refused():
-        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+        extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
@@ -182,12 +182,19 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> 
 
 
 @pytest.mark.parametrize("pack", PACKS)
-@pytest.mark.parametrize(("one", "other"), [(gzip.compress, lzma.compress), (bytes, bz2.compress)])
-def test_an_archive_is_what_it_holds_not_what_it_is_called(
-    tmp_path: Path, pack: str, one: Callable[[bytes], bytes], other: Callable[[bytes], bytes]
+@pytest.mark.parametrize(
+    ("compress_source", "compress_target"), [(gzip.compress, lzma.compress), (bytes, bz2.compress)]
+)
+def test_format_is_told_by_content(
+    tmp_path: Path,
+    pack: str,
+    compress_source: Callable[[bytes], bytes],
+    compress_target: Callable[[bytes], bytes],
 ) -> None:
-    archive = PACKS[pack](tmp_path / "a.tgz", {"x/c.en": one(ENGLISH), "./x/c.fr": other(FRENCH)})
-    run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    archive = PACKS[pack](
+        tmp_path / "a.tgz", {"x/c.en": compress_source(ENGLISH), "./x/c.fr": compress_target(FRENCH)}
+    )
+    extract_files(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
     assert_extracted(tmp_path / "out")
 
 
@@ -195,20 +202,20 @@ def test_an_archive_is_what_it_holds_not_what_it_is_called(
 
 
 @pytest.mark.parametrize("pack", [bytes, functools.partial(gzip.compress, mtime=0)], ids=["plain", "gzip"])
-def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_checksums_of_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
     sums = md5(members["c.en"]), md5(members["c.fr"])
-    archive = tar(tmp_path / "a.tgz", members)
-    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
+    archive = pack_tar(tmp_path / "a.tgz", members)
+    counts = extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
     assert (counts["source_md5"], counts["target_md5"]) == sums
     with refused():
-        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
+        extract_files(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
     with refused():
-        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
+        extract_files(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
     assert_nothing_left(tmp_path / "other")
 
 
-def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
+def make_sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
     """A set of segments, each with the names of its document and its own."""
     lines = [f'<{kind} setid="x">']
     for document, segment in names:
@@ -218,16 +225,18 @@ def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
     return "\n".join([*lines, f"</{kind}>", ""]).encode()
 
 
-def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path) -> None:
+def test_unaligned_segments_are_refused(tmp_path: Path) -> None:
     names = [("a", "1"), ("a", "2"), ("b", "1")]
     for other in ([("a", "1"), ("b", "1"), ("a", "2")], names[:2]):
-        members = {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", other)}
-        archive = tar(tmp_path / "a.tgz", members)
+        members = {"x.en.sgm": make_sgml("srcset", names), "x.fr.sgm": make_sgml("refset", other)}
+        archive = pack_tar(tmp_path / "a.tgz", members)
         with refused():
-            run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
+            extract_files(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
         assert_nothing_left(tmp_path / "out")
-    archive = tar(tmp_path / "a.tgz", {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", names)})
-    assert run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
+    archive = pack_tar(
+        tmp_path / "a.tgz", {"x.en.sgm": make_sgml("srcset", names), "x.fr.sgm": make_sgml("refset", names)}
+    )
+    assert extract_files(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
 
 
 # --- archives that mean harm
@@ -235,7 +244,7 @@ def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path)
 TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
 
 
-def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
+def pack_tar_with(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
     """An archive with such entries before those of the corpus."""
     with tarfile.open(path, "w:gz") as archive:
         for entry, data in (*entries, *((tarfile.TarInfo(name), data) for name, data in TEXTS.items())):
@@ -246,30 +255,30 @@ def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("kind", ["tar", "zip"])
-def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:
+def test_repeated_member_is_refused(tmp_path: Path, kind: str) -> None:
     if kind == "tar":
-        archive = evil_tar(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
+        archive = pack_tar_with(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
     else:
-        archive = zipped(tmp_path / "a", TEXTS)
+        archive = pack_zip(tmp_path / "a", TEXTS)
         with zipfile.ZipFile(archive, "a") as more:
             more.writestr("c.en", b"1\n")
     with refused():
-        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+        extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
 @pytest.mark.parametrize("line", [b"", b"\n"], ids=["no line end", "lines"])
-def test_a_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
+def test_compressed_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
     monkeypatch.setattr("nmt.io.text_files.MAX_LINE_BYTES", 1 << 22)
     content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
-    archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
+    archive = pack_tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
     assert archive.stat().st_size < len(content) / 200
     tracemalloc.start()
     if not line:
         with refused():
-            run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+            extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     else:
-        assert run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
+        assert extract_files(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 24_000_000
@@ -288,7 +297,7 @@ SGML_TEXTS = {
     changes=st.lists(st.tuples(st.integers(0, 1 << 14), st.binary(max_size=4)), min_size=1, max_size=6),
     rest=st.integers(0, 1 << 14) | st.none(),
 )
-def test_whatever_happens_to_an_archive_is_text_or_one_line(
+def test_any_archive_is_text_or_error(
     tmp_path_factory: pytest.TempPathFactory,
     pack: str,
     changes: list[tuple[int, bytes]],
@@ -301,7 +310,7 @@ def test_whatever_happens_to_an_archive_is_text_or_one_line(
         data[place % len(data) : place % len(data) + len(value)] = value
     archive.write_bytes(data[: rest % len(data) if rest is not None else len(data)])
     try:
-        run(folder / "out", (archive, archive), ("c.en", "c.fr.sgm"))
+        extract_files(folder / "out", (archive, archive), ("c.en", "c.fr.sgm"))
     except UserError as error:
         assert "\n" not in str(error)
         assert_nothing_left(folder / "out")

@@ -32,7 +32,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return paths
 
 
-def error_rate(text: tuple[Path, Path], aligned: Path) -> float:
+def alignment_error_rate(text: tuple[Path, Path], aligned: Path) -> float:
     """1 - 2 |found and right| / (|found| + |right|)."""
     found_links = right_links = both = 0
     for line, found in zip(text[0].read_text().splitlines(), aligned.read_text().splitlines(), strict=True):
@@ -44,14 +44,12 @@ def error_rate(text: tuple[Path, Path], aligned: Path) -> float:
 
 
 @pytest.mark.parametrize("block", [PAIRS, 500])
-def test_words_are_aligned_in_one_block_and_in_several(
-    tmp_path: Path, moses: Moses, text: tuple[Path, Path], block: int
-) -> None:
+def test_alignment_in_blocks(tmp_path: Path, moses: Moses, text: tuple[Path, Path], block: int) -> None:
     assert align_text(moses, *text, tmp_path / "aligned", block, "grow-diag-final-and") == PAIRS
-    assert error_rate(text, tmp_path / "aligned") < 0.2
+    assert alignment_error_rate(text, tmp_path / "aligned") < 0.2
 
 
-def test_a_symmetrisation_that_ends_early_is_seen(
+def test_incomplete_symmetrisation_is_refused(
     tmp_path: Path, moses: Moses, text: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stub = tmp_path / "symal"

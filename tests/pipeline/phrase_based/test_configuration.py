@@ -28,13 +28,13 @@ SYSTEM = Table(
 START = initial_weights(SYSTEM)
 
 
-def test_weights_go_through_a_configuration_unchanged(tmp_path: Path) -> None:
+def test_weights_survive_configuration(tmp_path: Path) -> None:
     weights = START.replace("0.5", "0.25")
     (tmp_path / "moses.ini").write_text(format_configuration(SYSTEM, weights))
     assert sorted(read_weights(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
 
 
-def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
+def test_every_feature_has_weights() -> None:
     lines = format_configuration(SYSTEM, START).split("\n")
     features = lines[lines.index("[feature]") + 1 : lines.index("[weight]")]
     named = [
@@ -45,21 +45,21 @@ def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
     assert [len(weights["TranslationModel0"]), len(weights["LexicalReordering0"])] == [4, 6]
 
 
-def test_a_table_with_one_more_score_has_one_more_weight() -> None:
-    more = replace(SYSTEM, phrase_scores=5)
-    text = format_configuration(more, initial_weights(more))
+def test_one_more_score_has_one_more_weight() -> None:
+    system = replace(SYSTEM, phrase_scores=5)
+    text = format_configuration(system, initial_weights(system))
     assert "name=TranslationModel0 num-features=5 " in text
     assert "\nTranslationModel0= 0.2 0.2 0.2 0.2 0.2\n" in text
 
 
-def test_paths_that_moses_cannot_read_are_refused() -> None:
+def test_path_with_space_is_refused() -> None:
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
     with pytest.raises(UserError, match="reads no path with a space"):
         format_configuration(spaced, START)
 
 
 @pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
-def test_other_weights_are_refused(tmp_path: Path, text: str) -> None:
+def test_incomplete_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "moses.ini").write_text(text)
     with pytest.raises(UserError, match="tune again"):
         read_weights(tmp_path / "moses.ini")

@@ -38,18 +38,16 @@ def table(tmp_path: Path) -> Path:
     return write_text(tmp_path / "phrase-table.gz", lines)
 
 
-def test_each_pair_is_learned_from_once_and_some_are_kept_apart(table: Path, tmp_path: Path) -> None:
+def test_pairs_are_split_into_train_and_dev(table: Path, tmp_path: Path) -> None:
     names = ["train.en.zst", "train.fr", "dev.en", "dev.fr"]
     files = [tmp_path / name for name in names]
     assert write_pairs(table, 2, (files[0], files[1]), (files[2], files[3])) == (4, 2)
     source, target, *held_out = ([*read_lines(file)] for file in files)
-    assert [*zip(source, target, strict=True)] == [PAIRS[place] for place in (0, 1, 3, 4)]
-    assert [*zip(*held_out, strict=True)] == [PAIRS[place] for place in (2, 5)]
+    assert [*zip(source, target, strict=True)] == [PAIRS[index] for index in (0, 1, 3, 4)]
+    assert [*zip(*held_out, strict=True)] == [PAIRS[index] for index in (2, 5)]
 
 
-def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
-    table: Path, tmp_path: Path
-) -> None:
+def test_scores_are_model_probabilities(table: Path, tmp_path: Path) -> None:
     folder = translators.trained_model(tmp_path / "model", "rnnencdec")
     texts = [tmp_path / "dev.zst", tmp_path / "test"]
     for text, line in zip(texts, ("w3 w4 unseen", "w7 w8"), strict=True):
@@ -72,7 +70,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     [[], ["w3 ||| w4"], ["w5 ||| w4 ||| 1 ||| ||| |||"]],
     ids=["empty", "fields", "other text"],
 )
-def test_a_table_that_is_none_or_of_other_text_is_one_line(tmp_path: Path, lines: list[str]) -> None:
+def test_unusable_table_is_refused(tmp_path: Path, lines: list[str]) -> None:
     table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
     model = trained_model.load_model(
         translators.trained_model(tmp_path / "model", "rnnencdec"), torch.device("cpu")

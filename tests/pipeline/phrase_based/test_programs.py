@@ -22,44 +22,40 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "here"
 
 
-def not_needed(path: Path) -> None:
+def fail_to_fetch(path: Path) -> None:
     """A download for which there is no reason."""
     raise AssertionError(path)
 
 
-def test_an_installation_on_the_path_is_linked(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_installation_is_linked(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "opt"
     monkeypatch.setenv("PATH", str(installation(root)))
-    assert provide_programs(folder, not_needed, 1) == f"the PATH ({root})"
+    assert provide_programs(folder, fail_to_fetch, 1) == f"the PATH ({root})"
     assert Moses(folder).program("moses") == str(folder / "bin" / "moses")
     assert Path(Moses(folder).script("training/train-model.perl")).resolve().is_relative_to(root)
-    assert provide_programs(folder, not_needed, 1) == "an earlier call"
+    assert provide_programs(folder, fail_to_fetch, 1) == "an earlier call"
     (folder / "bin" / "moses").unlink()  # as Snakemake does before it calls the rule again
-    assert provide_programs(folder, not_needed, 1) == f"the PATH ({root})"
+    assert provide_programs(folder, fail_to_fetch, 1) == f"the PATH ({root})"
 
 
-def test_a_lonely_decoder_on_the_path_is_not_enough(
+def test_decoder_alone_is_no_installation(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (installation(tmp_path / "opt") / "mert").unlink()
     monkeypatch.setenv("PATH", str(tmp_path / "opt" / "bin"))
     with pytest.raises(UserError, match="moses: not on the PATH"):
-        provide_programs(folder, not_needed, 1)
+        provide_programs(folder, fail_to_fetch, 1)
 
 
-def test_what_a_build_needs_is_named_first(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_tools_are_named(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"lacks perl, make, a C\+\+ compiler \(Debian: "):
-        provide_programs(folder, not_needed, 1)
+        provide_programs(folder, fail_to_fetch, 1)
 
 
 @pytest.mark.usefixtures("compiler")
-def test_a_cut_source_is_named(tmp_path: Path, folder: Path) -> None:
-    archive = source_with(tmp_path, BJAM)
+def test_damaged_source_is_named(tmp_path: Path, folder: Path) -> None:
+    archive = make_source_archive(tmp_path, BJAM)
     archive.write_bytes(archive.read_bytes()[:50])
     with pytest.raises(UserError, match=r"source\.tar\.gz: no whole archive"):
         provide_programs(folder, partial(shutil.copy, archive), 1)
@@ -82,7 +78,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None if name == "moses" else name)
 
 
-def source_with(folder: Path, bjam: str) -> Path:
+def make_source_archive(folder: Path, bjam: str) -> Path:
     """An archive like that of the source, whose build takes no time."""
     tree = folder / "mosesdecoder-0"
     (tree / "scripts" / "training").mkdir(parents=True)
@@ -105,10 +101,10 @@ def source_with(folder: Path, bjam: str) -> Path:
         ),
     ],
 )
-def test_programs_and_scripts_come_from_a_build(
+def test_build_from_source(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
 ) -> None:
-    source = source_with(tmp_path, bjam)
+    source = make_source_archive(tmp_path, bjam)
     with pytest.raises(UserError, match="other files than those of Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
     monkeypatch.setattr(programs, "SOURCE", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
@@ -123,7 +119,7 @@ def test_programs_and_scripts_come_from_a_build(
     assert not list(folder.glob("build-*"))
 
 
-def test_programs_are_there_and_in_no_folder_with_a_space(tmp_path: Path) -> None:
+def test_missing_program_and_space_in_path(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="bin/symal: no such file"):
         Moses(tmp_path).program("symal")
     installation(tmp_path / "my programs")

@@ -11,7 +11,7 @@ from pipeline.phrase_based.text import write_text
 from tests.bitexts import write_pairs
 
 
-def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> None:
+def test_pairs_with_words_on_both_sides(tmp_path: Path) -> None:
     shards = [
         write_pairs(tmp_path, "0", [("a b", "x y"), ("", ""), ("lonely", "")]),
         write_pairs(tmp_path, "1", [("a b c", "x"), ("d", "w x y z"), ("e", "v")]),
@@ -27,7 +27,7 @@ def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> Non
     ("sentences", "kept"),
     [(1, "8"), (3, "3 6 8"), (99, "1 2 3 4 5 6 7 8")],
 )
-def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: str) -> None:
+def test_sentences_are_spread_over_text(tmp_path: Path, sentences: int, kept: str) -> None:
     shards = [
         write_pairs(tmp_path, "0", [*((f"{line}", "x") for line in range(1, 6)), ("", "y")]),
         write_pairs(tmp_path, "1", [*((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")]),
@@ -38,7 +38,7 @@ def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: st
 
 
 @pytest.mark.parametrize("character", ["|", "<", "["])
-def test_characters_of_moses_own_notation_are_refused(tmp_path: Path, character: str) -> None:
+def test_characters_of_moses_are_refused(tmp_path: Path, character: str) -> None:
     pair = write_pairs(tmp_path, "0", [("a", "x"), (f"a {character} b", "x")])
     with pytest.raises(UserError, match=r"0\.en\.zst, line 2: holds "):
         write_text([pair], (tmp_path / "s", tmp_path / "t"))

@@ -35,9 +35,9 @@ def write_stage(folder: Path, corpus: str, shard: int, name: str, pairs: Any, **
     counts = StageCounts()
     for pair in pairs:
         counts.add(*pair)
-    place = folder / name / corpus
-    counts.write_words(place / f"{shard}.en.words.zst", place / f"{shard}.fr.words.zst")
-    write_json(place / f"{shard}.counts.json", {"stage": counts.as_dict(name), **more})
+    stage_folder = folder / name / corpus
+    counts.write_words(stage_folder / f"{shard}.en.words.zst", stage_folder / f"{shard}.fr.words.zst")
+    write_json(stage_folder / f"{shard}.counts.json", {"stage": counts.as_dict(name), **more})
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def summed(folder: Path) -> list[Counts]:
+def sum_corpora(folder: Path) -> list[Counts]:
     corpora = (
         CorpusFiles("tiny", "train", 2, ["tokens", "selected"], folder),
         CorpusFiles("exam", "test", 1, ["tokens"], folder),
@@ -64,8 +64,8 @@ def summed(folder: Path) -> list[Counts]:
     return [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in corpora]
 
 
-def test_every_number_of_the_table(data: Path) -> None:
-    corpora = summed(data)
+def test_numbers_of_corpora_table(data: Path) -> None:
+    corpora = sum_corpora(data)
     paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
     table = build_corpora_table([*corpora, {**corpora[0], "name": "other"}], LANGUAGES, paper)
     rows = {(row[1], row[2]): tuple(row[3:]) for row in table.data.itertuples(index=False)}
@@ -82,11 +82,11 @@ def test_every_number_of_the_table(data: Path) -> None:
     assert "exam same both 1." in page
 
 
-def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_selection(data: Path) -> None:
+def test_reported_words_of_paper(data: Path) -> None:
     """The columns of docs/compared.md's table of Sec. 4.1, which was made of smaller archives."""
     config = load_config(find_layers(PAPER))
     paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
-    (counts, _), names = summed(data), config.use.train
+    (counts, _), names = sum_corpora(data), config.use.train
     table = build_corpora_table([{**counts, "name": name} for name in names], config.languages, paper)
     assert config.artifacts.reported
     assert list(table.display.columns)[3:] == [
@@ -99,9 +99,9 @@ def test_the_papers_run_has_its_numbers_beside_every_corpus_before_and_after_sel
         assert sum(reported[name, stage] for name in names) == pytest.approx(total, rel=0.001)
 
 
-def test_the_figure_has_a_row_per_corpus_and_the_papers_marks(data: Path) -> None:
+def test_corpora_figure(data: Path) -> None:
     paper = ReportedData(corpora={"tiny": 100})
-    pairs, words = make_corpora_figure(summed(data), LANGUAGES, paper).get_axes()
+    pairs, words = make_corpora_figure(sum_corpora(data), LANGUAGES, paper).get_axes()
     assert [label.get_text() for label in pairs.get_yticklabels()] == ["tiny", "exam"]
     assert [list(line.get_xdata()) for line in pairs.lines] == [[4, 1], [3, 1], [2]]
     assert [list(line.get_xdata()) for line in words.lines] == [[9, 2], [8, 2], [100], [6]]

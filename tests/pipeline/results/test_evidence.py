@@ -21,13 +21,13 @@ HISTORY = [
 SUMMARY = {"seed": 1, "updates": 100, "epochs": 1.0, "hours": 47 / 3600, "dev_nll": 8.0, "best_update": 50}
 
 
-def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
+def make_inputs(folder: Path, **changes: dict[str, Any]) -> Any:
     """A run and another that continues it, with some values of their summaries altered."""
     package = ReplicationPackage(folder)
     for run, base in (("a", None), ("b", "a")):
-        own = {"model": run, "continue_from": base, "weights": run * 64}
+        values = {"model": run, "continue_from": base, "weights": run * 64}
         files = {
-            "summary.json": json.dumps(SUMMARY | own | changes.get(run, {})),
+            "summary.json": json.dumps(SUMMARY | values | changes.get(run, {})),
             "history.jsonl": "".join(json.dumps(line) + "\n" for line in HISTORY),
         }
         for name, text in files.items():
@@ -38,10 +38,10 @@ def inputs(folder: Path, **changes: dict[str, Any]) -> Any:
     return SimpleNamespace(package=package, runs=["a", "b"], config=config)
 
 
-def test_what_a_training_wrote_is_consistent(tmp_path: Path) -> None:
+def test_runs_are_consistent(tmp_path: Path) -> None:
     """A run that continues another one and gets no better keeps its weights."""
-    assert not list(find_inconsistent_runs(inputs(tmp_path)))
-    assert not list(find_inconsistent_runs(inputs(tmp_path, b={"weights": "a" * 64})))
+    assert not list(find_inconsistent_runs(make_inputs(tmp_path)))
+    assert not list(find_inconsistent_runs(make_inputs(tmp_path, b={"weights": "a" * 64})))
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,6 @@ def test_what_a_training_wrote_is_consistent(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_an_altered_summary_contradicts_its_history_or_another_run(tmp_path: Path, change: Any) -> None:
-    (line,) = find_inconsistent_runs(inputs(tmp_path, b=change))
+def test_altered_summary_is_found(tmp_path: Path, change: Any) -> None:
+    (line,) = find_inconsistent_runs(make_inputs(tmp_path, b=change))
     assert str(tmp_path / "runs" / "b" / "summary.json") in line

@@ -34,19 +34,19 @@ MADE_WITH = {"device": "CPU", "made_with": CODE}
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Settings, runs and translations of Multi30k without anything else."""
-    return written(tmp_path / "results")
+    return write_results(tmp_path / "results")
 
 
-def written(folder: Path) -> Path:
+def write_results(folder: Path) -> Path:
     config = load_config(find_layers(ROOT / "experiments" / "multi30k"))
-    parts = ReplicationPackage(folder)
-    write_json(parts.configuration, snapshot.get_published_settings(config))
+    package = ReplicationPackage(folder)
+    write_json(package.configuration, snapshot.get_published_settings(config))
     write_json(folder / TABLES_MADE, CODE)
     for run in collect_runs(config, config.use.models):
         for name in RECORD_FILES:
-            write_json(parts.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
+            write_json(package.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
         for mode in MODES:
-            translations = parts.translations("test", run, mode)
+            translations = package.translations("test", run, mode)
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
             models = [{"name": run, "sha256": "f" * 64}]
             begun = {"mode": mode, "settings": config.decoding.model_dump(mode="json"), "models": models}
@@ -54,7 +54,7 @@ def written(folder: Path) -> Path:
     return folder
 
 
-def files_of(results: Path) -> list[Path]:
+def list_files(results: Path) -> list[Path]:
     return [path for path in results.rglob("*") if path.is_file() and path.name != RECORD]
 
 
@@ -62,22 +62,20 @@ def list_fetched_archives(results: Path) -> list[Archive]:
     return list(snapshot.read_published_settings(ReplicationPackage(results).configuration).archives.values())
 
 
-def entities_of(results: Path, folder: Path) -> dict[str, dict[str, Any]]:
+def read_entities(results: Path, folder: Path) -> dict[str, dict[str, Any]]:
     """The record's entities by their ids."""
-    write_crate(results, files_of(results), folder)
+    write_crate(results, list_files(results), folder)
     graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
 
 def list_archives(results: Path, folder: Path) -> list[dict[str, Any]]:
     """The archives that the record names."""
-    entities = entities_of(results, folder).items()
+    entities = read_entities(results, folder).items()
     return [one for name, one in entities if name.startswith("http") and one["@type"] == "DigitalDocument"]
 
 
-def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
-    results: Path, tmp_path: Path
-) -> None:
+def test_archives_have_recorded_checksums(results: Path, tmp_path: Path) -> None:
     one, two, *_ = list_fetched_archives(results)
     note = {"bytes": 7, "md5": "m" * 32, "sha256": "a" * 64}
     write_json(tmp_path / f"{one.path}.json", note | {"source": "/home/me/mirror"})
@@ -92,28 +90,30 @@ def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     assert "/home/me" not in (results / RECORD).read_text(encoding="utf-8")
 
 
-def test_every_file_is_summed_in_any_order(results: Path) -> None:
-    write_crate(results, files_of(results), results)
+def test_checksums_of_files(results: Path) -> None:
+    write_crate(results, list_files(results), results)
     before = (results / RECORD).read_bytes()
     sums = {name: one.sha256 for name, one in read_crate(results / RECORD).items() if one.kind == "File"}
-    assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
-    write_crate(results, list(reversed(files_of(results))), results)
+    assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in list_files(results)}
+    write_crate(results, list(reversed(list_files(results))), results)
     assert (results / RECORD).read_bytes() == before
 
 
 @pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Results with their record, for many tests in turn; their settings are compared with the demo's alone."""
-    folder = written(tmp_path_factory.mktemp("lasting") / "demo" / "results")
-    write_crate(folder, files_of(folder), folder)
+    folder = write_results(tmp_path_factory.mktemp("recorded_results") / "demo" / "results")
+    write_crate(folder, list_files(folder), folder)
     return folder
 
 
 @pytest.mark.fuzz
 @given(data=st.data())
-def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.DataObject) -> None:
+def test_any_file_is_verdict_or_error(recorded_results: Path, data: st.DataObject) -> None:
     """Without tables and text made again; an altered file is never passed over."""
-    path = data.draw(st.sampled_from(sorted([*files_of(lasting), *[lasting / RECORD] * 20])), "file")
+    path = data.draw(
+        st.sampled_from(sorted([*list_files(recorded_results), *[recorded_results / RECORD] * 20])), "file"
+    )
     before = path.read_bytes()
     after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
     path.write_bytes(after)
@@ -124,7 +124,7 @@ def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.Da
             patch("pipeline.results.verify.find_contradictions", lambda _: []),
             patch("pipeline.results.verify.check_paper", lambda *_: []),
         ):
-            found = verify_results(lasting, lasting.parent / "scratch")
+            found = verify_results(recorded_results, recorded_results.parent / "scratch")
     except UserError as error:
         assert "\n" not in str(error)
     else:
