@@ -195,7 +195,7 @@ def search_once(
         active_rows = beams.active_hypotheses() if sync_every_step else None
         continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
 
-        # The sentences that are left: their number decides whether to end, or to leave the others out.
+        # End the search if no sentence is left. If enough of them have ended, go on with the others only.
         remaining = None
         if sync_every_step or step % SYNC_EVERY == SYNC_EVERY - 1:
             remaining = beams.active_sentences()
@@ -306,7 +306,7 @@ class Beams:
         """Put the best continuations into the beams, and take the finished ones out."""
         log_probs, parents, ids = self._best_continuations(active_rows, prediction.log_probs)
 
-        # A beam has room for as many continuations as its finished hypotheses have left.
+        # Each finished hypothesis has taken one slot of its beam for good.
         allowed = log_probs.isfinite() & (self.slots < self.free_slots)
         ended = allowed & (ids == END)
         active = allowed & ~ended
@@ -339,7 +339,7 @@ class Beams:
         # 1. only the K likeliest words of each hypothesis can be among the K best of all
         words_each = min(self.beam_size, word_log_probs.shape[1])
         word_scores, columns = stable_topk_of_long_rows(word_log_probs, words_each)  # (R, words_each)
-        if active_rows is not None:
+        if active_rows is not None:  # hypotheses that are not active have no words: (B * P, words_each)
             shape = self.scores.numel(), words_each
             word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(0, active_rows, word_scores)
             columns = columns.new_zeros(shape).index_copy_(0, active_rows, columns)
@@ -352,7 +352,7 @@ class Beams:
             scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
             columns = torch.nn.functional.pad(columns, (0, missing))
 
-        # 3. the K best; those that were added as missing have a parent beyond the last
+        # 3. the K best. Column i continues hypothesis i // words_each; columns that pad the row continue none.
         log_probs, indices = stable_topk(scores, self.beam_size)
         parents = (indices // words_each).clamp_(max=self.scores.shape[1] - 1)
         ids = columns.gather(1, indices)
@@ -388,6 +388,7 @@ class BackPointers:
     """
 
     def __init__(self, history: list[Continuations], sentences: int, beam_size: int) -> None:
+        """Copy all steps to the host."""
         shape = len(history), sentences, beam_size
         self.parents, self.ids = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)

@@ -83,13 +83,14 @@ class Scorer:
     def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
         """Score one batch of translations, each with the number of its source."""
         # 1. the scores of each model: log p (P,) and attention (T, B, S)
-        model = self.models[0]
-        batch = model.make_batch([[] for _ in targets], [target for _, target in targets])
-        source_rows = torch.tensor([row for row, _ in targets], device=model.device)
+        first_model = self.models[0]
+        no_sources = [[] for _ in targets]  # they have been encoded before
+        batch = first_model.make_batch(no_sources, [target for _, target in targets])
+        source_rows = torch.tensor([row for row, _ in targets], device=first_model.device)
         log_prob_list, attention_list = list[Tensor](), list[Tensor]()
-        for other_model, encoded in zip(self.models, self.encoded, strict=True):
+        for model, encoded in zip(self.models, self.encoded, strict=True):
             log_probs, weights = word_log_probabilities(
-                other_model.network, encoded.select(source_rows), batch, attention
+                model.network, encoded.select(source_rows), batch, attention
             )
             log_prob_list.append(log_probs)
             if weights is not None:
@@ -106,9 +107,9 @@ class Scorer:
         word_scores = []
         for column, (row, target) in enumerate(targets):
             scores = to_word_scores(
-                model=model,
+                model=first_model,
                 source=self.sources[row],
-                word_starts=model.target.word_start_indices(target),
+                word_starts=first_model.target.word_start_indices(target),
                 scores=log_probs_of_batch[sentence_of_position == column],
                 attention=None if mean_attention is None else mean_attention[:, column],
             )

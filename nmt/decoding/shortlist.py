@@ -141,6 +141,7 @@ def _group_distinct(groups: Numbers, members: Numbers, group_count: int) -> tupl
 
     Example: the members [7, 5, 7, 2] of groups [1, 0, 1, 1] give the members [5, 2, 7] and the beginnings [0, 1, 3].
     """
+    # one number for each group and member, so that `unique` sorts them and leaves out duplicates
     base = int(members.max(initial=0)) + 1
     groups, members = np.divmod(np.unique(groups * base + members), base)
     return members, np.searchsorted(groups, np.arange(group_count + 1))

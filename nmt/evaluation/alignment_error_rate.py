@@ -109,7 +109,11 @@ def read_gold_alignments(path: Path, sentences: int) -> dict[int, GoldLinks]:
 def _number_from_zero(
     links_by_number: dict[int, GoldLinks], sentences: int, is_wpt: bool
 ) -> dict[int, GoldLinks]:
-    """Return links by line of the test set, from 0, given those by sentence number. Raise a UserError if in doubt."""
+    """Return links by line of the test set, from 0, given those by sentence number.
+
+    Raises:
+        UserError: it is unclear whether Pharaoh's numbers begin at 0 or 1, or a number is outside the test set.
+    """
     min_number, max_number = min(links_by_number), max(links_by_number)
     if 0 < min_number <= max_number < sentences and not is_wpt:
         raise UserError(
@@ -117,6 +121,8 @@ def _number_from_zero(
             "counted from 0 or from 1; add a line with the number of the first or last sentence alone: 0 or "
             f"{sentences}"
         )
+
+    # Sentences before the first one with links may have no line, unless the numbers go on after the test set's end.
     base = min_number if max_number > sentences else min(min_number, 1)
     if max_number - base >= sentences:
         raise UserError(

@@ -35,7 +35,7 @@ class Projection:
 
     @classmethod
     def from_vectors(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Projection:
-        """Project the vectors (n, D) of sentences. Each axis points to the side of the point furthest from the mean."""
+        """Project the vectors (n, D) of n sentences."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
         left, singular_values, _ = np.linalg.svd(centered, full_matrices=False)
@@ -46,9 +46,10 @@ class Projection:
         points[:, :axes] = left[:, :axes] * singular_values[:axes]
         squares[:axes] = singular_values[:axes] ** 2
 
-        # The signs of singular vectors are arbitrary.
+        # The signs of singular vectors are arbitrary: turn each axis to the side of its furthest point.
         furthest_rows = np.abs(points).argmax(axis=0)
-        points *= np.where(points[furthest_rows, [0, 1]] < 0, -1.0, 1.0)
+        furthest_values = points[furthest_rows, [0, 1]]
+        points *= np.where(furthest_values < 0, -1.0, 1.0)
 
         total = float((singular_values**2).sum())
         fraction_x, fraction_y = squares / max(total, np.finfo(float).tiny)  # equal vectors have no variance

@@ -145,7 +145,7 @@ def initial_provenance(
 ) -> dict[str, Any]:
     """Return the provenance that is known before the first sentence is translated with models of these weights.
 
-    Code and weights may change before the last one.
+    It is taken before, since somebody may change code and weights while sentences are translated.
     """
     average_entry = {"average": average} if len(weights) > 1 else {}
     return {

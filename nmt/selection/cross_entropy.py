@@ -162,6 +162,7 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     score, corpus, line = EXCLUDED, corpora[0], 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])
+        # example: corpora of 5 and 3 pairs begin at rows 0 and 5, so that row 6 is line 1 of the second one
         first_rows = np.cumsum([0, *map(len, rows_by_corpus.values())])
         corpus_index = int(np.searchsorted(first_rows, row, side="right")) - 1
         score, corpus = int(rows[row, 0]), corpora[corpus_index]
