@@ -159,6 +159,7 @@ def plan_retries(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int
     """
     if decoding.if_no_eos == "best":
         return
+    # The budget is a number of hypotheses. The first search has `decoding.beam`.
     beam_size, budget = decoding.beam, math.inf
     if decoding.widening_budget is not None:
         budget = decoding.widening_budget * decoding.beam
@@ -236,8 +237,8 @@ class Continuations:
         parents: the hypotheses that they continue, from 0 to P - 1.
         ids: the words that they add.
         log_probs: their log-probabilities.
-        ended: whether they have reached the end symbol.
-        active: whether the search goes on with them. Those that are neither ended nor active do not count.
+        is_finished: whether they have reached the end symbol.
+        is_active: whether the search goes on with them. Those that are neither finished nor active do not count.
         attention: that of the parents, (B, P, S), or None.
     """
 
@@ -245,8 +246,8 @@ class Continuations:
     parents: Tensor
     ids: Tensor
     log_probs: Tensor
-    ended: Tensor
-    active: Tensor
+    is_finished: Tensor
+    is_active: Tensor
     attention: Tensor | None
 
 
@@ -298,36 +299,39 @@ class Beams:
     def select_sentences(self, rows: Tensor) -> None:
         """Continue with the sentences at `rows` only."""
         self.rows = self.rows[rows.cpu().numpy()]
-        self.min_steps, self.max_steps = self.min_steps[rows], self.max_steps[rows]
-        self.scores, self.finished_scores = self.scores[rows], self.finished_scores[rows]
+        self.min_steps = self.min_steps[rows]
+        self.max_steps = self.max_steps[rows]
+        self.scores = self.scores[rows]
+        self.finished_scores = self.finished_scores[rows]
         self.free_slots = self.free_slots[rows]
 
     def advance(self, step: int, active_rows: Tensor | None, prediction: Prediction) -> Continuations:
         """Put the best continuations into the beams, and take the finished ones out."""
-        log_probs, parents, ids = self._best_continuations(active_rows, prediction.log_probs)
+        log_probs, parents, ids = self._choose_continuations(active_rows, prediction.log_probs)
 
         # Each finished hypothesis has taken one slot of its beam for good.
-        allowed = log_probs.isfinite() & (self.slots < self.free_slots)
-        ended = allowed & (ids == END)
-        active = allowed & ~ended
-        self.free_slots = self.free_slots - ended.sum(dim=1, keepdim=True)
+        is_allowed = log_probs.isfinite() & (self.slots < self.free_slots)
+        is_finished = is_allowed & (ids == END)
+        is_active = is_allowed & ~is_finished
+        self.free_slots = self.free_slots - is_finished.sum(dim=1, keepdim=True)
 
-        self.scores = log_probs.masked_fill(~active, -torch.inf)
-        is_done = self._are_done(step, log_probs, ended)
+        # Only active hypotheses of sentences whose search goes on are continued.
+        self.scores = log_probs.masked_fill(~is_active, -torch.inf)
+        is_done = self._find_done(step, log_probs, is_finished)
         self.scores.masked_fill_(is_done.unsqueeze(1), -torch.inf)
         continuations = Continuations(
             rows=self.rows,
             parents=parents,
             ids=ids,
             log_probs=log_probs,
-            ended=ended,
-            active=active,
+            is_finished=is_finished,
+            is_active=is_active,
             attention=prediction.attention if self.keeps_attention else None,
         )
         self.history.append(continuations)
         return continuations
 
-    def _best_continuations(
+    def _choose_continuations(
         self, active_rows: Tensor | None, word_log_probs: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return log-probabilities, parents and ids, (B, K) each, of each sentence's best continuations, best first.
@@ -360,7 +364,7 @@ class Beams:
             ids = self.candidate_ids[ids]
         return log_probs, parents, ids
 
-    def _are_done(self, step: int, log_probs: Tensor, ended: Tensor) -> Tensor:
+    def _find_done(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
         """Return which searches end, at their step limit or since no hypothesis can overtake the finished ones: (B,).
 
         Without division by length, log-probabilities only decrease with further words, so this early end does not
@@ -369,7 +373,7 @@ class Beams:
         at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
             return at_limit
-        newly_finished = log_probs.masked_fill(~ended, -torch.inf)
+        newly_finished = log_probs.masked_fill(~is_finished, -torch.inf)
         finished_scores = torch.cat([self.finished_scores, newly_finished], dim=1)
         self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values
         return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
@@ -382,7 +386,7 @@ class BackPointers:
     """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch.
 
     Attributes:
-        parents, ids, log_probs, ended, active: as in `Continuations`.
+        parents, ids, log_probs, is_finished, is_active: as in `Continuations`.
         rows: by step, the numbers of the b sentences that were in the batch, (b,).
         attention: by step, that of these sentences, (b, P, S), or None.
     """
@@ -390,13 +394,15 @@ class BackPointers:
     def __init__(self, history: list[Continuations], sentences: int, beam_size: int) -> None:
         """Copy all steps to the host."""
         shape = len(history), sentences, beam_size
-        self.parents, self.ids = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        self.parents = np.zeros(shape, np.int32)
+        self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)
-        self.ended, self.active = np.zeros(shape, bool), np.zeros(shape, bool)
+        self.is_finished = np.zeros(shape, bool)
+        self.is_active = np.zeros(shape, bool)
         self.rows: list[NDArray[np.int64]] = []
         self.attention: list[NDArray[np.floating] | None] = []
         for step, continuations in enumerate(history):
-            for name in ("parents", "ids", "log_probs", "ended", "active"):
+            for name in ("parents", "ids", "log_probs", "is_finished", "is_active"):
                 values: Tensor = getattr(continuations, name)
                 getattr(self, name)[step, continuations.rows] = values.cpu().numpy()
             weights = continuations.attention
@@ -413,7 +419,7 @@ class BackPointers:
 
     def _trace_finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
         """Return the `n_best` best finished hypotheses of a sentence, best first."""
-        steps, slots = self.ended[:, row].nonzero()
+        steps, slots = self.is_finished[:, row].nonzero()
         scores = self.log_probs[steps, row, slots]
         if decoding.normalize_by_length:
             scores = scores / (steps + 1)
@@ -422,20 +428,24 @@ class BackPointers:
 
     def _trace_unfinished(self, row: int, last_step: int) -> Hypothesis:
         """Return the best hypothesis of a sentence after its last step."""
-        if last_step >= len(self.log_probs) or not self.active[last_step, row].any():
+        if last_step >= len(self.log_probs) or not self.is_active[last_step, row].any():
             raise UserError(
                 "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
                 "use other weights, or train the model again"
             )
-        return self._trace(row, last_step, int(self.active[last_step, row].argmax()))  # the best comes first
+        return self._trace(
+            row, last_step, int(self.is_active[last_step, row].argmax())
+        )  # the best comes first
 
     def _trace(self, row: int, last_step: int, slot: int) -> Hypothesis:
         """Return the hypothesis that step `last_step` has put into a slot of its sentence's beam."""
         log_probability = float(self.log_probs[last_step, row, slot])
-        finished = bool(self.ended[last_step, row, slot])
+        is_finished = bool(self.is_finished[last_step, row, slot])
 
         # From the last word back to the first. The slot is that of the hypothesis with the word, then of its parent.
-        ids, log_probs, attention = list[int](), list[float](), list[NDArray[np.floating]]()
+        ids: list[int] = []
+        log_probs: list[float] = []
+        attention: list[NDArray[np.floating]] = []
         for step in range(last_step, -1, -1):
             ids.append(int(self.ids[step, row, slot]))
             log_probs.append(self.log_probs[step, row, slot])
@@ -444,12 +454,12 @@ class BackPointers:
             if weights is not None:
                 attention.append(weights[np.searchsorted(self.rows[step], row), slot])
 
-        if finished:
+        if is_finished:
             del ids[0]  # the end symbol
         return Hypothesis(
             ids=ids[::-1],
             log_probability=log_probability,
-            finished=finished,
+            finished=is_finished,
             scores=np.diff(log_probs[::-1], prepend=0.0).tolist(),
             attention=np.stack(attention[::-1]) if attention else None,
         )
@@ -479,7 +489,8 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     #    is_equal    x  .  .  x  x  .     2 of them are chosen
     #    is_chosen   x  .  x  x  .  .
     threshold = values.topk(k, dim=1).values[:, -1:]
-    is_larger, is_equal = values > threshold, values == threshold
+    is_larger = values > threshold
+    is_equal = values == threshold
     equal_count = k - is_larger.sum(dim=1, keepdim=True)
     is_chosen = is_larger | (is_equal & (is_equal.cumsum(dim=1) <= equal_count))
 

@@ -84,8 +84,8 @@ class Scorer:
         """Score one batch of translations, each with the number of its source."""
         # 1. the scores of each model: log p (P,) and attention (T, B, S)
         first_model = self.models[0]
-        no_sources = [[] for _ in targets]  # they have been encoded before
-        batch = first_model.make_batch(no_sources, [target for _, target in targets])
+        target_tokens = [target for _, target in targets]
+        batch = first_model.make_batch([()] * len(targets), target_tokens)  # the sources are encoded already
         source_rows = torch.tensor([row for row, _ in targets], device=first_model.device)
         log_prob_list, attention_list = list[Tensor](), list[Tensor]()
         for model, encoded in zip(self.models, self.encoded, strict=True):

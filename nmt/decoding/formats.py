@@ -77,14 +77,15 @@ def format_json_line(number: int, translations: Sequence[Translation]) -> str:
 
     The keys are those of files that `nmt test-set decode` writes.
     """
-    best = translations[0]
+    best_translation = translations[0]
     entry = {
         "line": number,
-        "source": best.source.encode("utf-8", "replace").decode(),
-        "source_tokens": best.source_tokens,
-        "unknown_words": best.unknown_words,
-        "pieces": best.pieces,
-        **describe_translation(best),
+        # surrogates are not text that JSON files can hold
+        "source": best_translation.source.encode("utf-8", "replace").decode(),
+        "source_tokens": best_translation.source_tokens,
+        "unknown_words": best_translation.unknown_words,
+        "pieces": best_translation.pieces,
+        **describe_translation(best_translation),
         "n_best": [describe_translation(translation) for translation in translations],
     }
     return json.dumps(entry, ensure_ascii=False).translate(_LINE_ENDS)

@@ -124,8 +124,8 @@ def find_likely_words(
 
         candidates = joint_counts.nonzero()[0]
         dice = 2 * joint_counts[candidates] / (len(pairs) + target_counts[candidates])
-        best = candidates[np.argsort(-dice, kind="stable")[:words_each]]
-        likely[source_word, : len(best)] = best
+        best_words = candidates[np.argsort(-dice, kind="stable")[:words_each]]
+        likely[source_word, : len(best_words)] = best_words
     return likely
 
 

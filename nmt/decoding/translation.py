@@ -102,7 +102,7 @@ class Translation:
 def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     """Split a line into pieces of at most `max_words` words.
 
-    A piece ends with punctuation, if there is any in the second half of its longest possible form.
+    A piece ends after punctuation, if there is any in the second half of these words, or has `max_words` words.
     """
     split_pieces: list[list[str]] = []
     remaining = list(words)
@@ -116,7 +116,10 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
 
 
 def _find_end(words: Sequence[str]) -> int:
-    """Return the number of words up to the last full stop, semicolon or comma in the second half, or all."""
+    """Return how many words come before the end of a piece: up to a punctuation mark in the second half, or all.
+
+    A full stop is preferred to a semicolon, and this to a comma.
+    """
     half = len(words) // 2
     for marks in _END_MARKS:
         for end in range(len(words), half, -1):

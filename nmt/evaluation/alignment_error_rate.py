@@ -208,20 +208,22 @@ def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> di
     Raises:
         UserError: a link is outside its sentence, the model has no attention, or there are no sure gold links.
     """
-    attention, diagonal, same_position = LinkCounts(), LinkCounts(), LinkCounts()
+    attention = LinkCounts()
+    diagonal = LinkCounts()
+    same_position = LinkCounts()
     gold_links = read_gold_alignments(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentence_count = 0
     for record in read_translations(alignments):
-        if record.line not in gold_links:
+        if record.line not in gold_links:  # nobody has aligned this sentence
             continue
         if record.alignment is None:
             raise UserError(f"{alignments}: no attention in it; expected that of a model that aligns")
         links = gold_links[record.line]
-        lengths = len(record.source), len(record.target)
-        links.check(*lengths)
-        attention.add(link_by_attention(record.alignment, *lengths), links)
-        diagonal.add(link_diagonal(*lengths), links)
-        same_position.add(link_same_position(*lengths), links)
+        source_words, target_words = len(record.source), len(record.target)
+        links.check(source_words, target_words)
+        attention.add(link_by_attention(record.alignment, source_words, target_words), links)
+        diagonal.add(link_diagonal(source_words, target_words), links)
+        same_position.add(link_same_position(source_words, target_words), links)
         sentence_count += 1
     if not attention.sure:
         raise UserError(f"{gold}: no sure links of the sentences of {alignments}")

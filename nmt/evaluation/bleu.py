@@ -52,7 +52,7 @@ def compute_bleu(row: Sequence[int], **options: Any) -> float:
     """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`; `options` as for sacrebleu."""
     options = {"smooth_method": "none", **options}
     score = BLEU.compute_bleu(
-        correct=[*row[:4]], total=[*row[4:8]], sys_len=row[8], ref_len=row[9], **options
+        correct=list(row[:4]), total=list(row[4:8]), sys_len=row[8], ref_len=row[9], **options
     )
     return float(score.score)
 
@@ -161,7 +161,8 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     Raises:
         UserError: a translation is missing or belongs to another text.
     """
-    pairs = list(read_pairs(*test))
+    source, reference = test
+    pairs = list(read_pairs(source, reference))
     translations = match_references(all_path, pairs)
     if len(translations) != len(pairs):
         raise UserError(
@@ -175,12 +176,15 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
-    pairs = list(read_pairs(*test))
+    source, reference = test
+    pairs = list(read_pairs(source, reference))
     translations = []
     for line, target in enumerate(read_plain_translations(path, len(pairs))):
-        source, reference = pairs[line]
-        record = TranslationRecord(line=line, source=split_words(source), target=target)
-        translations.append(ReferencedTranslation(record, reference))
+        source_line, reference_line = pairs[line]
+        record = TranslationRecord(line=line, source=split_words(source_line), target=target)
+        translations.append(ReferencedTranslation(record, reference_line))
+
+    # The other system has no file of the sentences without unknown words: a model's file tells which these are.
     no_unk = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
     return _scores(system, translations, no_unk)
 
@@ -194,10 +198,12 @@ def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Refer
     matches: list[ReferencedTranslation] = []
     previous_line = -1
     for record in read_translations(path):
+        # Line numbers only grow, since some lines may be left out.
         is_next = previous_line < record.line < len(pairs)
         if not is_next or record.source != split_words(pairs[record.line][0]):
             raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")
-        matches.append(ReferencedTranslation(record, pairs[record.line][1]))
+        _, reference = pairs[record.line]
+        matches.append(ReferencedTranslation(record, reference))
         previous_line = record.line
     return matches
 

@@ -38,12 +38,13 @@ class Projection:
         """Project the vectors (n, D) of n sentences."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-        left, singular_values, _ = np.linalg.svd(centered, full_matrices=False)
+        left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)
 
         # One sentence, or vectors of one number, have one axis: the other coordinate is 0.
-        points, squares = np.zeros((len(vectors), 2)), np.zeros(2)
+        points = np.zeros((len(vectors), 2))
+        squares = np.zeros(2)
         axes = min(2, len(singular_values))
-        points[:, :axes] = left[:, :axes] * singular_values[:axes]
+        points[:, :axes] = left_vectors[:, :axes] * singular_values[:axes]
         squares[:axes] = singular_values[:axes] ** 2
 
         # The signs of singular vectors are arbitrary: turn each axis to the side of its furthest point.
@@ -51,8 +52,8 @@ class Projection:
         furthest_values = points[furthest_rows, [0, 1]]
         points *= np.where(furthest_values < 0, -1.0, 1.0)
 
-        total = float((singular_values**2).sum())
-        fraction_x, fraction_y = squares / max(total, np.finfo(float).tiny)  # equal vectors have no variance
+        total = float((singular_values**2).sum())  # 0 for equal vectors
+        fraction_x, fraction_y = squares / max(total, np.finfo(float).tiny)
         return cls(list(sentences), points, (float(fraction_x), float(fraction_y)))
 
 

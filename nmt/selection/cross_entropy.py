@@ -58,14 +58,16 @@ def score_pairs(
     pairs: Sequence[tuple[str, str]], source_models: DomainModels, target_models: DomainModels
 ) -> list[int]:
     """Return the score of each pair in steps of `NATS_PER_STEP`; `EXCLUDED` if a side is empty."""
-    sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
-    source_differences = source_models.cross_entropy_differences(sources)
-    target_differences = target_models.cross_entropy_differences(targets)
+    source_differences = source_models.cross_entropy_differences([source for source, _ in pairs])
+    target_differences = target_models.cross_entropy_differences([target for _, target in pairs])
 
     scores = []
     for pair, source_nats, target_nats in zip(pairs, source_differences, target_differences, strict=True):
-        has_words = all(side.split() for side in pair)
-        scores.append(round((source_nats + target_nats) / NATS_PER_STEP) if has_words else EXCLUDED)
+        source, target = pair
+        if source.split() and target.split():
+            scores.append(round((source_nats + target_nats) / NATS_PER_STEP))
+        else:
+            scores.append(EXCLUDED)
     return scores
 
 
@@ -96,13 +98,12 @@ def score_shard(
     """
     source, target, output = files
     with ExitStack() as stack:
-        source_in, source_out, target_in, target_out = (
-            stack.enter_context(open_language_model(file, programs))
-            for file in (*source_models, *target_models)
-        )
-        score_files(
-            source, target, DomainModels(source_in, source_out), DomainModels(target_in, target_out), output
-        )
+        domain_models = []
+        for in_domain, out_of_domain in (source_models, target_models):
+            in_domain_model = stack.enter_context(open_language_model(in_domain, programs))
+            out_of_domain_model = stack.enter_context(open_language_model(out_of_domain, programs))
+            domain_models.append(DomainModels(in_domain_model, out_of_domain_model))
+        score_files(source, target, domain_models[0], domain_models[1], output)
 
 
 # --- the selection ----------------------------------------------------------------------------------------------------
@@ -146,10 +147,9 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
         output: the threshold's JSON file.
     """
     # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
-    rows_by_corpus = {
-        corpus: _merge_rows([map_array(path, np.int32) for path in files]) for corpus, files in scores.items()
-    }
-    rows = np.concatenate([*rows_by_corpus.values()])  # (pairs, 2)
+    corpora = list(scores)
+    rows_by_corpus = [_merge_rows([map_array(path, np.int32) for path in scores[name]]) for name in corpora]
+    rows = np.concatenate(rows_by_corpus)  # (pairs, 2)
     ranking = np.argsort(rows[:, 0], kind="stable")
     ranking = ranking[rows[ranking, 0] < EXCLUDED]
 
@@ -158,14 +158,15 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
 
     # 3. the threshold is the first pair beyond it; without one, every pair is selected
-    corpora = list(rows_by_corpus)
     score, corpus, line = EXCLUDED, corpora[0], 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])
         # example: corpora of 5 and 3 pairs begin at rows 0 and 5, so that row 6 is line 1 of the second one
-        first_rows = np.cumsum([0, *map(len, rows_by_corpus.values())])
+        row_counts = [len(corpus_rows) for corpus_rows in rows_by_corpus]
+        first_rows = np.cumsum([0, *row_counts])
         corpus_index = int(np.searchsorted(first_rows, row, side="right")) - 1
-        score, corpus = int(rows[row, 0]), corpora[corpus_index]
+        score = int(rows[row, 0])
+        corpus = corpora[corpus_index]
         line = row - int(first_rows[corpus_index])
 
     threshold = Threshold(
@@ -213,7 +214,7 @@ def select_pairs(
 
     pair_count = 0
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
-        for pair in read_pairs(*sides, progress):
+        for pair in read_pairs(sides[0], sides[1], progress):
             yield pair if next(selected, False) else ("", "")
             pair_count += 1
     if pair_count != len(rows):

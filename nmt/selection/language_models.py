@@ -66,9 +66,9 @@ def sample_pairs(corpora: Corpora, pairs: int, seed: int, source: Path, target: 
     keys are sampled, so the sample does not depend on the number of shards. It is held in memory.
     """
     keyed_pairs = (
-        (random_key(seed, corpus, line, _KEY_BYTES), *pair)
-        for corpus, line, pair in read_numbered_pairs(corpora, "selection sample")
-        if all(pair)
+        (random_key(seed, corpus, line, _KEY_BYTES), source_line, target_line)
+        for corpus, line, (source_line, target_line) in read_numbered_pairs(corpora, "selection sample")
+        if source_line and target_line
     )
     sample = heapq.nsmallest(pairs, keyed_pairs)
 

@@ -196,12 +196,6 @@ def test_ties_of_finished_hypotheses(normalize: bool) -> None:
     assert search_script(first, after, normalize_by_length=normalize) == [[], [2], [3]]
 
 
-def test_length_includes_the_end_symbol() -> None:
-    """log 0.1 / 2 is more than log 0.3 / 1, and log 0.1 / 3 would be less than log 0.3 / 2."""
-    after = {2: [1 / 7, 0, 0, 0]}
-    assert search_script([0.3, 0.0, 0.7, 0.0], after, normalize_by_length=True) == [[2], []]
-
-
 def test_finished_hypothesis_takes_a_place() -> None:
     """Of a beam of two one place is left, so the second word of the other hypothesis is never tried."""
     after = {2: [0.3, 0, 0, 0.7], 3: [1.0, 0, 0, 0]}

@@ -69,12 +69,6 @@ def test_search_as_without_the_other_words(model_type: ModelTypeName) -> None:
             assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-9)
 
 
-def test_shortlist_of_all_words_changes_nothing() -> None:
-    all_words = Shortlist(LIKELY, TARGET_VOCABULARY, TARGET_VOCABULARY)
-    for model in (small_model("rnnsearch"), Ensemble([small_model("rnnsearch"), small_model("rnnencdec")])):
-        assert search(model, SOURCES, all_words) == search(model, SOURCES, None)
-
-
 def test_shortlist_with_an_ensemble_and_forbidden_unknown_word() -> None:
     ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")])
     for source, n_best in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):

@@ -116,33 +116,6 @@ def test_long_line_in_pieces(model: TrainedModel) -> None:
     assert translation.score == pytest.approx(sum(translation.token_scores), abs=1e-3)
 
 
-@pytest.mark.parametrize("normalize", [False, True])
-def test_first_of_the_n_best_is_the_best(model: TrainedModel, normalize: bool) -> None:
-    lines = ["w3 w4 w9, w21 w8. w2 w5 w3, w7", "w10 w11, w2. w4"]
-    search = {"normalize_by_length": normalize, "beam": 4, "min_length": "none"}
-    n_best_lists = translate(model, lines, n_best=4, search=search, max_words=3)
-    for (best,), n_best in zip(
-        translate(model, lines, search=search, max_words=3), n_best_lists, strict=True
-    ):
-        assert len(best.pieces) > 1 and len(n_best) > 1
-        assert n_best[0].tokens == best.tokens
-
-
-def test_batches_do_not_change_attention(model: TrainedModel) -> None:
-    """Nor the words that are copied by it."""
-    with torch.no_grad():
-        model.network.readout.b_o[UNKNOWN] += 10.0
-    lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
-    options: dict[str, Any] = {"unknown": "copy", "attention": True, "n_best": 2}
-    for line, n_best in zip(lines, translate(model, lines, **options), strict=True):
-        (expected,) = translate(model, [line], **options)
-        for translation, other in zip(n_best, expected, strict=True):
-            assert translation.tokens == other.tokens
-            assert translation.token_scores == pytest.approx(other.token_scores, abs=1e-4)
-            assert translation.attention is not None and other.attention is not None
-            assert np.allclose(translation.attention, other.attention, atol=1e-4)
-
-
 def test_model_of_tokenized_text_reads_tokens() -> None:
     """Its quotes are no words of Moses' such as &quot;, which it has never seen."""
     raw, tokens = (text_settings().model_copy(update={"tokenized": value}) for value in (False, True))

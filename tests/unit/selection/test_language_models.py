@@ -80,11 +80,6 @@ def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
     assert all(source and target for source, target in samples[0])
 
 
-def test_sample_larger_than_the_corpus(tmp_path: Path) -> None:
-    (shard,) = write_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
-    assert sample_pairs({"c": [shard[2:]]}, 10, 1, tmp_path / "o.en", tmp_path / "o.fr") == 2
-
-
 def test_missing_programs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with refused():
