@@ -60,9 +60,11 @@ def submits_jobs(workflow: Any) -> bool:
     The executor is not known yet when rules are read. But the profile of a cluster says `resources: [cluster=1]`, and
     other profiles limit the number of jobs instead of the cores.
     """
+    if is_submitted_job(workflow):
+        return False
     settings = workflow.resource_settings
-    counts_jobs = settings.nodes is not None and settings.cores is None
-    return ("cluster" in workflow.global_resources or counts_jobs) and not is_submitted_job(workflow)
+    limits_jobs = settings.nodes is not None and settings.cores is None
+    return limits_jobs or "cluster" in workflow.global_resources
 
 
 def get_status_command(workflow: Any) -> str | None:

@@ -18,8 +18,9 @@ class Plan:
         self.selected_runs = list(collect_runs(config, config.use.models))
         """Names of the runs whose models the results show."""
         self.trained_here = [] if config.pretrained.models else self.selected_runs
-        """The same, but none if the models are somebody else's."""
+        """Names of these runs if this experiment trains them; none if it uses pretrained models."""
         self.models_folder = config.pretrained.models or "models"
+        """Folder of the models that translate."""
         self.systems = collect_systems(config)
         """What translates with models, by the name that stands for {system}: runs, and systems such as ensembles."""
         self.selected_systems = list(select_systems(config))

@@ -37,7 +37,7 @@ _LARGE = ("alignments/", "test/gold.align.gz")
 
 
 def main(arguments: list[str]) -> int:
-    """Keep packages and write the page. Return the exit code; a problem is printed as one line."""
+    """Copy the packages of experiments to results/packages, and write the page. Return the exit code."""
     try:
         for experiment in map(Path, arguments):
             keep_package(experiment, PACKAGES / experiment.resolve().name)
@@ -68,13 +68,14 @@ def keep_package(experiment: Path, folder: Path) -> None:
 
 def _build_package(results: Path, archives: Path, folder: Path) -> None:
     """Copy the package without its large files, then make its tables and its record."""
-    dropped_endings = ".provenance.json"
-    for source in sorted(path for path in results.rglob("*") if path.is_file()):
+    files = [path for path in results.rglob("*") if path.is_file()]
+    for source in sorted(files):
         name = source.relative_to(results).as_posix()
-        is_dropped = name.startswith(_LARGE) or name.endswith(dropped_endings)
+        is_dropped = name.startswith(_LARGE) or name.endswith(".provenance.json")
         if package.belongs_to_package(name) and not is_dropped:
             package.copy_into_package(source, folder / name)
 
+    # make its tables, then its record
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
     build(inputs, folder, [file for group in list_text_files(inputs) for file in group.files])
     write_json(folder / TABLES_MADE, describe_environment())
@@ -83,13 +84,13 @@ def _build_package(results: Path, archives: Path, folder: Path) -> None:
 
 def insert_packages(page: str) -> str:
     """Return the page with the sections of all packages between its two comments."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
+    head, _, old_text = page.partition(BEGIN)
+    _, _, tail = old_text.partition(END)
     paragraphs: list[str] = []
     for folder in sorted(PACKAGES.iterdir()):
         paragraphs += describe_package(folder)
     text = "".join(f"{paragraph}\n\n" for paragraph in paragraphs)
-    return f"{before}{BEGIN}\n{text}{END}{after}"
+    return f"{head}{BEGIN}\n{text}{END}{tail}"
 
 
 def describe_package(folder: Path) -> Iterator[str]:

@@ -43,7 +43,7 @@ def main() -> int:
         if not folder.is_dir():
             raise UserError(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
         _check_config_files(options)
-        _unlock(folder, arguments.cores, options)
+        _unlock_folder(folder, arguments.cores, options)
         exit_code = _run_command(folder, _build_command(folder, arguments.cores, options))
         if exit_code == 0 and _is_full_run(options):
             _print_results(folder)
@@ -89,6 +89,7 @@ def _is_full_run(options: Sequence[str]) -> bool:
 
 
 def _list_option_names(options: Sequence[str]) -> set[str]:
+    """Return the options without values: --config=x is --config."""
     return {option.partition("=")[0] for option in options}
 
 
@@ -114,7 +115,7 @@ def _build_command(folder: Path, cores: str, options: Sequence[str]) -> list[str
 # --- the run ----------------------------------------------------------------------------------------------------------
 
 
-def _unlock(folder: Path, cores: str, options: Sequence[str]) -> None:
+def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
     """Remove what a Snakemake that was killed has locked. Raise a UserError if another one is at work in the folder."""
     from nmt.errors import UserError
     from nmt.io.locks import hold_folder
@@ -184,10 +185,10 @@ def _print_results(folder: Path) -> None:
 
     models = sorted(file.parent for file in folder.glob("models/*/text.json"))
     if models:
-        print(f"To try: .venv/bin/nmt translate --model {max(models, key=_rank_model)}")
+        print(f"To try: .venv/bin/nmt translate --model {max(models, key=_get_rank)}")
 
 
-def _rank_model(model: Path) -> tuple[bool, float]:
+def _get_rank(model: Path) -> tuple[bool, float]:
     """Return whether Figure 3 shows a model, and its BLEU: a person would try the model with the highest pair."""
     from nmt.io.files import read_json
     from pipeline.config.folder import RUN_SETTINGS

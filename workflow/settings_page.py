@@ -60,7 +60,8 @@ def format_page() -> str:
             lines += _describe_keys(block, values, prefix, described_blocks)
 
         text = texts[key] if lines else f"{texts[key]} {_format_default(field, defaults, key)}"
-        section = "\n".join([f"## {key}", "", text, "", *dict.fromkeys(lines)])
+        distinct_lines = list(dict.fromkeys(lines))  # model types share keys
+        section = "\n".join([f"## {key}", "", text, "", *distinct_lines])
         sections.append(section.rstrip() + "\n")
     return "\n".join(sections)
 
@@ -97,6 +98,7 @@ def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
 
 
 def _format_default(field: FieldInfo, values: Mapping[str, Any], key: str) -> str:
+    """Return the default of a key: in the defaults of the settings, or else of its class."""
     if key not in values and field.is_required():
         return "*(required)*"
     return f"({json.dumps(values.get(key, field.default), ensure_ascii=False)})"
@@ -111,6 +113,7 @@ def read_descriptions(block: type[BaseModel]) -> dict[str, str]:
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(ancestor))).body
         assert isinstance(definition, ast.ClassDef)
         for statement, next_statement in pairwise(definition.body):
+            # `name: type = default`, and below it a string
             match statement, next_statement:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                     texts[name] = " ".join(text.split())

@@ -61,6 +61,7 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
     """
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
+        # 1. files that the page links to, except other pages
         text = page.read_text(encoding="utf-8")
         for link in LINK.findall(text):
             file = (page.parent / link).resolve()
@@ -69,6 +70,7 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, copy)
 
+        # 2. the page itself, in Markdown
         copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
         copy.parent.mkdir(parents=True, exist_ok=True)
         is_notebook = page.suffix == ".ipynb"
@@ -82,7 +84,10 @@ def convert_notebook(notebook: str, page: Path) -> str:
     blocks = []
     for cell_number, cell in enumerate(json.loads(notebook)["cells"]):
         source = "".join(cell["source"])
-        blocks.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        is_text = cell["cell_type"] == "markdown"
+        blocks.append(source if is_text else f"```python\n{source}\n```")
+
+        # outputs of code: text and pictures
         for output_number, output in enumerate(cell.get("outputs", [])):
             text = "".join(output.get("text", ""))
             if text:
@@ -106,9 +111,11 @@ def write_gallery(results_folders: Sequence[Path], folder: Path) -> None:
         (folder / experiment).mkdir()
         lines += [f"## {experiment}", ""]
 
+        # its result in a sentence
         headline = results / "headline.txt"
         lines += [headline.read_text(encoding="utf-8") if headline.is_file() else "", ""]
 
+        # links to its pages
         links = []
         for file, title in EXPERIMENT_PAGES.items():
             if (results / file).is_file():
@@ -124,6 +131,7 @@ def write_gallery(results_folders: Sequence[Path], folder: Path) -> None:
 
 def write_library(folder: Path) -> list[dict[str, str]]:
     """Write a page per package of the library and of the pipeline. Return their entries in the navigation."""
+    # 1. the modules of each package, such as nmt.model
     folder.mkdir()
     modules_of_package: dict[str, list[str]] = {}
     for room in ("nmt", "pipeline"):
@@ -132,6 +140,7 @@ def write_library(folder: Path) -> list[dict[str, str]]:
             if len(names) > 1 and not path.stem.startswith("_"):
                 modules_of_package.setdefault(".".join(names[:2]), []).append(".".join(names))
 
+    # 2. a page for each, of which mkdocstrings makes the text
     entries = []
     for package, modules in modules_of_package.items():
         text = f"# {package}\n\n" + "".join(f"::: {module}\n\n" for module in modules)

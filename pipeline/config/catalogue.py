@@ -77,16 +77,16 @@ def hide_secrets(source: str, text: str | None = None) -> str:
     if "://" not in source:
         return text
 
-    parts = urlsplit(source)
-    user, _, host = parts.netloc.rpartition("@")
-    public_address = urlunsplit((parts.scheme, host, parts.path, "", ""))
+    address = urlsplit(source)
+    user, _, host = address.netloc.rpartition("@")
+    public_address = urlunsplit((address.scheme, host, address.path, "", ""))
 
     # The text may have the whole address, or only a part of it.
     text = text.replace(source, public_address)
     if user:
         text = text.replace(f"{user}@", "")
-    if parts.query:
-        text = text.replace(parts.query, "...")
+    if address.query:
+        text = text.replace(address.query, "...")
     return text
 
 

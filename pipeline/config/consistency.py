@@ -22,7 +22,7 @@ from pipeline.config.schema import Config
 WITHOUT_ATTENTION = tuple(model_type for model_type in MODEL_TYPES if model_type not in ALIGNING)
 
 
-def contradictions(config: Config) -> list[Problem]:
+def find_contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
     unknown_names = list(_find_unknown_names(config))
     if unknown_names:
@@ -54,12 +54,13 @@ class Reference(NamedTuple):
 
 
 def _find_unknown_names(config: Config) -> Iterator[Problem]:
+    """Yield a problem for each name that does not occur where the settings refer to it."""
     for reference in chain(_list_text_references(config), _list_model_references(config)):
         known_names = list(reference.known_names)
         for name in reference.names:
             if name is not None and name not in known_names:
-                expected = f"expected one of {reference.registry}: {', '.join(known_names) or 'none'}"
-                text = f"found {format_value(name)}, {expected}{suggest_name(name, known_names)}"
+                expectation = f"expected one of {reference.registry}: {', '.join(known_names) or 'none'}"
+                text = f"found {format_value(name)}, {expectation}{suggest_name(name, known_names)}"
                 yield Problem(reference.key, text)
 
 
@@ -107,10 +108,11 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
 
     # models that others continue; a selected model continues a selected one
     for name, model in config.models.items():
-        registry, known_names = (
-            ("`use.models`", use.models) if name in use.models else ("`models`", list(config.models))
-        )
-        yield Reference(("models", name, "continue_from"), [model.continue_from], registry, known_names)
+        key_path = ("models", name, "continue_from")
+        if name in use.models:
+            yield Reference(key_path, [model.continue_from], "`use.models`", use.models)
+        else:
+            yield Reference(key_path, [model.continue_from], "`models`", config.models)
 
     # runs that translate together
     models = [name for name in use.models if name in config.models]
@@ -140,12 +142,15 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
 def _check_roles(config: Config) -> Iterator[Problem]:
     """Check that the test corpus has one shard, and that no corpus has two roles."""
     use, selection = config.use, config.selection
-    (test,) = use.test
+    (test,) = use.test  # the settings require exactly one
+
+    # 1. corpora that the settings need
     if config.corpora[test].shards != 1:
         yield Problem(("corpora", test, "shards"), "expected 1 of the test corpus, which is read in order")
     if selection.enabled and not selection.in_domain:
         yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
 
+    # 2. corpora with two roles
     roles: dict[KeyPath, Sequence[str]] = {("use", "train"): use.train, ("use", "dev"): use.dev}
     if selection.enabled:
         roles["selection", "in_domain"] = selection.in_domain
@@ -158,11 +163,13 @@ def _check_roles(config: Config) -> Iterator[Problem]:
 
 def _check_names(config: Config) -> Iterator[Problem]:
     """Check that no two of models, their runs, systems and the phrase-based system have the same name."""
+    # 1. names of models that could be those of runs
     use = config.use
     for model in config.models:
         if SEED_SUFFIX.search(model):
             yield Problem(("models", model), "expected a name that does not end as a run's, in .seed-NUMBER")
 
+    # 2. names that are used twice
     phrase_based_names = {PHRASE_BASED, WITH_PHRASE_MODEL}
     system_names = phrase_based_names | set(config.models) | set(collect_runs(config, use.models))
     forbidden_names = {
@@ -187,16 +194,18 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
     for model in config.playground.models or []:
         displayed_models.append((("playground", "models"), model, IN_BROWSER))
 
+    # each with the types that can do it
     for key, name, model_types in displayed_models:
         if name is None:
             continue
         model_type = config.models[name].model_type
         if model_type not in model_types:
-            expected = f"expected a model of type {' or '.join(model_types)}"
-            yield Problem(key, f"found {format_value(name)}, an {model_type}, {expected}")
+            expectation = f"expected a model of type {' or '.join(model_types)}"
+            yield Problem(key, f"found {format_value(name)}, an {model_type}, {expectation}")
 
 
 def _check_continuations(config: Config) -> Iterator[Problem]:
+    """Check each selected model that continues the training of another model."""
     for name in config.use.models:
         base = config.models[name].continue_from
         if base is None:
@@ -210,6 +219,7 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
 
 def _check_continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
     """Check what a model must have in common with the one that it continues, as its trainer will."""
+    # 1. settings that decide the weights
     runs = collect_runs(config, [name, base])
     facts = flatten(run_settings(config, runs[name]).fingerprint_fields())
     base_facts = flatten(run_settings(config, runs[base]).fingerprint_fields())
@@ -221,18 +231,22 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
             )
             yield Problem(("models", name, *key.split(".")), text)
 
+    # 2. each run continues one of the same seed
     surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]
     if surplus_seeds:
         text = f"found {surplus_seeds}, expected seeds of {base}, from whose runs it continues"
         yield Problem(("models", name, "seeds"), text)
 
-    updates, base_updates = config.models[name].training.updates, config.models[base].training.updates
+    # 3. updates are counted from the start of the first training
+    updates = config.models[name].training.updates
+    base_updates = config.models[base].training.updates
     if updates <= base_updates:
         text = f"found {updates}, expected more than the {base_updates} of {base}: they count from the start"
         yield Problem(("models", name, "training", "updates"), text)
 
 
 def _check_grammar(config: Config) -> Iterator[Problem]:
+    """Check that generated text is in the languages of the grammar."""
     languages = f"{config.languages.source}-{config.languages.target}"
     corpora = config.use.train + config.use.dev + config.use.test
     if any(config.corpora[corpus].grammar for corpus in corpora) and languages != "en-fr":

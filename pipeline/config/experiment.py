@@ -81,8 +81,9 @@ def find_missing_files(config: Config) -> list[str]:
     """
     lines = []
     for key, file in _collect_named_files(config):
-        made_by_rules = Path(file).parts[0] in ("data", "moses", "translations")
-        if not made_by_rules and not Path(file).is_file():
+        path = Path(file)
+        made_by_rules = path.parts[0] in ("data", "moses", "translations")
+        if not made_by_rules and not path.is_file():
             lines.append(f"{key}: {file}: no such file; a relative path starts at the file that states it")
     return lines
 
@@ -114,7 +115,7 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
 
 
 def find_surplus_shards(config: Config) -> list[str]:
-    """Return a line for each corpus with more shards on the disk than in the settings, which would be left out."""
+    """Return a line for each corpus with more shards on the disk than in the settings: jobs would ignore some text."""
     lines = []
     for corpus in list_prepared_corpora(config) + list_lm_corpora(config):
         shards = config.corpora[corpus].shards
@@ -133,14 +134,20 @@ def find_outside_folders(config: Config, folder: Path) -> list[Path]:
 
     The settings name them, or links in the experiment's folder lead to them; programs keep caches.
     """
+    # folders that the settings name
     paths = [os.path.dirname(file) for _, file in _collect_named_files(config)]
     paths += [path for path in (config.data_from, config.pretrained.models) if path]
     paths += [mirror for mirror in config.mirrors if "://" not in mirror]
-    paths += [os.path.realpath(entry) for entry in folder.iterdir() if entry.is_symlink() and entry.is_dir()]
+
+    # links of the experiment's folder, and the cache
+    for entry in folder.iterdir():
+        if entry.is_symlink() and entry.is_dir():
+            paths.append(os.path.realpath(entry))
     paths.append(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
 
+    inside = folder.resolve()
     folders = [folder / path for path in paths]
-    return [path for path in folders if not path.resolve().is_relative_to(folder.resolve())]
+    return [path for path in folders if not path.resolve().is_relative_to(inside)]
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------
@@ -205,8 +212,11 @@ def select_contrasted_models(config: Config) -> list[str]:
     They are chosen from the models of Figure 2, or else from all selected models. If all have attention or none has,
     the first two are returned, or the only one.
     """
+    # Figure 2 may have systems, too
     models = [model for model in config.artifacts.figure2_models if model in config.models]
-    models = models or list(config.use.models)
+    if not models:
+        models = config.use.models
+
     with_attention = [model for model in models if config.models[model].aligns]
     without_attention = [model for model in models if not config.models[model].aligns]
     if with_attention and without_attention:

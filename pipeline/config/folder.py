@@ -103,10 +103,10 @@ class ExperimentFolder:
     def find_training_state(self, run_name: str) -> Path | None:
         """Return the folder with the checkpoints of the training that the settings ask for, or None."""
         try:
-            expected = self.find_expected_model(run_name)
+            model = self.find_expected_model(run_name)
         except UserError:  # the text is not prepared
             return None
-        states = TrainingStore(self.store).find_state_folders(run_name, expected.facts, expected.settings)
+        states = TrainingStore(self.store).find_state_folders(run_name, model.facts, model.settings)
         existing_states = [state for state in states if state.is_dir()]
         return existing_states[-1] if existing_states else None
 

@@ -18,9 +18,9 @@ def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
 
     The user's own files count by size and time, since somebody may replace one by a file with an older date.
     """
+    files = [Path(side.file) for side in corpus.sides.values() if side.file]
     file_stamps = []
-    for side in corpus.sides.values():
-        file = Path(side.file or "")
+    for file in files:
         if file.is_file():
             stat = file.stat()
             file_stamps.append([str(file), stat.st_size, stat.st_mtime_ns])
@@ -52,18 +52,23 @@ def get_text_facts(config: Config, split: str) -> dict[str, Any]:
     if not config.selection.enabled:  # then its other keys decide nothing
         facts["selection"] = None
 
+    # what decides each corpus, besides its files
     facts["corpora"] = {}
-    for corpus in config.use.train if split == "train" else config.use.dev:
+    corpora = config.use.train if split == "train" else config.use.dev
+    for corpus in corpora:
         entry = config.corpora[corpus]
-        grammar = {**config.grammar.model_dump(), **entry.grammar.model_dump()} if entry.grammar else None
+        grammar = None
+        if entry.grammar:
+            grammar = config.grammar.model_dump() | entry.grammar.model_dump()
         facts["corpora"][corpus] = {"tokenized": entry.tokenized, "grammar": grammar}
 
     # only training text is shuffled
-    return {"seed": config.seed if split == "train" else None, **facts}
+    facts["seed"] = config.seed if split == "train" else None
+    return facts
 
 
 def get_text_settings(config: Config) -> TextSettings:
-    """Return what a model's folder says of raw text. No training depends on it, so a change trains nothing again."""
+    """Return the settings of raw text in a model's folder (rule `text_settings`), on which no training depends."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,

@@ -20,7 +20,7 @@ from nmt.errors import UserError
 from nmt.io.files import require_regular_file
 from nmt.settings.base import KeyPath, Problem, format_value, list_problems, shorten
 from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
-from pipeline.config.consistency import contradictions
+from pipeline.config.consistency import find_contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parse_or_keep
 
@@ -64,28 +64,30 @@ class Layer:
     def create(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Layer:
         """Return a layer of values whose paths are still relative to `folder`."""
         for key in PATH_KEYS:
-            values = _relate_paths(values, folder, key.split("."))
+            values = _convert_paths(values, folder, key.split("."))
         return cls(name, values)
 
 
-def _relate_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
+def _convert_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
     """Return a value in which the paths below `keys` are relative to the working directory instead of `folder`.
 
     The value is not validated yet, so it may be of any type.
     """
+    # the end of the key: a path, or a list of paths
     if not keys:
         if isinstance(value, list):
-            return [_relate_paths(path, folder, ()) for path in value]
+            return [_convert_paths(path, folder, ()) for path in value]
         is_relative_path = isinstance(value, str) and "://" not in value and not os.path.isabs(value)
         return os.path.relpath(folder / value) if is_relative_path else value
 
+    # the next part of the key; * is any name
     if not isinstance(value, Mapping):
         return value
-    related = dict(value)
+    converted = dict(value)
     for key in value:
         if keys[0] in ("*", key):
-            related[key] = _relate_paths(value[key], folder, keys[1:])
-    return related
+            converted[key] = _convert_paths(value[key], folder, keys[1:])
+    return converted
 
 
 # --- layers of files and of the command line --------------------------------------------------------------------------
@@ -126,11 +128,14 @@ def find_layers(
     Raises:
         UserError: a file cannot be read, or the folder has none.
     """
+    # 1. files
     if not os.path.lexists(directory / CONFIG_FILE):
         raise UserError(f"{directory.resolve()}: no {CONFIG_FILE} here, expected an experiment's settings")
     layers = [read_layer(DEFAULTS)]
     layers += _resolve_extends(read_layer(directory / CONFIG_FILE), directory)
     layers += map(read_layer, files)
+
+    # 2. the command line
     if pairs:
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
     for layer in layers:
@@ -147,7 +152,9 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
         settings: its `config:`, of the form of an experiment's `config.yaml`.
     """
     layer = Layer.create("config of the module", directory.resolve(), settings)
-    return [read_layer(DEFAULTS), *_resolve_extends(layer, directory)]
+    layers = [read_layer(DEFAULTS)]
+    layers += _resolve_extends(layer, directory)
+    return layers
 
 
 def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = ()) -> list[Layer]:
@@ -160,11 +167,13 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     """
     if EXTENDS not in layer.values:
         return [layer]
+    # 1. the folder of the other experiment
     base_name = layer.values[EXTENDS]
     problem = f"{layer.name}: {EXTENDS}: found {format_value(base_name)}"
     if not isinstance(base_name, str):
         raise UserError(f"{problem}, expected an experiment's folder")
 
+    # 2. its settings, unless it extends this experiment
     descendants = [*descendants, folder.resolve()]
     base_folder = folder.resolve() / base_name
     if not (base_folder / CONFIG_FILE).is_file():
@@ -172,6 +181,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     if base_folder.resolve() in descendants:
         raise UserError(f"{problem}, which extends this one in turn")
 
+    # 3. its layers, and this one without the key
     values = {key: value for key, value in layer.values.items() if key != EXTENDS}
     layers = _resolve_extends(read_layer(base_folder / CONFIG_FILE), base_folder, descendants)
     layers.append(Layer(layer.name, values))
@@ -215,8 +225,8 @@ def load_config(layers: Sequence[Layer]) -> Config:
         UserError: all problems, one line each.
     """
     try:
-        config = Config.model_validate(_complete_entries(merge_layers(layers)))
-        faults = contradictions(config)
+        config = Config.model_validate(_fill_entries(merge_layers(layers)))
+        faults = find_contradictions(config)
     except ValidationError as error:
         faults = [
             fault for fault in list_problems(error, Config) if not _repeats_shared_error(fault.path, layers)
@@ -226,7 +236,7 @@ def load_config(layers: Sequence[Layer]) -> Config:
     return config
 
 
-def _complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     """Complete the blocks of each model and system from the shared ones, as far as a model's type has such keys.
 
     The values are not validated yet, so each may be of any type.
@@ -236,15 +246,16 @@ def _complete_entries(values: Mapping[str, Any]) -> dict[str, Any]:
         entries = values.get(catalogue)
         if isinstance(entries, Mapping):
             completed[catalogue] = {
-                name: _complete_entry(entry, blocks, values) if isinstance(entry, Mapping) else entry
+                name: _fill_entry(entry, blocks, values) if isinstance(entry, Mapping) else entry
                 for name, entry in entries.items()
             }
     return completed
 
 
-def _complete_entry(
+def _fill_entry(
     entry: Mapping[str, Any], block_names: Sequence[str], values: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Return a model or system with the keys of the shared blocks that it does not have itself."""
     completed = dict(entry)
     for name in block_names:
         block, shared_block = entry.get(name, {}), values.get(name)
@@ -274,7 +285,7 @@ def _repeats_shared_error(path: KeyPath, layers: Sequence[Layer]) -> bool:
 def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
     """Return the line of a problem: the name of the layer that is to be corrected, the key and the text.
 
-    It is the last layer that has the key, or else the nearest key above it.
+    That is the last layer that has the key. If none has it, it is the last layer that has the nearest key above it.
     """
     # a missing key is the experiment's fault, not that of the defaults, which are the first layer
     searched_layers = layers[1:] if problem.text == "missing" else layers

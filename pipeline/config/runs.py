@@ -81,7 +81,7 @@ def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[st
 
 
 def run_settings(config: Config, run: Run) -> ModelRun:
-    """Return all that decides a run's weights, besides the text; the other seeds of its model do not."""
+    """Return all settings that decide a run's weights. The other seeds of its model do not."""
     entry = config.models[run.model].model_dump(exclude={"seeds"})
     return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)
 
@@ -90,7 +90,7 @@ def run_settings(config: Config, run: Run) -> ModelRun:
 
 
 def collect_systems(config: Config) -> dict[str, System]:
-    """Return by name: the runs of all models in the settings, with the common decoding, then the selected systems."""
+    """Return the systems by name: the runs of all models, with the common decoding, then the selected systems."""
     systems = {}
     for run in collect_runs(config).values():
         systems[run.name] = System(

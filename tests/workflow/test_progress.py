@@ -58,7 +58,7 @@ class Told:
         values = vars(JobProgress(count, total, unit, 10.0))
         progress.progress_path(self.folder / log).write_text(json.dumps(values))
         with self.run._lock:
-            self.run.refresh()
+            self.run.refresh_line()
 
     def trained(self, run_name: str) -> None:
         """A training job that was at work ends."""
@@ -134,9 +134,9 @@ def test_failure_shows_the_log(told: Told, text: str | None, shown: list[str], e
     told.begin(log)
     if text is not None:
         (told.folder / log).write_text(text)
-    assert told.run.fail_job(log) is explained
+    assert told.run.report_failure(log) is explained
     lines = told.lines()[2:]
     assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
-    assert told.run.fail_job(log)  # Snakemake names it again at its end
+    assert told.run.report_failure(log)  # Snakemake names it again at its end
     assert told.lines()[2:] == lines
     told.run.close()

@@ -41,8 +41,8 @@ if PREPARED:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
             settings="settings/binarize/{split}.json",
-            source=binarized_source,
-            target=binarized_target,
+            source=split_source,
+            target=split_target,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:

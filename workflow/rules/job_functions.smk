@@ -38,7 +38,10 @@ MAX_REPEATED_MINUTES = 24 * 60
 
 
 def scale_memory(megabytes, per_input_mb=0):
-    """Return the memory of a job in MB: a base, and so many for each MB of its input; as much again with every attempt."""
+    """Return the memory of a job in MB: a base, and so many MB for each MB of its input.
+
+    Every further attempt requests as much more.
+    """
 
     def request_memory(wildcards, input, attempt):
         input_mb = input.size_mb if per_input_mb else 0
@@ -50,7 +53,7 @@ def scale_memory(megabytes, per_input_mb=0):
 def scale_minutes(base, per_input_gb=0):
     """Return the time limit of a job: a base, and so many minutes for each GB of (compressed) input.
 
-    As much again is requested with every attempt, up to a day.
+    Every further attempt requests as much more, up to a day.
     """
 
     def request_minutes(wildcards, input, attempt):
@@ -110,19 +113,19 @@ def list_rules_without_gpu():
     }
     for rule_name in ("align", "perplexity", "vectors", "moses_phrase_scores"):
         devices[rule_name] = [CONFIG.decoding.device]
-    return [rule_name for rule_name, found in devices.items() if set(found) == {"cpu"}]
+    return [rule_name for rule_name, rule_devices in devices.items() if set(rule_devices) == {"cpu"}]
 
 
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def binarized_source(wildcards):
-    """The source side of the text that becomes ids."""
+def split_source(wildcards):
+    """The source side of the text of a split (train or dev)."""
     return training_files(wildcards.split, SOURCE)
 
 
-def binarized_target(wildcards):
-    """Its target side."""
+def split_target(wildcards):
+    """The target side of the text of a split."""
     return training_files(wildcards.split, TARGET)
 
 
@@ -173,7 +176,7 @@ def language_model_text(wildcards):
     return [f"data/selection/lm/out.{wildcards.language}.zst"]
 
 
-def language_model_words(wildcards):
+def language_model_vocabulary_text(wildcards):
     """The text that limits a language model's vocabulary; none without such a limit."""
     return token_files(IN_DOMAIN, wildcards.language) if CONFIG.selection.lm_vocabulary == "in_domain" else []
 

@@ -43,15 +43,15 @@ if CONFIG.moses.enabled:
         "time_setting": "moses_hours",
     }
 
-    REORDERING_TABLE = "moses/reordering-table.gz"
-    TABLES = ["moses/phrase-table.gz", REORDERING_TABLE]
+    PHRASE_TABLE, REORDERING_TABLE = "moses/phrase-table.gz", "moses/reordering-table.gz"
+    TABLES = [PHRASE_TABLE, REORDERING_TABLE]
 
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
             settings="settings/moses/{split}.json",
-            source=binarized_source,
-            target=binarized_target,
+            source=split_source,
+            target=split_target,
         output:
             source=f"moses/{{split}}.{SOURCE}",
             target=f"moses/{{split}}.{TARGET}",
@@ -106,12 +106,12 @@ if CONFIG.moses.enabled:
                 {
                     "order": CONFIG.moses.lm_order,
                     "discount_fallback": True,
-                    "least": None,
-                    "also_words": CONFIG.moses.lm_words,
+                    "min_count": None,
+                    "max_extra_words": CONFIG.moses.lm_words,
                 },
             ),
             text=[f"moses/train.{TARGET}"],
-            also=[
+            extra_text=[
                 *CONFIG.moses.lm_text,
                 *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=list_shards(CONFIG.moses.lm_corpora)),
             ],
@@ -184,8 +184,10 @@ if CONFIG.moses.enabled:
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     # Text of the phrase pairs, and the tables of a second system: only its phrase table is another one.
-    PHRASE_TEXT = [f"moses/phrases/{{split}}.{language}.zst" for language in (SOURCE, TARGET)]
-    SCORED_TABLES = ["moses/phrases/phrase-table.gz", REORDERING_TABLE]
+    SOURCE_PHRASES = f"moses/phrases/{{split}}.{SOURCE}.zst"
+    TARGET_PHRASES = f"moses/phrases/{{split}}.{TARGET}.zst"
+    SCORED_PHRASE_TABLE = "moses/phrases/phrase-table.gz"
+    SCORED_TABLES = [SCORED_PHRASE_TABLE, REORDERING_TABLE]
 
     SETTINGS.add("binarize/phrases_train", {"seed": CONFIG.seed})
     SETTINGS.add("binarize/phrases_dev", {"seed": None})
@@ -193,10 +195,10 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     rule moses_phrase_pairs:
         """Write each pair of the phrase table once, as training text; some pairs are held out."""
         input:
-            table=TABLES[0],
+            table=PHRASE_TABLE,
         output:
-            train=expand(PHRASE_TEXT, split="train"),
-            dev=expand(PHRASE_TEXT, split="dev"),
+            train=expand([SOURCE_PHRASES, TARGET_PHRASES], split="train"),
+            dev=expand([SOURCE_PHRASES, TARGET_PHRASES], split="dev"),
         log:
             "logs/moses/phrase_pairs.log",
         resources:
@@ -206,12 +208,12 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             "../scripts/moses_phrase_pairs.py"
 
     rule moses_phrase_ids:
-        """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
+        """Turn phrase pairs into memory-mapped ids, with the vocabularies of the training text."""
         input:
             **VOCABULARIES,
             settings="settings/binarize/phrases_{split}.json",
-            source=[PHRASE_TEXT[0]],
-            target=[PHRASE_TEXT[1]],
+            source=[SOURCE_PHRASES],
+            target=[TARGET_PHRASES],
         output:
             [f"moses/phrases/{{split}}/{name}" for name in BITEXT_FILES],
         log:
@@ -236,11 +238,11 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     rule moses_phrase_scores:
         """Give the phrase table the model's p(target phrase given source phrase) as one more score."""
         input:
-            table=TABLES[0],
+            table=PHRASE_TABLE,
             model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in NEEDED_FILES],
             text=[f"moses/dev.{SOURCE}", *(set_file(set_name, SOURCE) for set_name in SETS)],
         output:
-            table=SCORED_TABLES[0],
+            table=SCORED_PHRASE_TABLE,
         log:
             "logs/moses/phrase_scores.log",
         threads: MODEL_JOB_THREADS

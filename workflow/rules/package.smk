@@ -54,6 +54,12 @@ if OUTPUTS.corpora:
     CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.counts)
 
 REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]
+# The translations of which the package keeps the attention, for Figure 3.
+FIGURE3_MODEL = CONFIG.artifacts.figure3_model
+ATTENTION_FILES = []
+if FIGURE3_MODEL:
+    ATTENTION_FILES = [str(FOLDER.translations("test", FIGURE3_MODEL, mode)) for mode in MODES]
+
 PUBLISHED_SETTINGS = SETTINGS.add("results", get_published_settings(CONFIG))
 
 
@@ -71,12 +77,7 @@ rule package_results:
         "logs/results/package.log",
     localrule: True
     params:
-        attention=[
-            str(FOLDER.translations("test", model, mode))
-            for model in [CONFIG.artifacts.figure3_model]
-            if model
-            for mode in MODES
-        ],
+        attention=ATTENTION_FILES,
     script:
         "../scripts/package.py"
 

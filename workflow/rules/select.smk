@@ -65,12 +65,12 @@ if PREPARED and CONFIG.selection.enabled:
                 {
                     "order": CONFIG.selection.order,
                     "discount_fallback": CONFIG.selection.discount_fallback,
-                    "least": CONFIG.selection.lm_vocabulary_min_count,
-                    "also_words": None,
+                    "min_count": CONFIG.selection.lm_vocabulary_min_count,
+                    "max_extra_words": None,
                 },
             ),
             text=language_model_text,
-            words=language_model_words,
+            vocabulary_text=language_model_vocabulary_text,
             programs=KENLM_BUILD,
         output:
             model="data/selection/lm/{domain}.{language}.binary",

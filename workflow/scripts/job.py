@@ -80,6 +80,7 @@ def _copy_output_to(log: Path) -> Iterator[None]:
     """Pass standard output and error, also those of programs, to the log and to standard output."""
     with subprocess.Popen(["tee", "-i", log], stdin=subprocess.PIPE) as tee:
         assert tee.stdin
+        # 1 and 2 are the descriptors of standard output and standard error
         original_streams = [os.dup(stream) for stream in (1, 2)]
         for stream in (1, 2):
             os.dup2(tee.stdin.fileno(), stream)

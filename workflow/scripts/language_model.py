@@ -8,7 +8,7 @@ with job(snakemake) as (inputs, outputs):
 
     settings = read_json(inputs.settings)
     text_of_corpora = group_by_corpus(inputs.text)
-    vocabulary_text = getattr(inputs, "words", [])
+    vocabulary_text = getattr(inputs, "vocabulary_text", [])
     train_language_model(
         text={corpus: [file for (file,) in shards] for corpus, shards in text_of_corpora.items()},
         order=settings["order"],
@@ -16,7 +16,7 @@ with job(snakemake) as (inputs, outputs):
         discount_fallback=settings["discount_fallback"],
         memory_mb=snakemake.resources.mem_mb,
         programs=inputs.programs.parent,
-        vocabulary=list_frequent_words(vocabulary_text, settings["least"]) if vocabulary_text else None,
-        extra_files=getattr(inputs, "also", []),
-        max_extra_words=settings["also_words"],
+        vocabulary=list_frequent_words(vocabulary_text, settings["min_count"]) if vocabulary_text else None,
+        extra_files=getattr(inputs, "extra_text", []),
+        max_extra_words=settings["max_extra_words"],
     )

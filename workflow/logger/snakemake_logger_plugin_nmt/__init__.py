@@ -72,7 +72,7 @@ class RunProgress:
     def start_job(self, log: str) -> None:
         """Record that a job has started, and print a line if it is a training."""
         with self._lock:
-            if self._watcher.ident is None:
+            if self._watcher.ident is None:  # the first job of the run
                 self._start_run()
             self._start_times[log] = self._clock()
             self._max_parallel_jobs = max(self._max_parallel_jobs, len(self._start_times))
@@ -91,6 +91,7 @@ class RunProgress:
                 return
             self._seconds_of_rule.setdefault(job.rule, []).append(self._clock() - start_time)
 
+            # a model, its scores, or the last job of a stage
             if job.stage == "train":
                 summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
                 seconds = 3600 * (summary["hours"] - self._get_base_hours(job))
@@ -105,7 +106,7 @@ class RunProgress:
             elif all(pending_job.stage != job.stage for pending_job in self._jobs.values()):
                 self._print_timed_line(f"{job.stage} done")
 
-    def fail_job(self, log: str) -> bool:
+    def report_failure(self, log: str) -> bool:
         """Print what the log of a failed job says. Return whether it has an error of `nmt`."""
         with self._lock:
             if self._start_times.pop(log, None) is None:  # Snakemake names a failed job twice
@@ -155,18 +156,21 @@ class RunProgress:
             width = shutil.get_terminal_size().columns
             print(f"\r\033[K{text[: width - 1]}", end="", file=self._stream, flush=True)
 
-    def refresh(self) -> None:
+    def refresh_line(self) -> None:
         """Show the running jobs: on a terminal always, elsewhere after a minute without a line."""
+        # 1. what the first jobs are at, and the number of others
         running_jobs = [self._jobs[log] for log in self._start_times if log in self._jobs]
-        parts = []
+        job_texts = []
         for job in running_jobs[:MAX_JOBS_IN_LINE]:
-            reading = progress.read_progress(progress.progress_path(self._folder / job.log)) or JobProgress()
-            done = reading.count / reading.total if reading.total else 0.0
-            parts.append(f"{job.stage} {self._name_job(job)} {done:.0%}")
+            path = progress.progress_path(self._folder / job.log)
+            reading = progress.read_progress(path) or JobProgress()
+            fraction = reading.count / reading.total if reading.total else 0.0
+            job_texts.append(f"{job.stage} {self._name_job(job)} {fraction:.0%}")
         if len(running_jobs) > MAX_JOBS_IN_LINE:
-            parts.append(f"{len(running_jobs) - MAX_JOBS_IN_LINE} more")
-        text = ", ".join(parts)
+            job_texts.append(f"{len(running_jobs) - MAX_JOBS_IN_LINE} more")
+        text = ", ".join(job_texts)
 
+        # 2. on a terminal, or after a while without a line
         if self._stream.isatty():
             time_left = format_hours(self._estimate_hours_left())
             self._draw_last_line(f"about {time_left} left: {text}" if text else "")
@@ -176,6 +180,7 @@ class RunProgress:
     # --- the run ------------------------------------------------------------------------------------------------
 
     def _start_run(self) -> None:
+        """Read which jobs the run has, and start the thread that watches them."""
         job_list = jobs.started_runs[-1]
         self._config = job_list.config
         self._runs = collect_runs(self._config)
@@ -186,7 +191,7 @@ class RunProgress:
     def _refresh_regularly(self) -> None:
         while not self._has_ended.wait(REFRESH_SECONDS):
             with self._lock:
-                self.refresh()
+                self.refresh_line()
 
     def _name_job(self, job: jobs.Job) -> str:
         """Return what a job works on: the label of a model and the job's other wildcards, or a text."""
@@ -256,6 +261,7 @@ class LogHandler(LogHandlerBase):
             self.handleError(record)
 
     def _handle_event(self, record: logging.LogRecord, event: LogEvent | None) -> None:
+        """Pass an event of a job on to `RunProgress`, or print a message."""
         fields: dict[str, Any] = vars(record)
         if event == LogEvent.RUN_INFO:
             # From here on only jobs write to standard output, and each has its log.
@@ -269,7 +275,7 @@ class LogHandler(LogHandlerBase):
         elif self.is_interrupted:
             return
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.has_explained_error |= self._get_progress().fail_job(self.logs[fields["jobid"]])
+            self.has_explained_error |= self._get_progress().report_failure(self.logs[fields["jobid"]])
         elif event in (None, LogEvent.ERROR):
             self._print_message(record)
 
