@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nmt.evaluation.bleu import BleuCounts
 
@@ -19,8 +18,7 @@ LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 """Numbers of a summary that become means over seeds."""
 
 
-@dataclass(frozen=True)
-class Mean:
+class Mean(NamedTuple):
     """The mean of a number over the runs of a model, and its sample standard deviation (n - 1).
 
     value: None if a run lacks the number. std: None in that case as well, and for a single run.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -23,12 +22,8 @@ from pipeline.results.tables.notes import (
 )
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 
-MODERN_METRICS = ("sacrebleu", "chrf")
-"""BLEU with sacrebleu's own tokenization, and chrF: what systems are compared by now."""
 
-
-@dataclass(frozen=True)
-class Measurements:
+class Measurements(NamedTuple):
     """The inputs of a table of scores."""
 
     scores: Mapping[str, Results]
@@ -40,20 +35,21 @@ class Measurements:
     """What `compare` found on the test set, by mode."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """The scores of one system in one column; None or "" for a missing one."""
 
-    bleu: Mean = field(default_factory=Mean)
+    reported: str = ""
+    """BLEU as the paper prints it: "28.45", or "~45"."""
+    bleu: Mean = Mean()
     """On tokens."""
     sentences: int | None = None
     """Number of sentences of the column."""
     interval: tuple[float, float] | None = None
     """95% bootstrap interval of BLEU."""
-    modern_scores: Mapping[str, Mean] = field(default_factory=dict)
-    """By metric; only of all sentences of the test set."""
-    reported: str = ""
-    """BLEU as the paper prints it: "28.45", or "~45"."""
+    sacrebleu: Mean = Mean()
+    """BLEU with sacrebleu's own tokenization, by which systems are compared by now; only of the whole test set."""
+    chrf: Mean = Mean()
+    """chrF; only of the whole test set."""
 
     def difference(self) -> float | None:
         """Return BLEU minus the reported one, both as they are printed; None unless there are both."""
@@ -80,31 +76,26 @@ class Cell:
 
     def format_sacrebleu(self) -> str:
         """Return BLEU with sacrebleu's own tokenization."""
-        return self.modern_scores["sacrebleu"].format(2) if self.modern_scores else ""
+        return self.sacrebleu.format(2)
 
     def format_chrf(self) -> str:
         """Return chrF."""
-        return self.modern_scores["chrf"].format(2) if self.modern_scores else ""
+        return self.chrf.format(2)
 
 
-@dataclass(frozen=True)
-class SystemRow:
-    """A row of the table.
-
-    summary: of a model that was trained, its runs merged. runs: their number, 0 for a system that is no run of a model.
-    signature: sacrebleu's, of the scores on tokens; "" if there are none.
-    """
+class SystemRow(NamedTuple):
+    """A row of the table."""
 
     system: str
     label: str
     cells: Mapping[str, Cell]
-    summary: Result = field(default_factory=dict)
-    runs: int = 0
-    signature: str = ""
-
-    def has_interval(self) -> bool:
-        """Return whether some column has an interval."""
-        return any(cell.interval for cell in self.cells.values())
+    """By column."""
+    runs: int
+    """Number of runs of a model; 0 for a system that is no model here."""
+    summary: Result
+    """The summaries of a model's runs, merged."""
+    signature: str
+    """sacrebleu's signature of BLEU on tokens; "" without scores."""
 
 
 def is_of_whole_test_set(column: ScoreColumn) -> bool:
@@ -123,25 +114,20 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     """
     # 1. rows: models, other systems, and systems that only the paper has
     scores = _select_scores(spec, measurements)
-    models = []
-    other_systems = []
-    for system, runs in scores.items():
-        if runs[0]["seed"] is None:
-            other_systems.append(system)
-        else:
-            models.append(system)
+    systems = list(scores)
     for system, reported in spec.reported.items():
         if reported.quoted and system not in scores:
-            other_systems.append(system)
-    rows = []
-    for system in models + other_systems:
-        rows.append(_measure_system(system, scores.get(system, ()), spec, measurements, settings))
+            systems.append(system)
+    rows = [
+        _measure_system(system, scores.get(system, ()), spec, measurements, settings) for system in systems
+    ]
+    rows.sort(key=lambda row: row.runs == 0)
 
     # 2. notes, which name models in this order
     summaries = [row.summary for row in rows if row.summary]
     seed_counts = {row.system: row.runs for row in rows if row.runs}
     notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
-    if models:
+    if summaries:
         notes.append(training_note(summaries, settings))
         notes += seeds_note(seed_counts, settings)
     notes += _interval_note(spec, rows, measurements, settings)
@@ -152,7 +138,7 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     rules = [] if spec.rows else _group_rules(rows)
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
-    empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()))
+    empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()), runs=0, summary={}, signature="")
     columns = list(_csv_record(empty_row, spec))  # for a table without rows
     records = [_csv_record(row, spec) for row in rows]
     return Table(make_frame(records, columns), _display(spec, rows), rules=rules, notes=notes)
@@ -200,8 +186,8 @@ def _measure_system(
         system=system,
         label=reported.label if reported and not is_model else settings.label(system),
         cells=cells,
-        summary=merge_summaries(measurements.summaries[system]) if is_model else {},
         runs=len(runs) if is_model else 0,
+        summary=merge_summaries(measurements.summaries[system]) if is_model else {},
         signature=runs[0]["signature"] if runs else "",
     )
 
@@ -212,31 +198,33 @@ def _measure_cell(
     """Return the scores of a system in a column: means over its runs, with the bootstrap interval of the mean."""
     runs = measurements.scores[column.set].get(system)
     if not runs:
-        return Cell(reported=reported)
+        return Cell(reported)
 
-    # 1. BLEU: of all lengths as scored before, of some lengths from the counts of these sentences
+    # 1. BLEU on the whole test set is scored already, and `compare` has computed the rest
+    if is_of_whole_test_set(column):
+        compared: Mapping[str, Any] = {}
+        if measurements.comparison:
+            compared = measurements.comparison[column.mode]["systems"].get(system, {})
+        has_interval = compared.get("low") is not None
+        return Cell(
+            reported=reported,
+            bleu=Mean.of([run[f"bleu_{column.mode}"] for run in runs]),
+            sentences=runs[0][f"sentences_{column.mode}"],
+            interval=(compared["low"], compared["high"]) if has_interval else None,
+            sacrebleu=Mean(compared.get("sacrebleu"), compared.get("sacrebleu_std")),
+            chrf=Mean(compared.get("chrf"), compared.get("chrf_std")),
+        )
+
+    # 2. BLEU on other sentences is that of their counts
     counts = [_count_sentences(run, column, settings) for run in runs]
-    if column.words is None:
-        bleu = Mean.of([run[f"bleu_{column.mode}"] for run in runs])
-        sentences = runs[0][f"sentences_{column.mode}"]
-    else:
-        bleu = Mean.of([sum_counts(run).bleu if run else None for run in counts])
-        sentences = len(counts[0])
-
-    # 2. interval and modern metrics: of the whole test set from the comparison, which has the same samples
-    interval = None
-    modern_scores = {}
-    if not is_of_whole_test_set(column):
-        if counts[0]:
-            interval = bootstrap_interval(counts, Bootstrap.from_settings(settings))
-    elif measurements.comparison is not None:
-        compared = measurements.comparison[column.mode]["systems"].get(system, {})
-        if compared.get("low") is not None:
-            interval = compared["low"], compared["high"]
-        for metric in MODERN_METRICS:
-            if metric in compared:
-                modern_scores[metric] = Mean(compared[metric], compared.get(f"{metric}_std"))
-    return Cell(bleu, sentences, interval, modern_scores, reported)
+    if not counts[0]:
+        return Cell(reported, sentences=0)
+    return Cell(
+        reported=reported,
+        bleu=Mean.of([sum_counts(run).bleu for run in counts]),
+        sentences=len(counts[0]),
+        interval=bootstrap_interval(counts, Bootstrap.from_settings(settings)),
+    )
 
 
 def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
@@ -272,8 +260,8 @@ def _csv_record(row: SystemRow, spec: ScoreTable) -> Result:
         record[f"low_{name}"] = format_number(low, 2)
         record[f"high_{name}"] = format_number(high, 2)
         if is_of_whole_test_set(spec.columns[name]):
-            for metric in MODERN_METRICS:
-                record[f"{metric}_{name}"] = format_number(cell.modern_scores.get(metric, Mean()).value, 2)
+            record[f"sacrebleu_{name}"] = format_number(cell.sacrebleu.value, 2)
+            record[f"chrf_{name}"] = format_number(cell.chrf.value, 2)
     for name, cell in row.cells.items():
         difference = cell.difference()
         record[f"difference_{name}"] = "" if difference is None else f"{difference:+.2f}"
@@ -294,7 +282,7 @@ def _display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
         for name, column in spec.columns.items():
             layout.append((f"Δ {column.header}", name, Cell.format_difference))
     for name, column in spec.columns.items():
-        if column.mode == "all" and any(row.cells[name].modern_scores for row in rows):
+        if column.mode == "all" and any(row.cells[name].chrf.value for row in rows):
             layout.append(("13a", name, Cell.format_sacrebleu))
             layout.append(("chrF", name, Cell.format_chrf))
 
@@ -313,12 +301,15 @@ def _interval_note(
 ) -> list[str]:
     """Return the note on intervals and modern metrics; none if the table has neither."""
     sentences = []
-    run_counts = [row.runs or 1 for row in rows if row.has_interval()]
+    run_counts = []
+    for row in rows:
+        if any(cell.interval for cell in row.cells.values()):
+            run_counts.append(row.runs or 1)
     if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
         sentences.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
         sentences.append(variance_note("it", "narrow", run_counts))
-    if measurements.comparison and any(map(is_of_whole_test_set, spec.columns.values())):
+    if measurements.comparison and any(is_of_whole_test_set(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
         sentences.append(
             f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
@@ -329,31 +320,28 @@ def _interval_note(
 
 def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSettings) -> str:
     """Return the note on the columns: the metric, their sentences, and how [UNK] was treated."""
-    # 1. the metric, and the lengths of sentences
-    signatures = sorted({row.signature for row in rows if row.signature})
     lengths = []
-    for column in spec.columns.values():
+    counts = []
+    no_unk_counts = []
+    for name, column in spec.columns.items():
         if column.words:
             side = column.words_of or settings.figure2_length
             sides = "source and reference" if side == "both" else side
             lengths.append(f"{column.words[0]} to {column.words[1]} words ({sides})")
+        if column.mode == "all":
+            counts.append(f"{column.header}: {_format_sentences(rows, name)} sentences")
+        else:
+            no_unk_counts.append(_format_sentences(rows, name))
+
+    signatures = sorted({row.signature for row in rows if row.signature})
     of_lengths = f", of sentences of {' and '.join(dict.fromkeys(lengths))}" if lengths else ""
     sentences = [f"BLEU on tokens, cased ({' or '.join(signatures)}){of_lengths}."]
-
-    # 2. columns of all sentences
-    columns = [(name, column) for name, column in spec.columns.items() if column.mode == "all"]
-    if columns:
-        counts = [f"{column.header}: {_format_sentences(rows, name)} sentences" for name, column in columns]
+    if counts:
         unknown = "may be written" if settings.unknown == "allowed" else "forbidden here too"
         sentences.append(f"{'; '.join(counts)}, [UNK] {unknown}.")
-
-    # 3. columns of sentences without unknown words
-    names = [name for name, column in spec.columns.items() if column.mode == "no_unk"]
-    if names:
-        counts = [_format_sentences(rows, name) for name in names]
-        listed_counts = counts[-1]
-        if len(counts) > 1:
-            listed_counts = f"{', '.join(counts[:-1])} and {counts[-1]}"
+    if no_unk_counts:
+        *first_counts, last_count = no_unk_counts
+        listed_counts = f"{', '.join(first_counts)} and {last_count}" if first_counts else last_count
         retry = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
         sentences.append(
             f"°: the {listed_counts} sentences without an unknown word in source and reference, [UNK] forbidden{retry}."
@@ -367,7 +355,6 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
 
 def _format_sentences(rows: Sequence[SystemRow], name: str) -> str:
     """Return the number of sentences of a column, as `737` or, if systems have different ones, as `737 to 740`."""
-    counts = [row.cells[name].sentences for row in rows]
-    numbers = {count for count in counts if count is not None} or {0}
-    low, high = min(numbers), max(numbers)
+    numbers = {row.cells[name].sentences or 0 for row in rows if row.cells[name].bleu.value is not None}
+    low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
