@@ -78,12 +78,17 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
         return {HEADLINE: describe_longest_sentences(scores, inputs.settings) + "\n"}
 
     yield TextFiles([COMPARISON], lambda: {COMPARISON: format_json(inputs.comparison)})
-    for name in [*outputs.tables, DATA] if outputs.corpora else outputs.tables:
-        yield TextFiles([f"{name}.{ending}" for ending in ("csv", "md", "tex")], partial(make_forms, name))
+    for name in _append_data(outputs.tables, outputs):
+        yield TextFiles([f"{name}.csv", f"{name}.md", f"{name}.tex"], partial(make_forms, name))
     yield TextFiles([DOCUMENT], make_tables_document)
     for run, file in zip(outputs.aligned, outputs.error_rates, strict=True):
         yield TextFiles([file], partial(_make_error_rate, run, file, inputs))
     yield TextFiles([HEADLINE], make_headline)
+
+
+def _append_data(names: list[str], outputs: Outputs) -> list[str]:
+    """Return the names of tables or figures, and that of the corpora if there are counts of them."""
+    return [*names, DATA] if outputs.corpora else names
 
 
 def _make_error_rate(run: str, file: str, inputs: Inputs) -> dict[str, str]:
@@ -163,7 +168,7 @@ def build(inputs: Inputs, folder: Path, only: Collection[str] | None = None) -> 
 
     # 2. figures
     outputs = list_package_outputs(inputs)
-    for name in [*outputs.figures, DATA] if outputs.corpora else outputs.figures:
+    for name in _append_data(outputs.figures, outputs):
         files = [f"{name}.pdf", f"{name}.png"]
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing

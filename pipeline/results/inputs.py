@@ -11,7 +11,7 @@ from typing import Any
 from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
 from nmt.errors import UserError
-from nmt.evaluation.bleu import score_model, score_other_system
+from nmt.evaluation.bleu import BleuCounts, score_model, score_other_system
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -122,17 +122,20 @@ class Inputs:
         return self._score_cache[system, set_name]
 
     def _compute_score(self, system: str, set_name: str) -> Result:
+        """Return the scores as a run has written them or, without its folder, computed from the translations."""
         if self.scores_folder:
             score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
             return score
+
         test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
         if system not in self.systems:
-            # the sentences without unknown words are those of a model, since another system has no vocabulary
+            # another system has no vocabulary, so its sentences without unknown words are those of a model
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
             path = self.other_translations(set_name)[system]
             return {"seed": None, **score_other_system(system, path, no_unk_path, test_set)}
-        all_path, no_unk_path = (self.package.translations(set_name, system, mode) for mode in MODES)
         run = self.systems[system]
+        all_path = self.package.translations(set_name, system, "all")
+        no_unk_path = self.package.translations(set_name, system, "no_unk")
         return {"seed": run.seed, **score_model(run.model, all_path, no_unk_path, test_set)}
 
     def scores(self, set_name: str = "test") -> Results:
@@ -182,9 +185,10 @@ class Inputs:
         references = self._read_references(detokenize)
 
         # 3. the counts of the same sentences
-        counts = {}
+        counts: dict[str, list[list[BleuCounts]]] = {}
         for name, runs in self.scores().items():
-            counts[name] = [sentence_counts(run, mode) for run in runs]
+            for run in runs:
+                counts.setdefault(name, []).append(sentence_counts(run, mode))
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:

@@ -13,7 +13,10 @@ _STEPS = 1000
 
 def standard_error(deviations: Sequence[float], counts: Sequence[int]) -> float:
     """Return the standard error of the difference of two means, of standard deviations (n - 1) and numbers of runs."""
-    return math.sqrt(sum(deviation**2 / count for deviation, count in zip(deviations, counts, strict=True)))
+    variance = 0.0
+    for deviation, count in zip(deviations, counts, strict=True):
+        variance += deviation**2 / count
+    return math.sqrt(variance)
 
 
 def p_value(difference: float, deviations: Sequence[float], counts: Sequence[int]) -> float:
@@ -29,14 +32,16 @@ def p_value(difference: float, deviations: Sequence[float], counts: Sequence[int
         return 1.0 if difference == 0 else 0.0
 
     # Welch and Satterthwaite's degrees of freedom: with three runs each between 2 and 4
-    shares = [
-        (deviation**2 / count) ** 2 / (count - 1) for deviation, count in zip(deviations, counts, strict=True)
-    ]
-    freedom = error**4 / sum(shares)
+    denominator = 0.0
+    for deviation, count in zip(deviations, counts, strict=True):
+        denominator += (deviation**2 / count) ** 2 / (count - 1)
+    degrees_of_freedom = error**4 / denominator
 
-    # Student's density is proportional to cos(a)^(freedom - 1) for t = sqrt(freedom) tan(a)
-    limit = math.atan(abs(difference) / error / math.sqrt(freedom))
-    angles = limit * (np.arange(_STEPS) + 0.5) / _STEPS
-    inside = limit * float(np.mean(np.cos(angles) ** (freedom - 1)))
-    whole = math.sqrt(math.pi) / 2 * math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2))
-    return max(0.0, 1 - inside / whole)
+    # Student's density is proportional to cos(a)^(degrees_of_freedom - 1), where t = sqrt(degrees_of_freedom) tan(a).
+    # So the integral up to the angle of the observed t, divided by that up to a right angle, is 1 - p.
+    max_angle = math.atan(abs(difference) / error / math.sqrt(degrees_of_freedom))
+    angles = max_angle * (np.arange(_STEPS) + 0.5) / _STEPS
+    integral = max_angle * float(np.mean(np.cos(angles) ** (degrees_of_freedom - 1)))
+    gamma_ratio = math.exp(math.lgamma(degrees_of_freedom / 2) - math.lgamma((degrees_of_freedom + 1) / 2))
+    total_integral = math.sqrt(math.pi) / 2 * gamma_ratio
+    return max(0.0, 1 - integral / total_integral)

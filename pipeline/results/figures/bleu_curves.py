@@ -6,9 +6,8 @@ A panel below shows the number of sentences of each point; bands are 95% bootstr
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,21 +32,6 @@ MIN_SENTENCES = 10
 """A point needs so many sentences: BLEU of fewer says little."""
 
 
-class BleuCurve(NamedTuple):
-    """The points of a system; those without sentences enough are not drawn."""
-
-    system: str
-    points: list[BleuPoint]
-
-
-class Panels(NamedTuple):
-    """The panel of the curves, and the one below it with the numbers of sentences."""
-
-    figure: Figure
-    curves: Axes
-    sentences: Axes
-
-
 def plot_bleu_by_length(inputs: Inputs) -> Figure:
     """Plot Figure 2 of a package; the longest training sentences of its models are marked."""
     models = inputs.config.models
@@ -70,35 +54,32 @@ def make_figure2(
         settings: models and their order, window, end of the axis, bootstrap.
         limits: maximum lengths of training sentences, which are marked.
     """
+    # 1. the points, and the number of sentences of each length
     window, max_words, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = Bootstrap.from_settings(settings)
-
-    # 1. the points
-    curves = []
+    curves = {}
     for system in _order_systems(scores, settings):
-        rows = scores[system]["by_sentence"]
-        curves.append(BleuCurve(system, bleu_by_length(rows, window, max_words, length, bootstrap)))
-    sides = counted_sides(length)
-    lengths = Counter(
-        max(row[f"{side}_length"] for side in sides)
-        for row in scores[settings.figure2_models[0]]["by_sentence"]
-    )
-    sentence_counts = {words: lengths[words] for words in range(1, max_words + 1)}
+        curves[system] = bleu_by_length(scores[system]["by_sentence"], window, max_words, length, bootstrap)
+    sentence_counts = dict.fromkeys(range(1, max_words + 1), 0)
+    for row in scores[settings.figure2_models[0]]["by_sentence"]:
+        words = max(row[f"{side}_length"] for side in counted_sides(length))
+        if words in sentence_counts:
+            sentence_counts[words] += 1
 
     # 2. the panels
     with figure_style():
-        panels = _make_panels(sentence_counts, "per length")
-        _draw_curves(panels.curves, curves, settings)
+        figure = _make_panels(sentence_counts, "per length")
+        curve_axes, bar_axes = figure.axes
+        bar_axes.set_xlabel(_LENGTH_TITLES[length])
         # the paper's axis, and half a length more, so that the last bar is as wide as the others
-        panels.curves.set_xlim(0, max_words + 0.5)
-        panels.curves.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
+        curve_axes.set_xlim(0, max_words + 0.5)
+        curve_axes.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
-        _finish_axes(panels.curves, curves, title, settings)
+        _draw_curves(curve_axes, curves, title, settings)
         for words in sorted(set(limits)):
             if words <= max_words:
-                _mark_limit(panels.curves, words)
-        panels.sentences.set_xlabel(_LENGTH_TITLES[length])
-    return panels.figure
+                _mark_limit(curve_axes, words)
+    return figure
 
 
 def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSettings) -> Figure:
@@ -109,24 +90,23 @@ def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSett
     # 1. the points
     bootstrap = Bootstrap.from_settings(settings)
     model_rows = scores[settings.figure2_models[0]]["by_sentence"]
-    curves = []
+    curves = {}
     for system in _order_systems(scores, settings):
         rows = []
         for row, model_row in zip(scores[system]["by_sentence"], model_rows, strict=True):
             rows.append({**row, "source_unknown": model_row["source_unknown"]})
-        points = bleu_by_unknown_words(rows, settings.unknown_words_most, bootstrap)
-        curves.append(BleuCurve(system, points))
-    sentence_counts = {point.x: point.sentences for point in curves[0].points}
+        curves[system] = bleu_by_unknown_words(rows, settings.unknown_words_most, bootstrap)
+    sentence_counts = {point.x: point.sentences for point in curves[settings.figure2_models[0]]}
 
     # 2. the panels
     with figure_style():
-        panels = _make_panels(sentence_counts, "with at most")
-        _draw_curves(panels.curves, curves, settings, marker="o")
-        panels.curves.set_xlim(-0.5, len(sentence_counts) - 0.5)
-        _finish_axes(panels.curves, curves, "Sentences with at most so many", settings)
-        panels.sentences.xaxis.set_major_locator(MaxNLocator(integer=True))
-        panels.sentences.set_xlabel("Unknown words in the source")
-    return panels.figure
+        figure = _make_panels(sentence_counts, "with at most")
+        curve_axes, bar_axes = figure.axes
+        bar_axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        bar_axes.set_xlabel("Unknown words in the source")
+        curve_axes.set_xlim(-0.5, len(sentence_counts) - 0.5)
+        _draw_curves(curve_axes, curves, "Sentences with at most so many", settings, marker="o")
+    return figure
 
 
 def _order_systems(scores: Mapping[str, Result], settings: ReportSettings) -> list[str]:
@@ -134,30 +114,15 @@ def _order_systems(scores: Mapping[str, Result], settings: ReportSettings) -> li
     return list(dict.fromkeys([*settings.figure2_models, *scores]))
 
 
-def _make_panels(sentence_counts: Mapping[int, int], title: str) -> Panels:
+def _make_panels(sentence_counts: Mapping[int, int], title: str) -> Figure:
     """Return a figure with a panel for curves, and one below it with bars of the numbers of sentences."""
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-    curve_axes, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    _, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     bar_axes.bar(list(sentence_counts), list(sentence_counts.values()), width=0.8, color="0.55")
     bar_axes.set_ylabel(f"Sentences\n{title}", fontsize=8)
     bar_axes.tick_params(axis="y", labelsize=8)
     bar_axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    return Panels(figure, curve_axes, bar_axes)
-
-
-def _draw_curves(
-    axes: Axes, curves: Sequence[BleuCurve], settings: ReportSettings, marker: str | None = None
-) -> None:
-    """Draw each system's curve and band."""
-    for curve in curves:
-        draw_bleu_curve(
-            axes,
-            curve.points,
-            label=settings.label(curve.system),
-            linewidth=2,
-            marker=marker,
-            **line_style(curve.system, settings),
-        )
+    return figure
 
 
 def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
@@ -182,21 +147,35 @@ def has_enough_sentences(point: BleuPoint) -> bool:
     return point.sentences >= MIN_SENTENCES
 
 
-def _finish_axes(axes: Axes, curves: Sequence[BleuCurve], title: str, settings: ReportSettings) -> None:
-    """Set the BLEU axis, and write a label at the end of each curve and the title above.
+def _draw_curves(
+    axes: Axes,
+    curves: Mapping[str, Sequence[BleuPoint]],
+    title: str,
+    settings: ReportSettings,
+    marker: str | None = None,
+) -> None:
+    """Draw the curve and band of each system, with its label at the end, and write the title above.
 
-    title: what a point is.
+    Args:
+        axes: whose x axis has its final limits.
+        curves: points by system.
+        title: what a point is.
+        settings: labels, colours and bootstrap.
+        marker: of a point.
     """
-    # 1. the end of each curve, and the highest score
+    # 1. the curves
     labels = []
     highest_bleu = 0.0
-    for curve in curves:
-        drawn_points = [(point.x, point.bleu or 0.0) for point in curve.points if has_enough_sentences(point)]
+    for system, points in curves.items():
+        style = line_style(system, settings)
+        label = settings.label(system)
+        draw_bleu_curve(axes, points, label=label, linewidth=2, marker=marker, **style)
+        drawn_points = [point for point in points if has_enough_sentences(point)]
+        for point in drawn_points:
+            highest_bleu = max(highest_bleu, point.bleu or 0.0)
         if drawn_points:
-            end_x, end_bleu = drawn_points[-1]
-            color = line_style(curve.system, settings)["color"]
-            labels.append(PointLabel(end_x, end_bleu, settings.label(curve.system), color))
-            highest_bleu = max([highest_bleu, *(bleu for _, bleu in drawn_points)])
+            end = drawn_points[-1]
+            labels.append(PointLabel(end.x, end.bleu or 0.0, label, style["color"]))
 
     # 2. the paper's axis; a better score moves its end up to the next ten
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -37,8 +37,7 @@ _NOISE_NOTE = (
 _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """A model of the table.
 
     means: its numbers by name. seeds: the number of its runs. settings: of its training, by dotted key.
@@ -50,8 +49,7 @@ class Variant:
     settings: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """A number of a variant minus the baseline's.
 
     error and p: standard error and p-value of Welch's t-test, if both have several seeds.
@@ -97,13 +95,11 @@ def ablations_table(
     for baseline_name, names in blocks.items():
         rules.append(len(rows))
         baseline = variants[baseline_name]
-        changed_keys: set[str] = set()
-        for name in names:
-            changed_keys.update(_differing_keys(baseline.settings, variants[name].settings))
+        keys_by_model = {name: _differing_keys(baseline.settings, variants[name].settings) for name in names}
+        changed_keys = sorted(set(chain.from_iterable(keys_by_model.values())))
         records.append(_csv_record(baseline, None, [], settings))
-        rows.append(_format_row(baseline, None, sorted(changed_keys), settings))
-        for name in names:
-            keys = _differing_keys(baseline.settings, variants[name].settings)
+        rows.append(_format_row(baseline, None, changed_keys, settings))
+        for name, keys in keys_by_model.items():
             records.append(_csv_record(variants[name], baseline, keys, settings))
             rows.append(_format_row(variants[name], baseline, keys, settings))
 

@@ -47,7 +47,7 @@ _DOCUMENT = r"""\documentclass{article}
 
 
 def make_tabular(display: pd.DataFrame, column_types: str, rules: Sequence[int], notes: Sequence[str]) -> str:
-    """Return a tabular with booktabs' rules, with the notes before it as comments that LaTeX could set.
+    """Return a tabular with booktabs' rules. The notes stand before it as comments, escaped for LaTeX.
 
     Args:
         display: the cells, all text.
@@ -102,11 +102,16 @@ def make_document(tables: Mapping[str, str]) -> str:
 
     tables: what `make_tabular` returned, by the stems of the files, which lie in the document's folder.
     """
-    size = r"max width=\linewidth,max totalheight=0.7\textheight"
     pages = []
     for stem, text in tables.items():
-        lines = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{stem}}}", r"\end{adjustbox}", "", r"\medskip"]
-        lines.append(r"{\footnotesize\raggedright")
+        lines = [
+            r"\begin{adjustbox}{max width=\linewidth,max totalheight=0.7\textheight}",
+            rf"\input{{{stem}}}",
+            r"\end{adjustbox}",
+            "",
+            r"\medskip",
+            r"{\footnotesize\raggedright",
+        ]
         for line in text.splitlines():
             if line.startswith("% "):  # a note
                 lines.append(line.removeprefix("% ") + r"\par")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result, Results
@@ -13,7 +13,7 @@ def reported_note(paper: str, table: str) -> str:
     return f"Reported: what {paper} give in their {table}; not computed by this run."
 
 
-def training_note(summaries: Iterable[Result], settings: ReportSettings) -> str:
+def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:
     """Return the note on the training of models, whose merged summaries are given."""
     recipes = []
     for summary in summaries:
@@ -32,12 +32,13 @@ def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list
     """
     if max(seed_counts.values(), default=1) == 1:
         return []
-    counts = []
+    labelled_counts = []
     for model, count in seed_counts.items():
-        counts.append((f"{count} seeds" if count > 1 else "1 seed", settings.label(model)))
+        text = f"{count} seeds" if count > 1 else "1 seed"
+        labelled_counts.append((text, settings.label(model)))
     return [
         "±: standard deviation (n - 1) over runs that differ in the seed of their start values: "
-        f"{group_labels(counts)}."
+        f"{group_labels(labelled_counts)}."
     ]
 
 
@@ -46,32 +47,35 @@ def variance_note(statistic: str, bias: str, run_counts: Collection[int]) -> str
 
     Args:
         statistic: a word for the interval or p-value.
-        bias: what few seeds make it, "narrow" or "small".
+        bias: how it is distorted by few seeds: "narrow" or "small".
         run_counts: the number of runs of each system.
     """
-    sentences = []
+    note = []
     if max(run_counts, default=1) > 1:
-        sentences.append(
+        note.append(
             f"Of several seeds {statistic} is of their mean, over sentences and seeds; few seeds make it too {bias}."
         )
     if min(run_counts, default=1) == 1:
-        sentences.append(
+        note.append(
             f"Of one run {statistic} is over sentences alone: what another seed changes is not in it."
         )
-    return " ".join(sentences)
+    return " ".join(note)
 
 
 def unfinished_note(scores: Results, settings: ReportSettings) -> list[str]:
     """Return the note on translations without an end-of-sentence symbol; none if all have it."""
-    counts = []
+    labelled_counts = []
     for system, runs in scores.items():
-        unfinished = sum(run.get("unfinished_all", 0) for run in runs)
-        sentences = sum(run["sentences_all"] for run in runs)
+        unfinished = sentences = 0
+        for run in runs:
+            unfinished += run.get("unfinished_all", 0)
+            sentences += run["sentences_all"]
         if unfinished:
-            counts.append((f"{unfinished:,} of {sentences:,}", settings.label(system)))
-    if not counts:
+            labelled_counts.append((f"{unfinished:,} of {sentences:,}", settings.label(system)))
+    if not labelled_counts:
         return []
-    return [f"Translations that no search brought to an end, scored as they stand: {group_labels(counts)}."]
+    groups = group_labels(labelled_counts)
+    return [f"Translations that no search brought to an end, scored as they stand: {groups}."]
 
 
 def group_labels(labelled_texts: Sequence[tuple[str, str]]) -> str:

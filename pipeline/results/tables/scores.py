@@ -300,28 +300,29 @@ def _interval_note(
     spec: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
 ) -> list[str]:
     """Return the note on intervals and modern metrics; none if the table has neither."""
-    sentences = []
+    note = []
     run_counts = []
     for row in rows:
         if any(cell.interval for cell in row.cells.values()):
             run_counts.append(row.runs or 1)
     if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-        sentences.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
-        sentences.append(variance_note("it", "narrow", run_counts))
+        note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
+        note.append(variance_note("it", "narrow", run_counts))
     if measurements.comparison and any(is_of_whole_test_set(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
-        sentences.append(
+        note.append(
             f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
             "against the reference as it came; for comparison with today's systems, not with the paper."
         )
-    return [" ".join(sentences)] if sentences else []
+    return [" ".join(note)] if note else []
 
 
 def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSettings) -> str:
     """Return the note on the columns: the metric, their sentences, and how [UNK] was treated."""
+    # 1. the sentences of the columns
     lengths = []
-    counts = []
+    column_counts = []
     no_unk_counts = []
     for name, column in spec.columns.items():
         if column.words:
@@ -329,28 +330,29 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
             sides = "source and reference" if side == "both" else side
             lengths.append(f"{column.words[0]} to {column.words[1]} words ({sides})")
         if column.mode == "all":
-            counts.append(f"{column.header}: {_format_sentences(rows, name)} sentences")
+            column_counts.append(f"{column.header}: {_format_sentences(rows, name)} sentences")
         else:
             no_unk_counts.append(_format_sentences(rows, name))
 
+    # 2. the note, sentence by sentence
     signatures = sorted({row.signature for row in rows if row.signature})
     of_lengths = f", of sentences of {' and '.join(dict.fromkeys(lengths))}" if lengths else ""
-    sentences = [f"BLEU on tokens, cased ({' or '.join(signatures)}){of_lengths}."]
-    if counts:
+    note = [f"BLEU on tokens, cased ({' or '.join(signatures)}){of_lengths}."]
+    if column_counts:
         unknown = "may be written" if settings.unknown == "allowed" else "forbidden here too"
-        sentences.append(f"{'; '.join(counts)}, [UNK] {unknown}.")
+        note.append(f"{'; '.join(column_counts)}, [UNK] {unknown}.")
     if no_unk_counts:
         *first_counts, last_count = no_unk_counts
         listed_counts = f"{', '.join(first_counts)} and {last_count}" if first_counts else last_count
         retry = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
-        sentences.append(
+        note.append(
             f"°: the {listed_counts} sentences without an unknown word in source and reference, [UNK] forbidden{retry}."
         )
     if settings.subwords:
-        sentences.append(
+        note.append(
             "Models read and write subword units: only a word with a character that is none is unknown."
         )
-    return " ".join(sentences)
+    return " ".join(note)
 
 
 def _format_sentences(rows: Sequence[SystemRow], name: str) -> str:
