@@ -10,8 +10,8 @@ from pipeline.config.display import ReportSettings
 from pipeline.results.build import filter_reported
 from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, read_paper
 from pipeline.results.seeds import Result, group_by_model
-from pipeline.results.tables.scores import Measurements, score_table
-from pipeline.results.tables.training import training_table
+from pipeline.results.tables.scores import Measurements, make_score_table
+from pipeline.results.tables.training import make_training_table
 from pipeline.results.tables.writer import render_forms
 from tests.report_settings import report_settings
 
@@ -98,10 +98,10 @@ def render_table(
     spec = filter_reported(description.tables[name], settings)
     trained = group_by_model(summaries)
     if isinstance(spec, TrainingTable):
-        return render_forms(training_table(spec, description.name, trained, settings))
+        return render_forms(make_training_table(spec, description.name, trained, settings))
     assert isinstance(spec, ScoreTable)
     sets = {"test": group_by_model(scores), "dev": group_by_model(dev_scores)}
-    return render_forms(score_table(spec, description.name, Measurements(sets, trained), settings))
+    return render_forms(make_score_table(spec, description.name, Measurements(sets, trained), settings))
 
 
 def csv_rows(forms: dict[str, str]) -> list[dict[str, str]]:

@@ -82,7 +82,7 @@ class SampledBleu:
         low, high = np.percentile(means, [2.5, 97.5])
         return float(low), float(high)
 
-    def compute_p_value(self, other: SampledBleu) -> float | None:
+    def compute_p_value(self, other_system: SampledBleu) -> float | None:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples.
 
         The observed difference counts as one more sample, so that p is never 0.
@@ -90,10 +90,10 @@ class SampledBleu:
         if not self.bootstrap.samples:
             return None
         means = _resample_runs(self.sample_scores, self.bootstrap, stream=0)
-        other_means = _resample_runs(other.sample_scores, self.bootstrap, stream=1)
+        other_means = _resample_runs(other_system.sample_scores, self.bootstrap, stream=1)
         differences = means - other_means
         deviations = np.abs(differences - differences.mean())
-        extreme_count = int(np.sum(deviations >= abs(self.bleu - other.bleu)))
+        extreme_count = int(np.sum(deviations >= abs(self.bleu - other_system.bleu)))
         return (extreme_count + 1) / (self.bootstrap.samples + 1)
 
 

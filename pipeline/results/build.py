@@ -25,13 +25,13 @@ from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import COMPARISON, DATA, DOCUMENT, HEADLINE, Outputs, list_outputs
 from pipeline.results.papers import PaperTable, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 from pipeline.results.seeds import Results
-from pipeline.results.tables.ablations import ablations_table
+from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.latex import make_document
-from pipeline.results.tables.perplexity import perplexity_table
-from pipeline.results.tables.scores import Measurements, score_table
-from pipeline.results.tables.sentences import SetTexts, sentence_table
-from pipeline.results.tables.significance import significance_table
-from pipeline.results.tables.training import training_table
+from pipeline.results.tables.perplexity import make_perplexity_table
+from pipeline.results.tables.scores import Measurements, make_score_table
+from pipeline.results.tables.sentences import SetTexts, make_sentence_table
+from pipeline.results.tables.significance import make_significance_table
+from pipeline.results.tables.training import make_training_table
 from pipeline.results.tables.writer import Table, render_forms
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def make_table(name: str, inputs: Inputs) -> Table:
     if name == DATA:
         return build_corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
     if name == "significance":
-        return significance_table(inputs.comparison, settings)
+        return make_significance_table(inputs.comparison, settings)
     if name == "ablations":
         run_settings = inputs.run_records(SETTINGS, inputs.config.use.models)
-        return ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)
+        return make_ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)
 
     # 2. a paper's table
     paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
@@ -115,16 +115,16 @@ def make_table(name: str, inputs: Inputs) -> Table:
         case ScoreTable():
             scores: dict[str, Results] = {set_name: inputs.scores(set_name) for set_name in spec.sets}
             measurements = Measurements(scores, inputs.summaries(), inputs.comparison)
-            return score_table(spec, paper.name, measurements, settings)
+            return make_score_table(spec, paper.name, measurements, settings)
         case PerplexityTable():
-            return perplexity_table(spec, paper.name, inputs.perplexities(), settings)
+            return make_perplexity_table(spec, paper.name, inputs.perplexities(), settings)
         case TrainingTable():
-            return training_table(spec, paper.name, inputs.summaries(), settings)
+            return make_training_table(spec, paper.name, inputs.summaries(), settings)
         case SentenceTable():
             sets: dict[str, SetTexts] = {
                 set_name: _collect_set_texts(set_name, spec, inputs) for set_name in spec.sets
             }
-            return sentence_table(spec, sets, settings)
+            return make_sentence_table(spec, sets, settings)
 
 
 def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
@@ -150,27 +150,27 @@ def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> Se
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def build(inputs: Inputs, folder: Path, only: Collection[str] | None = None) -> None:
+def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None = None) -> None:
     """Make tables and figures from a package.
 
     Args:
         inputs: the package.
         folder: where the files are written.
-        only: names of files; without it, all are made.
+        requested_files: their names; None: all.
     """
     # 1. tables and other texts
     for text in list_text_files(inputs):
-        requested_files = [file for file in text.files if only is None or file in only]
-        if requested_files:
+        files = [file for file in text.files if requested_files is None or file in requested_files]
+        if files:
             contents = text.make()
-            for file in requested_files:
+            for file in files:
                 write_text(folder / file, contents[file])
 
     # 2. figures
     outputs = list_package_outputs(inputs)
     for name in _append_data(outputs.figures, outputs):
         files = [f"{name}.pdf", f"{name}.png"]
-        if only is None or set(files) & set(only):
+        if requested_files is None or set(files) & set(requested_files):
             # imported here, since `nmt verify` draws nothing
             from nmt.plots.style import save_figure
             from pipeline.results.figures import FIGURES

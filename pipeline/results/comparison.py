@@ -61,10 +61,10 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
 
     # 2. the difference of each pair
     pairs = []
-    for first, second in combinations(sampled, 2):
-        pair: dict[str, Any] = {"first": first, "second": second}
-        pair["difference"] = _round(sampled[second].bleu - sampled[first].bleu)
-        pair["p"] = _round(sampled[second].compute_p_value(sampled[first]))
+    for (first_name, first_system), (name, system) in combinations(sampled.items(), 2):
+        pair: dict[str, Any] = {"first": first_name, "second": name}
+        pair["difference"] = _round(system.bleu - first_system.bleu)
+        pair["p"] = _round(system.compute_p_value(first_system))
         pairs.append(pair)
 
     # 3. how the metrics were computed

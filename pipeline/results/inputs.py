@@ -169,14 +169,14 @@ class Inputs:
 
         # 1. translations of each run, which must be of the same lines
         texts: dict[str, list[list[str]]] = {}
-        line_lists = []
+        lines: list[int] = []
         for name, system in self.systems.items():
             records = self.system_translations(name, mode)
-            line_lists.append([record.line for record in records])
+            record_lines = [record.line for record in records]
+            if texts and record_lines != lines:
+                raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
+            lines = record_lines
             texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
-        lines = line_lists[0]
-        if any(other_lines != lines for other_lines in line_lists):
-            raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
 
         # 2. the same lines of other systems' translations, and of the reference
         for name, path in self.other_translations().items():

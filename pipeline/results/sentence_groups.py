@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, sum_counts
@@ -48,18 +48,19 @@ def bleu_by_rank(
     Returns:
         The points of the groups; and the groups' boundaries: the smallest key of all, then the largest of each group.
     """
-    keyed_rows = [(key, row) for key, row in zip(keys, rows, strict=True) if row["source_length"]]
-    keyed_rows.sort(key=itemgetter(0))
-    boundaries = [key for key, _ in keyed_rows[:1]]
+    filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
+    filled_lines.sort(key=lambda line: keys[line])
     points: list[BleuPoint] = []
+    boundaries: list[float] = []
     start = 0
     for group in range(1, count + 1):
-        stop = round(group * len(keyed_rows) / count)  # 10 sentences in 4 groups: 2, 5, 8, 10
-        if stop > start:
-            group_rows = [row for _, row in keyed_rows[start:stop]]
-            points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
-            boundaries.append(keyed_rows[stop - 1][0])
-            start = stop
+        stop = round(group * len(filled_lines) / count)  # 10 sentences in 4 groups: 2, 5, 8, 10
+        group_lines = filled_lines[start:stop]
+        if group_lines:
+            points.append(BleuPoint.from_rows(len(points), [rows[line] for line in group_lines], bootstrap))
+            boundaries = boundaries or [keys[group_lines[0]]]
+            boundaries.append(keys[group_lines[-1]])
+        start = stop
     return points, boundaries
 
 
@@ -79,9 +80,10 @@ def bleu_by_length(
         length: whose words are counted. With "both", source and reference must be within the window.
         bootstrap: of the intervals.
     """
-    sides = counted_sides(length)
-    filled_rows = [row for row in rows if all(row[f"{side}_length"] > 0 for side in sides)]
-    lengths = [row[f"{side}_length"] for row in filled_rows for side in sides]
+    filled_rows = select_by_length(rows, 1, sys.maxsize, length)
+    lengths = []
+    for side in counted_sides(length):
+        lengths += [row[f"{side}_length"] for row in filled_rows]
     points = []
     for x in range(min(lengths, default=1), min(max(lengths, default=0), max_words) + 1):
         min_length = x - window // 2

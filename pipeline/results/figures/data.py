@@ -22,7 +22,9 @@ def plot_corpora(inputs: Inputs) -> Figure:
     return make_corpora_figure(inputs.counts, inputs.config.languages, inputs.reported_data)
 
 
-def make_corpora_figure(corpora: Sequence[Counts], languages: Languages, reported: ReportedData) -> Figure:
+def make_corpora_figure(
+    corpora: Sequence[Counts], languages: Languages, reported_data: ReportedData
+) -> Figure:
     """Make the figure of pairs and target words: a row per corpus, a marker per stage, hollow markers for the paper.
 
     The axes are logarithmic, since corpora differ a hundredfold.
@@ -51,7 +53,7 @@ def make_corpora_figure(corpora: Sequence[Counts], languages: Languages, reporte
             reported_ys = []
             reported_counts = []
             for row, corpus in enumerate(rows):
-                if count := reported_words(corpus, stage_name, reported):
+                if count := reported_words(corpus, stage_name, reported_data):
                     reported_ys.append(row + shift)
                     reported_counts.append(count)
             if reported_counts:

@@ -77,7 +77,7 @@ def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generato
 def _fill_up(chosen_records: list[TranslationRecord], pool: Sequence[TranslationRecord], count: int) -> None:
     """Append records of other lines from the pool until there are `count`, or no more."""
     for record in pool:
-        chosen_lines = {chosen.line for chosen in chosen_records}
+        chosen_lines = [chosen_record.line for chosen_record in chosen_records]
         if len(chosen_records) < count and record.line not in chosen_lines:
             chosen_records.append(record)
 
@@ -95,15 +95,20 @@ def make_figure3(records: Sequence[TranslationRecord]) -> Figure:
             panels.append(AttentionPanel(weights, record.source, record.target))
 
         # in inches: a column is as wide as its widest panel, a row as high as its highest
-        column_widths = [max((panel.width for panel in panels[column::2]), default=0.0) for column in (0, 1)]
-        row_heights = [max((panel.height for panel in panels[row : row + 2]), default=0.0) for row in (0, 2)]
+        column_widths = [0.0, 0.0]
+        row_heights = [0.0, 0.0]
+        for index, panel in enumerate(panels):
+            row, column = divmod(index, 2)
+            column_widths[column] = max(column_widths[column], panel.width)
+            row_heights[row] = max(row_heights[row], panel.height)
+        total_width = sum(column_widths) + 3 * GAP_INCHES
         total_height = sum(row_heights) + 3 * GAP_INCHES
-        figure = Figure(figsize=(sum(column_widths) + 3 * GAP_INCHES, total_height))
+        figure = Figure(figsize=(total_width, total_height))
 
         for index, panel in enumerate(panels):
             row, column = divmod(index, 2)
-            right = sum(column_widths[: column + 1]) + (column + 1) * GAP_INCHES
-            right -= (column_widths[column] - panel.width) / 2  # in the middle of its column
+            right_edge = sum(column_widths[: column + 1]) + (column + 1) * GAP_INCHES
+            right_edge -= (column_widths[column] - panel.width) / 2  # in the middle of its column
             top = total_height - sum(row_heights[:row]) - (row + 1) * GAP_INCHES
-            panel.draw(figure, right, top, f"({'abcd'[index]})")
+            panel.draw(figure, right_edge, top, f"({'abcd'[index]})")
     return figure

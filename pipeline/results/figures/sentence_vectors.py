@@ -37,9 +37,9 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
     points = projection.points
     axes.scatter(points[:, 0], points[:, 1], s=14, color=COLORS[0], zorder=3)
     axes.margins(0.1)
-    x_percent, y_percent = (100 * fraction for fraction in projection.variance_fractions)
-    axes.set_xlabel(f"First principal component ({x_percent:.0f}% of the variance)", fontsize=8)
-    axes.set_ylabel(f"Second principal component ({y_percent:.0f}% of the variance)", fontsize=8)
+    x_fraction, y_fraction = projection.variance_fractions
+    axes.set_xlabel(f"First principal component ({100 * x_fraction:.0f}% of the variance)", fontsize=8)
+    axes.set_ylabel(f"Second principal component ({100 * y_fraction:.0f}% of the variance)", fontsize=8)
     axes.tick_params(labelsize=7)
     add_grid(axes, color="0.9")
     if len(projection.sentences) <= _MAX_LABELS:

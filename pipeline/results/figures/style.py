@@ -56,8 +56,9 @@ def write_labels(
         margin: fraction of the x axis, from its end, where texts stand behind the end instead.
         fontsize: of the texts.
     """
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    width, height = right - left, top - bottom
+    x_start, x_end = axes.get_xlim()
+    y_start, y_end = axes.get_ylim()
+    width, height = x_end - x_start, y_end - y_start
     texts = []
     text_heights = []
     for label in labels:
@@ -65,13 +66,13 @@ def write_labels(
         texts.append("\n".join(lines))
         text_heights.append(line_height * height * (len(lines) + 0.4))
 
-    positions = spread_positions([label.y - bottom for label in labels], text_heights, height)
+    positions = spread_positions([label.y - y_start for label in labels], text_heights, height)
     for label, text, position in zip(labels, texts, positions, strict=True):
-        text_x = right if label.x > right - margin * width else label.x
+        text_x = x_end if label.x > x_end - margin * width else label.x
         axes.annotate(
             text,
             xy=(label.x, label.y),
-            xytext=(text_x + 0.02 * width, bottom + position),
+            xytext=(text_x + 0.02 * width, y_start + position),
             va="center",
             fontsize=fontsize,
             annotation_clip=False,

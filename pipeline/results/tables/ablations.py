@@ -67,7 +67,7 @@ class Difference(NamedTuple):
         return f"({text})" if self.p is not None and self.p >= SIGNIFICANCE_LEVEL else text
 
 
-def ablations_table(
+def make_ablations_table(
     scores: Results, summaries: Results, run_settings: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of ablations: a block of rows for each baseline of `artifacts.ablations`.
@@ -97,10 +97,10 @@ def ablations_table(
         baseline = variants[baseline_name]
         keys_by_model = {name: _differing_keys(baseline.settings, variants[name].settings) for name in names}
         changed_keys = sorted(set(chain.from_iterable(keys_by_model.values())))
-        records.append(_csv_record(baseline, None, [], settings))
+        records.append(_make_csv_record(baseline, None, [], settings))
         rows.append(_format_row(baseline, None, changed_keys, settings))
         for name, keys in keys_by_model.items():
-            records.append(_csv_record(variants[name], baseline, keys, settings))
+            records.append(_make_csv_record(variants[name], baseline, keys, settings))
             rows.append(_format_row(variants[name], baseline, keys, settings))
 
     # 3. the notes
@@ -144,7 +144,7 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
     return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
 
-def _difference(name: str, variant: Variant, baseline: Variant | None) -> Difference:
+def _subtract_baseline(name: str, variant: Variant, baseline: Variant | None) -> Difference:
     """Return a number of a variant minus the baseline's; an empty difference for the baseline itself."""
     if baseline is None:
         return Difference()
@@ -159,7 +159,7 @@ def _difference(name: str, variant: Variant, baseline: Variant | None) -> Differ
     return Difference(value, standard_error(deviations, counts), p_value(value, deviations, counts))
 
 
-def _csv_record(
+def _make_csv_record(
     variant: Variant, baseline: Variant | None, keys: Sequence[str], settings: ReportSettings
 ) -> Result:
     """Return a row for programs, with columns in this order. keys: the settings that differ from the baseline's."""
@@ -167,7 +167,7 @@ def _csv_record(
     record["baseline"] = baseline.model if baseline else ""
     record["differs"] = ", ".join(f"{key}: {variant.settings.get(key)}" for key in keys)
     for name, decimals in CSV_DECIMALS.items():
-        mean, difference = variant.means[name], _difference(name, variant, baseline)
+        mean, difference = variant.means[name], _subtract_baseline(name, variant, baseline)
         record[name] = format_number(mean.value, decimals)
         record[f"{name}_std"] = format_number(mean.std, decimals)
         record[f"{name}_difference"] = format_number(difference.value, decimals)
@@ -189,5 +189,5 @@ def _format_row(
     cells = [settings.label(variant.model), ", ".join(displayed_settings)]
     for name in CSV_DECIMALS:
         cells.append(variant.means[name].format(DECIMALS))
-        cells.append(_difference(name, variant, baseline).format())
+        cells.append(_subtract_baseline(name, variant, baseline).format())
     return cells

@@ -11,7 +11,7 @@ from pipeline.results.tables.notes import reported_note, seeds_note
 from pipeline.results.tables.writer import Table, format_number, make_frame
 
 
-def perplexity_table(
+def make_perplexity_table(
     spec: PerplexityTable, paper: str, perplexities: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of perplexity, with rows in the order of `perplexities`.
@@ -24,11 +24,11 @@ def perplexity_table(
     seed_counts = {}
     for system, runs in perplexities.items():
         perplexity = Mean.of([run["perplexity"] for run in runs])
-        reported = format_number(spec.reported.get(system), 1)
+        reported_perplexity = format_number(spec.reported.get(system), 1)
         record = {
             "model": settings.label(system),
             "perplexity": format_number(perplexity.value, 2),
-            "reported": reported,
+            "reported": reported_perplexity,
             "sentences": runs[0]["sentences"],
             "words": runs[0]["words"],
             "id": system,
@@ -38,7 +38,7 @@ def perplexity_table(
         if runs[0]["seed"] is not None:  # an ensemble has no seed of its own
             record["seeds"] = seed_counts[system] = len(runs)
         records.append(record)
-        rows.append([record["model"], perplexity.format(2), reported])
+        rows.append([record["model"], perplexity.format(2), reported_perplexity])
         word_counts.append(f"{record['words']:,}")
 
     display = pd.DataFrame(rows, columns=["Model", "Perplexity", "Perplexity, reported"])

@@ -103,7 +103,9 @@ def is_of_whole_test_set(column: ScoreColumn) -> bool:
     return column.set == "test" and column.words is None
 
 
-def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settings: ReportSettings) -> Table:
+def make_score_table(
+    spec: ScoreTable, paper: str, measurements: Measurements, settings: ReportSettings
+) -> Table:
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
@@ -115,8 +117,8 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     # 1. rows: models, other systems, and systems that only the paper has
     scores = _select_scores(spec, measurements)
     systems = list(scores)
-    for system, reported in spec.reported.items():
-        if reported.quoted and system not in scores:
+    for system, paper_row in spec.reported.items():
+        if paper_row.quoted and system not in scores:
             systems.append(system)
     rows = [
         _measure_system(system, scores.get(system, ()), spec, measurements, settings) for system in systems
@@ -124,8 +126,12 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     rows.sort(key=lambda row: row.runs == 0)
 
     # 2. notes, which name models in this order
-    summaries = [row.summary for row in rows if row.summary]
-    seed_counts = {row.system: row.runs for row in rows if row.runs}
+    summaries = []
+    seed_counts = {}
+    for row in rows:
+        if row.runs:
+            summaries.append(row.summary)
+            seed_counts[row.system] = row.runs
     notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
     if summaries:
         notes.append(training_note(summaries, settings))
@@ -139,9 +145,9 @@ def score_table(spec: ScoreTable, paper: str, measurements: Measurements, settin
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
     empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()), runs=0, summary={}, signature="")
-    columns = list(_csv_record(empty_row, spec))  # for a table without rows
-    records = [_csv_record(row, spec) for row in rows]
-    return Table(make_frame(records, columns), _display(spec, rows), rules=rules, notes=notes)
+    columns = list(_make_csv_record(empty_row, spec))  # for a table without rows
+    records = [_make_csv_record(row, spec) for row in rows]
+    return Table(make_frame(records, columns), _make_display(spec, rows), rules=rules, notes=notes)
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
@@ -177,14 +183,14 @@ def _measure_system(
 ) -> SystemRow:
     """Return the row of a system. runs: its scores on some set; none for a system that only the paper has."""
     is_model = bool(runs) and runs[0]["seed"] is not None
-    reported = spec.reported.get(system)
+    paper_row = spec.reported.get(system)
     cells = {}
     for name, column in spec.columns.items():
-        reported_bleu = reported.format(name) if reported else ""
+        reported_bleu = paper_row.format(name) if paper_row else ""
         cells[name] = _measure_cell(system, column, reported_bleu, measurements, settings)
     return SystemRow(
         system=system,
-        label=reported.label if reported and not is_model else settings.label(system),
+        label=paper_row.label if paper_row and not is_model else settings.label(system),
         cells=cells,
         runs=len(runs) if is_model else 0,
         summary=merge_summaries(measurements.summaries[system]) if is_model else {},
@@ -193,12 +199,12 @@ def _measure_system(
 
 
 def _measure_cell(
-    system: str, column: ScoreColumn, reported: str, measurements: Measurements, settings: ReportSettings
+    system: str, column: ScoreColumn, reported_bleu: str, measurements: Measurements, settings: ReportSettings
 ) -> Cell:
     """Return the scores of a system in a column: means over its runs, with the bootstrap interval of the mean."""
     runs = measurements.scores[column.set].get(system)
     if not runs:
-        return Cell(reported)
+        return Cell(reported_bleu)
 
     # 1. BLEU on the whole test set is scored already, and `compare` has computed the rest
     if is_of_whole_test_set(column):
@@ -207,7 +213,7 @@ def _measure_cell(
             compared = measurements.comparison[column.mode]["systems"].get(system, {})
         has_interval = compared.get("low") is not None
         return Cell(
-            reported=reported,
+            reported=reported_bleu,
             bleu=Mean.of([run[f"bleu_{column.mode}"] for run in runs]),
             sentences=runs[0][f"sentences_{column.mode}"],
             interval=(compared["low"], compared["high"]) if has_interval else None,
@@ -218,9 +224,9 @@ def _measure_cell(
     # 2. BLEU on other sentences is that of their counts
     counts = [_count_sentences(run, column, settings) for run in runs]
     if not counts[0]:
-        return Cell(reported, sentences=0)
+        return Cell(reported_bleu, sentences=0)
     return Cell(
-        reported=reported,
+        reported=reported_bleu,
         bleu=Mean.of([sum_counts(run).bleu for run in counts]),
         sentences=len(counts[0]),
         interval=bootstrap_interval(counts, Bootstrap.from_settings(settings)),
@@ -236,7 +242,7 @@ def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings)
     return [BleuCounts.from_dict(row) for row in rows]
 
 
-def _csv_record(row: SystemRow, spec: ScoreTable) -> Result:
+def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     """Return a row for programs, with columns in this order."""
     record: Result = {"model": row.label}
     for name, cell in row.cells.items():
@@ -268,32 +274,37 @@ def _csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     return record
 
 
-def _display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
+def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
     """Return the form for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
-    # 1. the header of each column, the column of its cells, and what of them it shows
-    layout: list[tuple[str, str, Callable[[Cell], str]]] = []
+    # 1. the headers, some of which occur twice, and the column and format of the cells below
+    headers = ["Model"]
+    formats: list[tuple[str, Callable[[Cell], str]]] = []
     for name, column in spec.columns.items():
-        layout.append((column.header, name, Cell.format_bleu))
+        headers.append(column.header)
+        formats.append((name, Cell.format_bleu))
         if any(row.cells[name].interval for row in rows):
-            layout.append(("95%", name, Cell.format_interval))
+            headers.append("95%")
+            formats.append((name, Cell.format_interval))
     if spec.reported:
         for name, column in spec.columns.items():
-            layout.append((f"{column.header}, reported", name, Cell.format_reported))
+            headers.append(f"{column.header}, reported")
+            formats.append((name, Cell.format_reported))
         for name, column in spec.columns.items():
-            layout.append((f"Δ {column.header}", name, Cell.format_difference))
+            headers.append(f"Δ {column.header}")
+            formats.append((name, Cell.format_difference))
     for name, column in spec.columns.items():
         if column.mode == "all" and any(row.cells[name].chrf.value for row in rows):
-            layout.append(("13a", name, Cell.format_sacrebleu))
-            layout.append(("chrF", name, Cell.format_chrf))
+            headers += ["13a", "chrF"]
+            formats += [(name, Cell.format_sacrebleu), (name, Cell.format_chrf)]
 
     # 2. the texts
     texts = []
     for row in rows:
         row_texts = [row.label]
-        for _, name, format_cell in layout:
+        for name, format_cell in formats:
             row_texts.append(format_cell(row.cells[name]))
         texts.append(row_texts)
-    return pd.DataFrame(texts, columns=["Model", *(header for header, _, _ in layout)])
+    return pd.DataFrame(texts, columns=headers)
 
 
 def _interval_note(

@@ -41,7 +41,7 @@ class Sentence:
     source: Sequence[str]
 
 
-def sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
+def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], settings: ReportSettings) -> Table:
     """Return the table of sentences, with a row for the source, the reference, each model and each other system.
 
     Args:

@@ -17,7 +17,7 @@ _HEADERS = ["Model", "Compared with", "All, Δ", "All, p", "No UNK°, Δ", "No U
 SIGNIFICANCE_LEVEL = 0.05
 
 
-def significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
+def make_significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
     """Return the table of significance, with a row per pair of systems.
 
     comparison: what `compare` found for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the

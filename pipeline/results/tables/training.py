@@ -23,7 +23,9 @@ _FACTS = ("optimizer", "hidden_units", "embedding_size", "parameters", "stopped_
 _NOTHING_REPORTED = ReportedTraining(label="")
 
 
-def training_table(spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings) -> Table:
+def make_training_table(
+    spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings
+) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
     models = _merge_models(summaries)
 
@@ -34,12 +36,12 @@ def training_table(spec: TrainingTable, paper: str, summaries: Results, settings
     for model in models:
         name = model["model"]
         label = settings.label(name)
-        reported = spec.reported.get(name, _NOTHING_REPORTED)
-        records.append(_csv_record(model, label, reported, summaries[name]))
+        paper_row = spec.reported.get(name, _NOTHING_REPORTED)
+        records.append(_make_csv_record(model, label, paper_row, summaries[name]))
         rows.append(_format_row(label, model, model["device"]))
         if name in spec.reported:
-            reported_means = {key: Mean(value) for key, value in reported if key in LEARNING}
-            rows.append(_format_row(f"{label}, reported", reported_means, reported.device))
+            reported_means = {key: Mean(value) for key, value in paper_row if key in LEARNING}
+            rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
         updates = _describe_kept_updates(summaries[name])
         if updates:
             kept_updates.append((updates, label))
@@ -68,13 +70,15 @@ def _merge_models(summaries: Results) -> list[Result]:
     return list(chain.from_iterable(models_by_type.values()))
 
 
-def _csv_record(model: Result, label: str, reported: ReportedTraining, runs: Sequence[Result]) -> Result:
+def _make_csv_record(
+    model: Result, label: str, paper_row: ReportedTraining, runs: Sequence[Result]
+) -> Result:
     """Return a model's row for programs, with columns in this order.
 
     Args:
         model: the merged summary of its runs.
         label: its name for readers.
-        reported: the paper's row.
+        paper_row: what the paper reports of it.
         runs: the summary of each run.
     """
     record: Result = {"model": label}
@@ -84,7 +88,7 @@ def _csv_record(model: Result, label: str, reported: ReportedTraining, runs: Seq
             record[name] = format_number(model[name].value, _CSV_DECIMALS[name])
 
     for name in _STATISTICS:
-        value = getattr(reported, name)
+        value = getattr(paper_row, name)
         record[f"reported_{name}"] = format_number(value, _DECIMALS[name]) if name in LEARNING else value
 
     for name in _FACTS:

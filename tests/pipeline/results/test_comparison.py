@@ -14,8 +14,8 @@ from pipeline.config.display import ReportSettings
 from pipeline.results import comparison
 from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
-from pipeline.results.tables.scores import Measurements, score_table
-from pipeline.results.tables.significance import COLUMNS, significance_table
+from pipeline.results.tables.scores import Measurements, make_score_table
+from pipeline.results.tables.significance import COLUMNS, make_significance_table
 from pipeline.results.tables.writer import render_latex
 from tests.latex import assert_compiles
 from tests.report_settings import report_settings
@@ -157,7 +157,7 @@ def test_comparison_without_samples_or_sentences() -> None:
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     nothing = compare(ONE_RUN, 10, references=[])
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    significance_table({"all": found, "no_unk": nothing}, settings())
+    make_significance_table({"all": found, "no_unk": nothing}, settings())
 
 
 def settings(**changes: Any) -> ReportSettings:
@@ -182,7 +182,7 @@ def test_table1_with_moses() -> None:
             "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
         },
     )
-    table = score_table(spec, "They", Measurements({"test": scores}, summaries, found), settings())
+    table = make_score_table(spec, "They", Measurements({"test": scores}, summaries, found), settings())
 
     # 2. the form for programs
     rows = {row["id"]: row for row in table.data.to_dict("records")}
@@ -205,7 +205,7 @@ def test_table1_with_moses() -> None:
 
 
 def test_significance_table() -> None:
-    table = significance_table(compare_both(ONE_RUN, 200), settings(bootstrap_samples=200))
+    table = make_significance_table(compare_both(ONE_RUN, 200), settings(bootstrap_samples=200))
     rows = table.display.to_numpy().tolist()
     assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert rows[0][3].endswith("(n.s.)")

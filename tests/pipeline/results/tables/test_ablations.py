@@ -10,7 +10,7 @@ import pytest
 from nmt.errors import UserError
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result
-from pipeline.results.tables.ablations import ablations_table
+from pipeline.results.tables.ablations import make_ablations_table
 from pipeline.results.tables.writer import Table, render_forms
 from tests.report_settings import report_settings
 from tests.table_inputs import csv_rows, markdown_cells
@@ -61,7 +61,7 @@ def make_table(**changed_training: Any) -> Table:
         summaries[model] = [{"dev_nll": nll} for _, nll in runs.values()]
         settings[model] = [run_settings(model, seed) for seed in runs]
     settings["base"][1]["training"].update(changed_training)
-    return ablations_table(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
+    return make_ablations_table(scores, summaries, settings, ReportSettings.model_validate(SETTINGS))
 
 
 def test_differing_settings() -> None:

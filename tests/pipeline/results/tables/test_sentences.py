@@ -6,7 +6,7 @@ from nmt.evaluation.translations import TranslationRecord
 from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices
 from pipeline.results.papers import PAPERS_FOLDER, SentenceTable, read_paper
-from pipeline.results.tables.sentences import SetTexts, sentence_table
+from pipeline.results.tables.sentences import SetTexts, make_sentence_table
 from tests.report_settings import report_settings
 
 OPENING = "This will change my future with my family"
@@ -38,7 +38,7 @@ def test_paper_sentence_comes_first() -> None:
             records.append(TranslationRecord(line=line, source=source, target=target))
     references = [f"qu&apos; il , le {line} ." for line in range(4)]
     settings = report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3)
-    table = sentence_table(
+    table = make_sentence_table(
         SentenceTable.model_validate(TABLE),
         {"test": SetTexts(references, translations, {})},
         ReportSettings.model_validate(settings),
@@ -68,7 +68,7 @@ def test_groups_of_both_sets() -> None:
     spec = read_paper(PAPERS_FOLDER / "cho2014b.yaml").tables["cho2014b_table2"]
     assert isinstance(spec, SentenceTable)
     settings = report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"])
-    table = sentence_table(spec, sets, ReportSettings.model_validate(settings))
+    table = make_sentence_table(spec, sets, ReportSettings.model_validate(settings))
 
     rows = table.data.to_dict("records")
     sentences = [(row["set"], row["line"]) for row in rows[::4]]
