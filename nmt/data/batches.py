@@ -92,6 +92,7 @@ class PairsWithinLimit:
             )
         self.max_length = int(lengths[self.rows].max())
 
+        # draw an offset and a stride that is coprime to the number of pairs
         self._offset, self._stride = 0, 1
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))
@@ -127,6 +128,7 @@ def training_batches(
         start_update: the number of the first update, from 0.
         bucket: see `pad_pairs`.
     """
+    # a resumed run skips the batches of its first group that it has had
     group_size = batch_size * batches_per_sort
     group, batches_to_skip = divmod(start_update, batches_per_sort)
     while True:
@@ -173,6 +175,8 @@ def pad_pairs(
     """
     source_lengths = np.array([max(1, len(ids) + source_eos) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
+
+    # S and T of the padded sides
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
     if bucket is not None:
         words = max(source_steps, target_steps) - 1
@@ -226,5 +230,5 @@ def map_in_batches(
     results: dict[int, Result] = {}
     for indices in batches_by_length(lengths, batch_size):
         batch = [items[index] for index in indices]
-        results |= zip(indices, compute(batch), strict=True)
+        results.update(zip(indices, compute(batch), strict=True))
     return [results[index] for index in range(len(items))]

@@ -208,9 +208,11 @@ class _Side:
         """Write ids and offsets of the sentences in this order."""
         ids, offsets = np.frombuffer(self.ids, self.type), np.frombuffer(self._offsets, np.int64)
         starts, ends = offsets[:-1], offsets[1:]
-        new_offsets = np.concatenate(([0], np.cumsum((ends - starts)[order])))
+        lengths = (ends - starts)[order]
+        new_offsets = np.concatenate(([0], np.cumsum(lengths)))
         write_array(folder / f"{side}.offsets.npy", np.int64, new_offsets.shape, [new_offsets])
 
+        # gather the ids of some sentences at a time
         chunks = (order[start : start + _PAIRS_PER_CHUNK] for start in range(0, len(order), _PAIRS_PER_CHUNK))
         ids_in_order = (ids[concatenate_ranges(starts[chunk], ends[chunk])] for chunk in chunks)
         write_array(folder / f"{side}.ids.npy", self.type, ids.shape, ids_in_order)

@@ -91,9 +91,9 @@ def _follows_number(tokens: Sequence[str], index: int) -> bool:
 
 
 def _join_clipped_words(tokens: Sequence[str], apostrophe: str) -> list[str]:
-    """Join the apostrophe of clipped Italian words with these alone: un po &apos; di. Moses joins it with the next.
+    """Join an apostrophe only with the clipped Italian word before it: un po' di.
 
-    `apostrophe` replaces the typewriter's.
+    Moses would join it with the next word as well. `apostrophe` replaces the typewriter's, to hide it from Moses.
     """
     words: list[str] = []
     for token in tokens:
@@ -158,7 +158,8 @@ def _find_joins_of_apostrophe(
     is_typographic = apostrophe == "’"
     if is_typographic and previous_word[-1].isdigit() and next_token[:1].isdigit():  # 1’000
         return True, True
-    if language in ("fr", "ca") and next_token and _ELIDED_WORD.fullmatch(previous_word.rpartition("’")[2]):
+    last_part = previous_word.rpartition("’")[2]  # "qu" of d’qu
+    if language in ("fr", "ca") and next_token and _ELIDED_WORD.fullmatch(last_part):
         is_joined = next_token[0].isalnum() or next_token in ("«", "“")
         return is_joined, is_joined
     if not is_typographic or not previous_word[-1].isalpha():

@@ -65,6 +65,7 @@ def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line
     Raises:
         UserError: they cannot be the shards of one corpus.
     """
+    # take a block of each shard in turn, until a block is not full
     lines = [iter(shard) for shard in shards]
     for block in count():
         lines_in_block = 0

@@ -53,13 +53,16 @@ class BytePairEncoder:
 
         Example: "united" -> ("▁un", "ited").
         """
-        unknown_characters = {*word} - self._rank.keys()
-        if WORD_START in word or WORD_START not in self._rank or unknown_characters == {*word}:
+        characters = set(word)
+        unknown_characters = characters - self._rank.keys()
+        # A word that contains the mark could not be joined again.
+        if WORD_START in characters or WORD_START not in self._rank or unknown_characters == characters:
             return ()
-        if (unknown_characters or len(word) > MAX_WORD_CHARACTERS) and not UNSPACED_CHARACTER.search(word):
+        is_unusual = unknown_characters or len(word) > MAX_WORD_CHARACTERS
+        if is_unusual and not UNSPACED_CHARACTER.search(word):
             return ()
 
-        # Merge stretches of known characters, each with at most MAX_WORD_CHARACTERS.
+        # merge stretches of known characters, each with at most MAX_WORD_CHARACTERS
         subwords: list[str] = []
         stretch = [WORD_START]
         for character in word:

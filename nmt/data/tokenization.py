@@ -45,10 +45,13 @@ class Tokenizer:
     def __call__(self, line: str) -> str:
         """Return the tokens of a line with single spaces between, or "" for a line of white space."""
         line = normalize(CONTROL_CHARACTERS.sub("", line), self._settings.normalization)
+
+        # tokenize as a whole what depends on more than neighbours
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._tokenize_text(" ".join(words))
 
+        # tokenize each word between representatives of its neighbours
         word_tokens = []
         previous_word = ""
         for word, next_word in pairwise(words):

@@ -115,19 +115,16 @@ class Vocabulary(ABC):
             headers = " or ".join(map(repr, kinds))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
 
-        ranked_counts = []
-        line_numbers: dict[str, int] = {}  # of each entry
+        # the ranks of the entries are their places in this dictionary
+        counts: dict[str, int] = {}
         for rank, line in enumerate(lines, start=1):
             entry, count = _parse_row(path, rank, line)
-            line_number = rank + 1
-            if entry in line_numbers:
+            if entry in counts:
                 raise UserError(
-                    f"{path}, line {line_number}: {entry!r} is also in line {line_numbers[entry]}; "
-                    "make the vocabulary again"
+                    f"{path}, line {rank + 1}: {entry!r} is in an earlier line, too; make the vocabulary again"
                 )
-            line_numbers[entry] = line_number
-            ranked_counts.append((entry, count))
-        return kinds[header](ranked_counts)
+            counts[entry] = count
+        return kinds[header](list(counts.items()))
 
 
 class WordVocabulary(Vocabulary):

@@ -12,7 +12,7 @@ import io
 import lzma
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
@@ -23,9 +23,6 @@ else:
     from backports import zstd
 
 ZstdError = zstd.ZstdError
-
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
-"""Extensions of names whose files are written compressed."""
 
 _FORMATS = (
     (re.compile(rb"\x1f\x8b\x08"), gzip.open),
@@ -47,29 +44,6 @@ def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     return file
 
 
-@contextmanager
-def compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
-    """Yield a file whose bytes are compressed, as the suffix says, and written to an open file.
-
-    Equal bytes give equal compressed bytes, since no name and no time is written.
-    """
-    if suffix == ".gz":
-        with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as gzip_file:
-            yield cast(IO[bytes], gzip_file)
-    elif suffix == ".bz2":
-        with bz2.BZ2File(file, "wb") as bzip2_file:
-            yield bzip2_file
-    elif suffix == ".xz":
-        with lzma.LZMAFile(file, "wb") as xz_file:
-            yield xz_file
-    elif suffix == ".zst":
-        zstd_file = cast(io.RawIOBase, open_zstd_writer(file))
-        with zstd_file, io.BufferedWriter(zstd_file, _BUFFER_BYTES) as buffer:
-            yield cast(IO[bytes], buffer)
-    else:
-        yield file
-
-
 def open_zstd_writer(file: IO[bytes]) -> IO[bytes]:
     """Return a file that writes to an open one, compressed with zstd: with checksums, without name or time."""
     parameter = zstd.CompressionParameter
@@ -77,6 +51,29 @@ def open_zstd_writer(file: IO[bytes]) -> IO[bytes]:
     zstd_file = zstd.ZstdFile(file, "w", options=options)
     zstd_file.write(b"")  # so that a file to which nothing is written is a zstd stream, too
     return cast(IO[bytes], zstd_file)
+
+
+_WRITERS: dict[str, Callable[[Any], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0),
+    ".bz2": lambda file: bz2.BZ2File(file, "wb"),
+    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
+    ".zst": lambda file: io.BufferedWriter(cast(io.RawIOBase, open_zstd_writer(file)), _BUFFER_BYTES),
+}
+COMPRESSED = tuple(_WRITERS)
+"""Extensions of names whose files are written compressed."""
+
+
+@contextmanager
+def compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    """Yield a file whose bytes are compressed, as the suffix says, and written to an open file.
+
+    Equal bytes give equal compressed bytes, since no name and no time is written.
+    """
+    if suffix not in COMPRESSED:
+        yield file
+        return
+    with _WRITERS[suffix](file) as compressed_file:
+        yield compressed_file
 
 
 def name_without_compression(path: Path) -> str:

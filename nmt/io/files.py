@@ -46,6 +46,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             yield path
         return
 
+    # replace the target of a link, not the link
     if path.is_symlink():
         path = Path(os.path.realpath(path))
     if not path.name:
@@ -148,6 +149,7 @@ def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = F
         host, _, process_and_random = path.name.removeprefix(prefix).partition("-")
         process = process_and_random.partition("-")[0]
         with suppress(FileNotFoundError):  # another process may remove it at the same time
+            # find out whether a living process uses it
             if is_locked:
                 in_use = path.name in _own_temporary_names
             elif host == _host_id() and process.isdecimal():

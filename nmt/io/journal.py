@@ -30,9 +30,11 @@ class Journal:
 
     def __init__(self, output: Path, inputs_digest: str) -> None:
         self.path = output.parent / f".{output.name}.unfinished"
-        header = json.dumps(inputs_digest).encode() + b"\n"
         self.seconds = 0.0
         self.done: dict[int, Any] = {}
+
+        # keep what an earlier process of the same job has written
+        header = json.dumps(inputs_digest).encode() + b"\n"
         self._file = open_exclusively(self.path)
         complete_bytes = self._read(header)
         self._file.truncate(complete_bytes)
@@ -46,6 +48,7 @@ class Journal:
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
+        # stop at the first line that a killed process has not completed
         complete_bytes = len(header)
         for line in self._file:
             if not line.endswith(b"\n"):

@@ -216,6 +216,7 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
             if content is not None:
                 break
 
+            # another process holds it: raise an error, or say so once and wait
             blocked = f"{folder}: {read_holder(folder) or 'another process'} works on it"
             if if_locked == "refuse" and (attempt.heard_heartbeat or not has_kernel_lock):
                 raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
@@ -226,6 +227,7 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
                 announced = True
             time.sleep(POLL_SECONDS)
 
+        # hold the folder until the block ends; leave the lock of a process that has taken it over
         heartbeat = Heartbeat(folder / "lock", content)
         heartbeat.start()
         try:
@@ -239,6 +241,7 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
 
 def _remove_dead_lock(lock: Path, content: bytes) -> None:
     """Remove a dead process' lock of this content. A lock that another process has made in the meantime stays."""
+    # Between a look and a removal, the lock could change. A renamed lock is out of reach of others.
     renamed_lock = lock.with_name(f"lock.{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
         lock.rename(renamed_lock)
@@ -279,5 +282,5 @@ def open_exclusively(path: Path) -> BinaryIO:
             file = stack.enter_context(path.open("a+b"))
             wait_for_lock(file.fileno(), str(path))
             if os.path.samestat(path.stat(), os.fstat(file.fileno())):
-                stack.pop_all()
+                stack.pop_all()  # so that the file stays open
                 return file

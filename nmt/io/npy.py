@@ -31,12 +31,12 @@ def map_array(path: str | Path, *dtypes: Any) -> Array:
         UserError: the file is malformed, or its type is none of `dtypes`.
     """
     require_regular_file(path)
-    with errors_as_user_error(
-        path, "make it again", Exception
-    ):  # NumPy's reader evaluates the header as Python
+    # NumPy evaluates the header as Python, so a damaged one can raise any exception.
+    with errors_as_user_error(path, "make it again", Exception):
         array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
     if array.dtype not in dtypes:
         expected_types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
         raise UserError(f"{path}: holds {array.dtype}, expected {expected_types}; make it again")
-    view: Array = array.view(np.ndarray)  # since a slice of np.memmap costs microseconds
-    return view
+    # Return a plain array, since each slice of a np.memmap takes microseconds.
+    plain_array: Array = array.view(np.ndarray)
+    return plain_array

@@ -176,12 +176,15 @@ class Progress:
 
     def _format_line(self, progress: JobProgress) -> str:
         """Return a line such as "clean: 500 of 1,000 (50%) lines, 100/s, 0:00:05, 0:00:05 left"."""
+        # what is finished, of how many
         line = f"{self.label}: {progress.count:,}"
         if progress.total:
             line += f" of {progress.total:,} ({progress.count / progress.total:.0%})"
         line += f" {progress.unit},"
         if progress.before:
             line += f" {progress.before:,} before,"
+
+        # how fast, how long, and how long yet
         line += f" {progress.rate:,.0f}/s, {format_duration(progress.seconds)}"
         if progress.seconds_left:
             line += f", {format_duration(progress.seconds_left)} left"

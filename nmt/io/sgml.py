@@ -51,6 +51,7 @@ def parse_segments(sgml: bytes) -> list[Segment]:
     if len(sgml) > MAX_SGML_BYTES:
         raise ValueError(f"more than {MAX_SGML_BYTES:,} bytes of SGML")
 
+    # a segment is what lies between an opening tag and the next closing one
     segments = []
     document = b""
     opening_tag: re.Match[bytes] | None = None

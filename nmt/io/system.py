@@ -48,6 +48,7 @@ def describe_environment() -> dict[str, Any]:
 
 def describe_code() -> dict[str, Any]:
     """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
+    # a package that was installed without git has a version only
     commit = _run_git("rev-parse", "HEAD") if (REPOSITORY / ".git").exists() else None
     changes = _run_git("status", "--porcelain", "--untracked-files=no") if commit else None
     return {"version": nmt.__version__, "commit": commit, "dirty": None if changes is None else bool(changes)}

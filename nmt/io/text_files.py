@@ -124,7 +124,7 @@ class LineStream:
         """Yield groups of at most so many lines. No group is empty."""
         group: list[str] = []
         characters = 0
-        for line in self._lines:
+        for line in self._lines:  # None if the input pauses
             if line is not None:
                 text = self._decode_or_replace(line)
                 group.append(text)
@@ -198,10 +198,15 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
 @contextmanager
 def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any format."""
-    is_standard_input = path == STANDARD_INPUT
-    name = "standard input" if is_standard_input else str(path)
+    name: str | Path = path
+    location: int | Path = path
     with os_errors_as_user_error(path):
-        location = os.dup(sys.stdin.fileno() if sys.stdin else -1) if is_standard_input else path
+        if path == STANDARD_INPUT:
+            name = "standard input"
+            descriptor = (
+                sys.stdin.fileno() if sys.stdin else -1
+            )  # -1, if it is closed, is an error of the system
+            location = os.dup(descriptor)
         file = open(location, "rb")  # noqa: SIM115
 
     with file:
@@ -241,6 +246,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     with open_lines(Path(path)) as stream:
         reported_bytes = 0
         for line in stream:
+            # report in steps, since each report takes longer than a line
             if progress and stream.size is not None and stream.line_count % _LINES_PER_REPORT == 0:
                 progress.update(stream.bytes_done - reported_bytes)
                 reported_bytes = stream.bytes_done
@@ -292,6 +298,7 @@ def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. A UserError says if one input ends first."""
+    # the groups are those of the source, whose input may pause
     pairs = 0
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))

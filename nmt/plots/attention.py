@@ -66,7 +66,7 @@ class AttentionPanel:
         rows, columns = weights.shape
         self.source_labels, self.target_labels = _make_labels(source, columns), _make_labels(target, rows)
         self.cell_inches = min(_CELL_INCHES, _MAX_MATRIX_INCHES / max(rows, columns))
-        self.font_size = 72 * self.cell_inches * 0.62  # points; a line of text is a little lower than a pixel
+        self.font_size = 0.62 * 72 * self.cell_inches  # in points, so that a word is less high than a pixel
         self.left_inches = _max_label_inches(self.target_labels, self.font_size)
         self.above_inches = _max_label_inches(self.source_labels, self.font_size)
         self.width = self.left_inches + self.cell_inches * columns
@@ -81,7 +81,7 @@ class AttentionPanel:
             top: the upper edge of the source words, in inches from the bottom.
             letter: what stands below the matrix, such as "(a)".
         """
-        # where the matrix is: left, bottom, width and height as fractions of the figure
+        # place the matrix: left, bottom, width and height are fractions of the figure
         rows, columns = self.weights.shape
         width, height = columns * self.cell_inches, rows * self.cell_inches
         total_width, total_height = figure.get_size_inches()

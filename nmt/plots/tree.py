@@ -47,11 +47,12 @@ def nodes_reaching_root(gates: Gates) -> list[Node]:
     for level in range(len(gates), 0, -1):
         child_indices: set[int] = set()
         for index in sorted(indices):
-            new, left, right = gates[level - 1][index]
-            nodes.append(Node(level, index, (new, left, right)))
-            if max(new, left) > MIN_GATE:
+            new_gate, left_gate, right_gate = gates[level - 1][index]
+            nodes.append(Node(level, index, (new_gate, left_gate, right_gate)))
+            # the new node is made of both children
+            if max(new_gate, left_gate) > MIN_GATE:
                 child_indices.add(index)
-            if max(new, right) > MIN_GATE:
+            if max(new_gate, right_gate) > MIN_GATE:
                 child_indices.add(index + 1)
         indices = child_indices
     return nodes
@@ -96,22 +97,22 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
 
 def _draw_node(axes: Axes, node: Node) -> None:
     """Draw a node and its lines to its children."""
-    new, left, right = node.gates
+    new_gate, left_gate, right_gate = node.gates
     child_level = node.level - 1
     left_x = node.index + child_level / 2
     right_x = left_x + 1
 
     # the children that are passed on
-    for gate, x in ((left, left_x), (right, right_x)):
+    for gate, x in ((left_gate, left_x), (right_gate, right_x)):
         if gate > MIN_GATE:
             _draw_line(axes, [node.x, x], [node.level, child_level], gate, _CHILD_COLOR)
 
     # the new node, which merges both
-    if new > MIN_GATE:
+    if new_gate > MIN_GATE:
         merge_level = node.level - _MERGE_DEPTH
-        _draw_line(axes, [node.x, node.x], [node.level, merge_level], new, _NEW_NODE_COLOR)
+        _draw_line(axes, [node.x, node.x], [node.level, merge_level], new_gate, _NEW_NODE_COLOR)
         for x in (left_x, right_x):
-            _draw_line(axes, [node.x, x], [merge_level, child_level], new, _NEW_NODE_COLOR)
+            _draw_line(axes, [node.x, x], [merge_level, child_level], new_gate, _NEW_NODE_COLOR)
         axes.plot(node.x, merge_level, "o", color=_NEW_NODE_COLOR, markersize=4, zorder=2)
 
     # a plus sign in a circle
