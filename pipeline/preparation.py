@@ -56,7 +56,8 @@ class Cleaner:
     def __call__(self, source: str, target: str) -> tuple[str, str] | None:
         """Return the pair with its malformed characters repaired, or None if the pair is removed."""
         source, target = repair_line(source), repair_line(target)
-        source_words, target_words = len(source.split()), len(target.split())
+        source_words = len(source.split())
+        target_words = len(target.split())
         self.counts["pairs"] += 1
 
         reason = self._find_reason(source_words, target_words)
@@ -85,6 +86,8 @@ def repair_line(line: str) -> str:
     """
     if not _MALFORMED.search(line):
         return line
+
+    # halves of surrogate pairs become U+FFFD, too
     line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
 
@@ -119,7 +122,7 @@ class HeldOutSentences:
     """The sentences of held-out sets, as tokens and as matching keys.
 
     Attributes:
-        names: those of all counts of `count_overlap`: SET_{same,alike}_{source,target,both}.
+        names: names of all counts of `count_overlap`: SET_{same,alike}_{source,target,both}.
         sets: (way, side) -> sentence or key -> names of the sets that have it.
     """
 
@@ -157,9 +160,13 @@ def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]
             for way, (source_key, target_key) in keys.items():
                 source_sets = held_out.sets[way, "source"].get(source_key, no_sets)
                 target_sets = held_out.sets[way, "target"].get(target_key, no_sets)
-                counts.update(f"{name}_{way}_source" for name in source_sets)
-                counts.update(f"{name}_{way}_target" for name in target_sets)
-                counts.update(f"{name}_{way}_both" for name in source_sets & target_sets)
+                shared_sets = {
+                    "source": source_sets,
+                    "target": target_sets,
+                    "both": source_sets & target_sets,
+                }
+                for side, set_names in shared_sets.items():
+                    counts.update(f"{name}_{way}_{side}" for name in set_names)
     return counts
 
 
@@ -237,6 +244,8 @@ def prepare_shard(
     tokenizers = None
     if tokenization:
         tokenizers = Tokenizer(languages.source, tokenization), Tokenizer(languages.target, tokenization)
+
+    # a removed pair becomes an empty line on both sides
     with (
         Progress.over_files(raw, f"prepare {raw[0]}") as progress,
         write_lines(tokens[0]) as source_writer,

@@ -66,7 +66,10 @@ def find_commands() -> Commands:
     if str(root) not in sys.path:
         sys.path.append(str(root))
     pipeline_commands: Commands = importlib.import_module(PIPELINE).COMMANDS
-    return {heading: names | pipeline_commands.get(heading, {}) for heading, names in COMMANDS.items()}
+    all_commands = {}
+    for heading, names in COMMANDS.items():
+        all_commands[heading] = names | pipeline_commands.get(heading, {})
+    return all_commands
 
 
 def list_subcommands() -> dict[str, str]:

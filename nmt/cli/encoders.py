@@ -90,8 +90,10 @@ def _encode_lines(
     if not tokenized or (model_path / TEXT_SETTINGS).is_file():
         text_settings = common_text_settings([model_path])
         codec, _ = choose_text_codecs(text_settings, tokenized)
-        search = text_settings.decoding_settings(compute, TranslateOptions())
-        compute = ComputeOptions(batch_size=search.batch_size, threads=search.threads, device=search.device)
+        decoding = text_settings.decoding_settings(compute, TranslateOptions())
+        compute = ComputeOptions(
+            batch_size=decoding.batch_size, threads=decoding.threads, device=decoding.device
+        )
     (model,), batch_size = load_models([model_path], compute)
 
     # 2. the sentences, as tokens

@@ -35,6 +35,7 @@ def exit_quietly_on_signals() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
+        # the signal itself ends the process, so that the shell learns of it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -135,11 +136,14 @@ class UnknownWords:
 
     def warn(self) -> None:
         """Print how many words were unknown since the last call and the most frequent ones; nothing if none was."""
-        if unknown := self._unknown_words.total():
+        unknown = self._unknown_words.total()
+        if unknown:
+            # the most frequent words by name
             frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
             names = ", ".join(printable(word) for word, _ in frequent_words)
             if len(self._unknown_words) > MAX_WORDS_IN_WARNING:
                 names += ", ..."
+
             verb = "is" if unknown == 1 else "are"
             count = f"{unknown:,} of {self._word_count:,} {self._side} words"
             warn(f"{count} {verb} unknown to the model, which reads [UNK]: {names}")

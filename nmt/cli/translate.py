@@ -245,6 +245,10 @@ def plot_attention(translations: Sequence[Sequence[Translation]], path: Path, fi
         path: file of line 0; that of line 1 has -2 before its extension, and so on.
         first_line: number of the first line.
     """
-    for line_number, (best, *_) in enumerate(translations, first_line):
+    for line_number, n_best in enumerate(translations, first_line):
+        best = n_best[0]
         if best.tokens and best.source_tokens:
-            best.plot(path if line_number == 0 else path.with_stem(f"{path.stem}-{line_number + 1}"))
+            file = path
+            if line_number > 0:
+                file = path.with_stem(f"{path.stem}-{line_number + 1}")
+            best.plot(file)

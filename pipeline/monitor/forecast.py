@@ -88,10 +88,14 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
     updates = max(0, end_update - max(status.update, start_update))
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
-    same_model = [name for name, other_run in all_runs.items() if other_run.model == run.model]
-    for name in (run.name, run.base, *same_model):
-        if name and (rate := read_run_status(files.find_history(name)).updates_per_second):
+    seeds = [name for name, other_run in all_runs.items() if other_run.model == run.model]
+    similar_runs = [run.name, run.base, *seeds] if run.base else [run.name, *seeds]
+    for name in similar_runs:
+        rate = read_run_status(files.find_history(name)).updates_per_second
+        if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)
+
+    # 4. otherwise that of the settings, or an estimate
     is_configured = entry.model_type in config.resources.updates_per_hour
     source = CONFIGURED_RATE if is_configured else ASSUMED_RATE
     return TrainingTime(run.name, updates, estimate_updates_per_hour(config, run.model), source)
@@ -121,10 +125,15 @@ def count_operations(config: Config, model: str, positions: float) -> float:
     pass, and in four operations of the backward pass.
     """
     entry = config.models[model]
+
+    # the weights of all matrices; an embedding is a row that is only read
     vocabulary_sizes = config.vocabulary.sizes
     weights = MODEL_TYPES[entry.model_type].count_weights(entry.architecture, vocabulary_sizes)
     embeddings = sum(vocabulary_sizes) * entry.architecture.embedding_size
-    return 6.0 * entry.training.batch_size * positions * (weights - embeddings)
+    multiplied_weights = weights - embeddings
+
+    positions_of_batch = entry.training.batch_size * positions
+    return 6.0 * positions_of_batch * multiplied_weights
 
 
 def describe_training_times(config: Config, times: Collection[TrainingTime]) -> str:
@@ -150,8 +159,12 @@ def estimate_parallel_hours(config: Config, times: Collection[TrainingTime]) -> 
     """
     all_runs = collect_runs(config, list(config.models))
     hours = {time.run: time.hours for time in times}
-    hours_with_base = [hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours]
-    return max(hours_with_base, default=0.0)
+    max_hours = 0.0
+    for run in hours:
+        base = all_runs[run].base
+        waiting_hours = hours.get(base, 0.0) if base else 0.0
+        max_hours = max(max_hours, waiting_hours + hours[run])
+    return max_hours
 
 
 # --- time limits of jobs ----------------------------------------------------------------------------------------------
@@ -170,11 +183,13 @@ def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
     That is once for each time limit that the training fills at half the expected rate, and `train_attempts` times for
     jobs that are lost.
     """
-    hours = [
-        config.models[run.model].training.updates / estimate_updates_per_hour(config, run.model)
-        for run in runs
-    ]
-    return math.ceil(2 * max(hours) / config.resources.train_hours) + config.resources.train_attempts
+    max_hours = 0.0
+    for run in runs:
+        updates = config.models[run.model].training.updates
+        max_hours = max(max_hours, updates / estimate_updates_per_hour(config, run.model))
+
+    time_limits = math.ceil(2 * max_hours / config.resources.train_hours)
+    return time_limits + config.resources.train_attempts
 
 
 # --- disk -------------------------------------------------------------------------------------------------------------

@@ -37,12 +37,14 @@ def query_partitions() -> Partitions:
     default = None
     answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
     for line in answer.splitlines():
-        if not line.strip():
+        fields = line.split(maxsplit=2)
+        if len(fields) < 3:
             continue
+
         # a star marks the default partition: "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:a100:4"
-        marked_name, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
+        marked_name, limit, resources = fields
         name = marked_name.rstrip("*")
-        if marked_name.endswith("*"):
+        if name != marked_name:
             default = name
         has_gpus = re.search(r"\bgpu\b", resources) is not None
         nodes.setdefault(name, []).append(Nodes(parse_slurm_duration(limit) or math.inf, has_gpus))

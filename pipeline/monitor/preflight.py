@@ -80,12 +80,12 @@ def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
 
     As long as the text is not prepared, nobody knows whether a stored model was trained on it.
     """
-    text_rules = ("binarize", "moses_phrase_ids")
-    text_is_pending = any(job.rule in text_rules for job in job_list.pending_jobs)
+    pending_rules = {job.rule for job in job_list.pending_jobs}
+    if pending_rules & {"binarize", "moses_phrase_ids"}:
+        return job_list.runs_to_train
+
     files = ExperimentFolder(job_list.config, folder)
-    return [
-        run for run in job_list.runs_to_train if text_is_pending or files.find_finished_model(run) is None
-    ]
+    return [run for run in job_list.runs_to_train if files.find_finished_model(run) is None]
 
 
 # --- forecast ---------------------------------------------------------------------------------------------------------

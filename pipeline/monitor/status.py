@@ -154,7 +154,9 @@ def format_status_table(config: Config, folder: Path) -> str:
         f"{training.label}: {training.state}: {training.note}" for training in trainings if training.note
     ]
     notes += _describe_unused_trainings(config, folder)
-    paragraphs += ["\n".join(lines) for lines in (notes, list(_describe_other_jobs(folder))) if lines]
+    for lines in (notes, list(_describe_other_jobs(folder))):
+        if lines:
+            paragraphs.append("\n".join(lines))
 
     # A terminal would act on the control characters that a file of another user may have.
     text = "\n\n".join(paragraphs)
@@ -168,9 +170,13 @@ def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
     files = ExperimentFolder(config, folder)
     used_folders = {files.find_training_state(run) for run in collect_runs(config, list(config.models))}
     for state_folder in sorted((files.store / "trainings").glob("*")):
-        if state_folder not in used_folders:
-            size = sum(path.stat().st_size for path in state_folder.rglob("*") if path.is_file())
-            yield f"{state_folder}: not used by these settings, {size / 1e6:,.0f} MB"
+        if state_folder in used_folders:
+            continue
+        size = 0
+        for path in state_folder.rglob("*"):
+            if path.is_file():
+                size += path.stat().st_size
+        yield f"{state_folder}: not used by these settings, {size / 1e6:,.0f} MB"
 
 
 def _format_row(training: TrainingStatus) -> tuple[str, ...]:
@@ -195,7 +201,7 @@ def _format_dev_score(score: DevScore | None) -> str:
 
 def _describe_other_jobs(folder: Path) -> Iterator[str]:
     """Yield a line for each job other than training that is running, or whose last attempt failed."""
-    suffix = ".progress.json"
+    suffix = ".progress.json"  # of logs/STAGE/NAME.progress.json
     for path in sorted((folder / "logs").glob(f"**/*{suffix}")):
         stage, name = path.parent.name, path.name.removesuffix(suffix)
         job_progress = progress.read_progress(path)
@@ -205,8 +211,11 @@ def _describe_other_jobs(folder: Path) -> Iterator[str]:
             yield f"{stage} {name}: failed: {job_progress.error}"
             continue
 
-        # a running job writes this file regularly
-        is_recent = time.time() - path.stat().st_mtime < 3 * LOG_SECONDS
-        if job_progress.count != job_progress.total and is_recent:
-            percentage = f"{job_progress.count / job_progress.total:.0%}, " if job_progress.total else ""
-            yield f"{stage} {name}: {percentage}{job_progress.count:,} {job_progress.unit}"
+        # a running job writes this file regularly; a killed one does not
+        seconds_since_write = time.time() - path.stat().st_mtime
+        if job_progress.count == job_progress.total or seconds_since_write >= 3 * LOG_SECONDS:
+            continue
+        percentage = ""
+        if job_progress.total:
+            percentage = f"{job_progress.count / job_progress.total:.0%}, "
+        yield f"{stage} {name}: {percentage}{job_progress.count:,} {job_progress.unit}"

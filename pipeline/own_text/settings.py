@@ -131,27 +131,29 @@ class Proposal:
     subwords: int | None = None
 
     @classmethod
-    def from_statistics(cls, text: TextStatistics, subwords: int | None = None) -> Proposal:
-        """Return what suits a text, with so many subword units of each language or, without them, with words."""
-        pairs = text.pairs["train"]
+    def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Proposal:
+        """Return what suits a text, with so many subword units of each language or, if None, with words."""
+        pairs = statistics.pairs["train"]
         sizes = next(sizes for sizes in SIZES if pairs <= sizes.max_pairs)
 
         # 1. limits of length: a sentence has more subword units than words, so their limit is that of the paper
         max_words = PAPER_MAX_WORDS
         if not subwords:
-            max_words = min(PAPER_MAX_WORDS, max(10, text.usual_max_length))
+            max_words = min(PAPER_MAX_WORDS, max(10, statistics.usual_max_length))
 
         # 2. vocabularies: words that occur once teach nothing
-        source_words, target_words = text.repeated_words
+        source_words, target_words = statistics.repeated_words
         source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_words))
         target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_words))
 
-        # 3. updates, and the time of one, which grows with the length of the sentences
+        # 3. the number of updates, in hundreds
         updates = round(sizes.epochs * pairs / sizes.batch_size, -2)
-        speed = sizes.length / max(1.0, text.mean_length)
+
+        # 4. their rate, which falls with the length of the sentences. An estimate deserves two digits: 17432 -> 17000
+        relative_speed = sizes.length / max(1.0, statistics.mean_length)
         updates_per_hour = {}
         for model_type, rate in sizes.updates_per_hour.items():
-            updates_per_hour[model_type] = int(float(f"{rate * speed:.1e}"))  # two digits
+            updates_per_hour[model_type] = int(float(f"{rate * relative_speed:.1e}"))
 
         return cls(
             sizes=sizes,
@@ -167,11 +169,11 @@ class Proposal:
         """The hours of training all models on two cores; None if they need a GPU."""
         if not self.updates_per_hour:
             return None
-        # two models of RNNencdec, and two of RNNsearch of which one continues as RNNsearch-N*
-        rnnencdec_runs, rnnsearch_runs = 2, 1 + STAR_UPDATES_FACTOR
-        hours_of_update = rnnencdec_runs / self.updates_per_hour["rnnencdec"]
-        hours_of_update += rnnsearch_runs / self.updates_per_hour["rnnsearch"]
-        return self.updates * hours_of_update / 2
+        # two models of RNNencdec and two of RNNsearch, one of which continues as RNNsearch-N*
+        rnnencdec_hours = 2 * self.updates / self.updates_per_hour["rnnencdec"]
+        rnnsearch_hours = (1 + STAR_UPDATES_FACTOR) * self.updates / self.updates_per_hour["rnnsearch"]
+        cores = 2
+        return (rnnencdec_hours + rnnsearch_hours) / cores
 
 
 def write_experiment(
@@ -242,9 +244,7 @@ def _advise(
     # 3. languages for which Moses has no rules
     if proposal.subwords:
         return lines
-    for code in (languages.source, languages.target):
-        if tokenized:
-            continue
+    for code in () if tokenized else (languages.source, languages.target):
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
                 f"{code} has no spaces between words, and Moses' rules do not cut it: take subword units"
@@ -389,16 +389,19 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
 
 def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
     """Return the blocks `vocabulary` and `tokenization`, the latter only if it has keys."""
+    blocks: dict[str, Any] = {}
     tokenization: dict[str, Any] = {}
     if proposal.subwords:
-        vocabulary = {"words": proposal.subwords, "subwords": True}
+        blocks["vocabulary"] = {"words": proposal.subwords, "subwords": True}
         tokenization["escape"] = False  # an escaped character, such as &apos;, would take three units
     else:
         source_size, target_size = proposal.vocabulary_sizes
-        vocabulary = {"words": source_size, "target_words": target_size}
+        blocks["vocabulary"] = {"words": source_size, "target_words": target_size}
     if not tokenized:
         tokenization["normalization"] = TOKENIZATION.normalization
-    return {"vocabulary": vocabulary} | ({"tokenization": tokenization} if tokenization else {})
+    if tokenization:
+        blocks["tokenization"] = tokenization
+    return blocks
 
 
 def _corpus_settings(split: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:
@@ -416,6 +419,7 @@ def _format_comments(
     texts: Mapping[str, ParallelText], languages: Languages, statistics: TextStatistics, proposal: Proposal
 ) -> str:
     """Return the comments at the top of config.yaml, which describe the experiment."""
+    # 1. where the text is from
     pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
     files = printable("; ".join(f"{split}: {text}" for split, text in texts.items()))
     origin = (
@@ -424,7 +428,10 @@ def _format_comments(
     if statistics.left_out:
         count = f"{statistics.left_out:,} pairs"
         origin += f" Left out of train, since they share a sentence with a sampled set: {count}."
-    epochs = proposal.updates * proposal.sizes.batch_size / statistics.pairs["train"]
+
+    # 2. how the numbers were chosen
+    trained_pairs = proposal.updates * proposal.sizes.batch_size
+    epochs = trained_pairs / statistics.pairs["train"]
     choices = (
         f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount of"
         " text: change what you like before the first run. docs/settings.md in the repository explains all keys."

@@ -54,16 +54,25 @@ class PairLengths:
         source = np.log1p(np.array(self.source, dtype=np.float64))
         target = np.log1p(np.array(self.target, dtype=np.float64))
 
-        # windows that cover the text; the last two overlap
+        # 1. windows that cover the text; the last two overlap
         last_start = len(source) - WINDOW
-        starts = [*range(0, last_start, WINDOW), last_start] if last_start >= 0 else []
-        offsets = {start: _find_offset(source, target, start) for start in starts}
-        shifted_starts = [start for start in starts if offsets[start]]
-        if not shifted_starts:
+        if last_start < 0:
             return None
-        start = shifted_starts[0]
-        line = 1 + _find_first_line(source, target, start, offsets[start])
-        return Shift(line, offsets[start], WINDOW * len(shifted_starts))
+        starts = [*range(0, last_start, WINDOW), last_start]
+
+        # 2. those that are shifted: start -> offset
+        offsets: dict[int, int] = {}
+        for start in starts:
+            offset = _find_offset(source, target, start)
+            if offset:
+                offsets[start] = offset
+        if not offsets:
+            return None
+
+        # 3. the line at which the first of them begins to be shifted
+        start, offset = next(iter(offsets.items()))
+        line = 1 + _find_first_line(source, target, start, offset)
+        return Shift(line=line, offset=offset, pairs=WINDOW * len(offsets))
 
 
 def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
@@ -83,20 +92,28 @@ def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     # 3. the best one, if it is clearly better than the window without a shift
     best = int(correlations.argmax())
     unshifted = start - low
-    is_clear = correlations[best] >= MIN_CORRELATION and correlations[unshifted] <= correlations[best] / 2
-    return best - unshifted if is_clear else 0
+    if correlations[best] < MIN_CORRELATION or correlations[unshifted] > correlations[best] / 2:
+        return 0
+    return best - unshifted
 
 
 def _find_first_line(source: Lengths, target: Lengths, start: int, offset: int) -> int:
     """Return the line, from 0, from which on the shifted lengths agree better. It is near the window at `start`."""
-    # 1. how much a line's lengths disagree with and without the shift, apart from the usual ratio of lengths
+    # 1. the lines of the window before this one and of this one, as far as both sides have them
     first_line = max(0, start - WINDOW, -offset)
-    lines = np.arange(first_line, min(len(source), start + WINDOW, len(target) - offset))
-    log_ratio = np.median(target[lines + offset] - source[lines])
-    unshifted_error = np.abs(target[lines] - source[lines] - log_ratio)
-    shifted_error = np.abs(target[lines + offset] - source[lines] - log_ratio)
+    end_line = min(len(source), start + WINDOW, len(target) - offset)
+    lines = np.arange(first_line, end_line)
 
-    # 2. the place where lines before it agree better without the shift, and lines after it with the shift
-    excess = np.concatenate([[0.0], np.cumsum(unshifted_error - shifted_error)])
-    best = int(excess.argmin())
+    # 2. how much their lengths disagree with and without the shift, apart from the usual ratio of lengths: (lines,)
+    unshifted = target[lines] - source[lines]
+    shifted = target[lines + offset] - source[lines]
+    log_ratio = np.median(shifted)
+    unshifted_error = np.abs(unshifted - log_ratio)
+    shifted_error = np.abs(shifted - log_ratio)
+
+    # 3. the line before which lines agree better without the shift, and from which on with it. The sum of all errors
+    # for a line is a constant plus the sum of the differences of the lines before it.
+    differences = np.cumsum(unshifted_error - shifted_error)
+    error_of_line = np.concatenate([[0.0], differences])
+    best = int(error_of_line.argmin())
     return best + first_line if best else max(0, start - WINDOW)

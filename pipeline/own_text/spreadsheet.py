@@ -48,12 +48,11 @@ def is_spreadsheet(path: Path, columns: int) -> bool:
     for row in _read_cells(read_lines(path)):
         if row is None or len(row) != columns:
             return False
-        quoted_texts = [cell.text for cell in row if cell.is_quoted]
-        for text in quoted_texts:
-            if '""' in text or ("\n" in text and columns > 1):
+        for cell in row:
+            if not cell.is_quoted:
+                all_are_quoted = False
+            elif '""' in cell.text or ("\n" in cell.text and columns > 1):
                 has_evidence = True
-        if len(quoted_texts) != columns:
-            all_are_quoted = False
     return has_evidence or all_are_quoted
 
 
@@ -67,6 +66,7 @@ def _read_cells(lines: Iterator[str]) -> Iterator[list[Cell] | None]:
         elif cells := _split_row(row):
             yield cells
         elif len(row) < MAX_ROW_CHARACTERS and _OPEN_ROW.fullmatch(row):
+            # the last cell has a line break, and continues in the next line
             row += "\n"
             continue
         else:
@@ -79,11 +79,12 @@ def _read_cells(lines: Iterator[str]) -> Iterator[list[Cell] | None]:
 def _split_row(row: str) -> list[Cell]:
     """Return the cells of a complete row, or an empty list if it is incomplete or not as a spreadsheet writes it."""
     cells: list[Cell] = []
-    start = 0
-    while match := _CELL.match(row, start):
-        quoted_text = match["quoted"]
-        cells.append(Cell(quoted_text or match["plain"] or "", is_quoted=bool(quoted_text)))
-        start = match.end() + 1
-        if match.end() == len(row):
-            return cells
-    return []
+    end = -1  # of the last cell, which a tab follows
+    while end < len(row):
+        match = _CELL.match(row, end + 1)
+        if not match:
+            return []
+        text = match["quoted"] or match["plain"] or ""
+        cells.append(Cell(text, is_quoted=bool(match["quoted"])))
+        end = match.end()
+    return cells

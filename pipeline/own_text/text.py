@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
@@ -27,7 +28,7 @@ from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
 from pipeline.preparation import matching_key
 
 Pair = tuple[str, str]
-PairSets = tuple[set[str], set[str]]
+KeySets = tuple[set[str], set[str]]
 """Matching keys of source and target sentences."""
 WordCounts = tuple[Counter[str], Counter[str]]
 """Counts of the words of source and target."""
@@ -168,6 +169,8 @@ class TextStatistics:
         source_counts, target_counts = self.word_counts[split]
         source_counts.update(source)
         target_counts.update(target)
+
+        # the choice of sizes depends on the training text alone
         if split == "train":
             self.lengths.append(max(len(source), len(target)))
             self.token_count += len(source) + len(target)
@@ -247,7 +250,7 @@ def write_splits(
     return statistics
 
 
-def _share_side(keys: PairSets, source_key: str, target_key: str) -> bool:
+def _share_side(keys: KeySets, source_key: str, target_key: str) -> bool:
     """Return whether a pair shares a side with one of those whose keys these are."""
     return source_key in keys[0] or target_key in keys[1]
 
@@ -257,13 +260,13 @@ def _check_training_pairs(text: ParallelText, pairs: int) -> None:
         raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {MIN_TRAINING_PAIRS:,}")
 
 
-def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> PairSets:
+def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> KeySets:
     """Return the matching keys of the held-out sets that are given.
 
     Raises:
         UserError: a set has no sentences.
     """
-    keys: PairSets = set(), set()
+    keys: KeySets = set(), set()
     for split in texts.keys() - {"train"}:
         line_count = 0
         for source, target in texts[split].read_pairs():
@@ -275,8 +278,7 @@ def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> PairSets:
     return keys
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A pair of the training text that may be sampled: its line, from 1, and the matching keys of both sides."""
 
     line_number: int
@@ -290,10 +292,10 @@ class _HeldOutSample:
 
     line_count: int
     splits: dict[int, str] = field(default_factory=dict)
-    keys: PairSets = field(default_factory=lambda: (set(), set()))
+    keys: KeySets = field(default_factory=lambda: (set(), set()))
 
 
-def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: PairSets) -> _HeldOutSample:
+def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeySets) -> _HeldOutSample:
     """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
     # Twice as many candidates as needed, since some of them share a side with each other. The heap has the negative
     # checksums of the candidates, so that the largest checksum is its first element.
@@ -331,6 +333,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Pair
         problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")
 
+    # 4. the sets, of equal size, from the candidates with the smallest checksums on
     size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pairs // 20))
     sample = _HeldOutSample(line_number)
     _distribute_candidates([candidates[checksum] for checksum in sorted(candidates)], splits, size, sample)

@@ -29,10 +29,13 @@ def test_parse_slurm_duration(text: str, expected: float | None) -> None:
     assert parse_slurm_duration(text) == expected
 
 
-def test_seconds_left_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     monkeypatch.delenv("SLURM_JOB_END_TIME", raising=False)
     assert slurm_seconds_left() is None
+    assert seconds_until_stop(60) == math.inf
+
+    # without an end in the environment, squeue knows it
     squeue = tmp_path / "squeue"
     squeue.write_text('#!/bin/sh\n[ "$2" = --jobs=17 ] && echo 1:00:30\n', encoding="utf-8")
     squeue.chmod(0o755)
@@ -41,18 +44,10 @@ def test_seconds_left_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert slurm_seconds_left() == 3630
     monkeypatch.setenv("SLURM_JOB_ID", "18")
     assert slurm_seconds_left() is None
-    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert slurm_seconds_left() == pytest.approx(100, abs=10)
-
-
-def test_work_stops_before_the_job_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    assert seconds_until_stop(60) == math.inf
-    monkeypatch.setenv("SLURM_JOB_ID", "17")
-    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 3600))
-    assert seconds_until_stop(60_000) == pytest.approx(3300, abs=10)
-    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert seconds_until_stop(60_000) == pytest.approx(80, abs=10)
-    monkeypatch.delenv("SLURM_JOB_END_TIME")
-    monkeypatch.setenv("PATH", "/nowhere")
     assert seconds_until_stop(60) == 3300
+
+    # work stops five minutes, or a fifth of the time, before the end
+    for seconds, seconds_of_work in ((3600, 3300), (100, 80)):
+        monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + seconds))
+        assert slurm_seconds_left() == pytest.approx(seconds, abs=10)
+        assert seconds_until_stop(60_000) == pytest.approx(seconds_of_work, abs=10)
