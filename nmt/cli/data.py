@@ -65,7 +65,7 @@ def binarize(
     from nmt.data.vocabulary import Vocabulary
 
     pairs = bitext.binarize(
-        corpora={"": [text]},
+        corpora={"": [text]},  # one shard of a corpus without a name
         source_vocabulary=Vocabulary.read(source_vocabulary),
         target_vocabulary=Vocabulary.read(target_vocabulary),
         folder=output,

@@ -67,7 +67,7 @@ def open_output(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]
 
 @contextmanager
 def show_progress(
-    name: str, lines: LineStream, input: Path, output: Path | None
+    name: str, stream: LineStream, input: Path, output: Path | None
 ) -> Iterator[Callable[[int], None]]:
     """Yield a function that adds a number of finished lines to the progress bar.
 
@@ -81,11 +81,11 @@ def show_progress(
         yield lambda line_count: None
         return
 
-    unit = "lines" if lines.size is None else "bytes"
-    with Progress(lines.size, unit, name) as progress:
+    unit = "lines" if stream.size is None else "bytes"
+    with Progress(stream.size, unit, name) as progress:
 
         def add_lines(line_count: int) -> None:
-            new_bytes = lines.bytes_done - progress.count
+            new_bytes = stream.bytes_done - progress.count
             progress.update(line_count if unit == "lines" else new_bytes)
 
         yield add_lines
@@ -111,11 +111,11 @@ def warn_of_split_lines(first_line: int, chunk_counts: Sequence[int], max_words:
             )
 
 
-def warn_of_invalid_utf8(lines: LineStream) -> None:
+def warn_of_invalid_utf8(stream: LineStream) -> None:
     """Warn of lines that were not UTF-8, if there were any."""
-    if lines.replaced_lines:
-        more = f" and {lines.replaced_lines - 1} more" if lines.replaced_lines > 1 else ""
-        location = f"{lines.name}, line {lines.first_replaced_line}{more}"
+    if stream.replaced_lines:
+        more = f" and {stream.replaced_lines - 1} more" if stream.replaced_lines > 1 else ""
+        location = f"{stream.name}, line {stream.first_replaced_line}{more}"
         warn(f"{location}: not UTF-8; invalid bytes were read as U+FFFD")
 
 

@@ -22,7 +22,6 @@ from nmt.cli.options import (
     settings_option,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MAX_SENTENCE_LENGTH
 from nmt.settings.decoding import TextSettings
 from nmt.settings.paper import complete_run, complete_text
 from nmt.settings.training import ModelRun
@@ -231,7 +230,7 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 )
 @click.option(
     "--likely",
-    type=click.IntRange(1, MAX_SENTENCE_LENGTH),
+    type=click.IntRange(1, 100_000),
     default=LIKELY_TRANSLATIONS,
     show_default=True,
     help="Number of target words per source word.",

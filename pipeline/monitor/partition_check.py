@@ -93,8 +93,9 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 
 def _find_problems(partitions: Partitions, request: Request, minutes: float) -> Iterator[str]:
     """Yield what a request asks for and none of its partitions has."""
-    # 1. the nodes of the partitions that the job may use
-    names = [name for name in (request.partition or partitions.default or "").split(",") if name]
+    # 1. the nodes of the partitions that the job may use, such as "cpu,gpu"
+    partition_list = request.partition or partitions.default or ""
+    names = [name for name in partition_list.split(",") if name]
     nodes: list[Nodes] = []
     for name in names:
         if partitions.nodes and name not in partitions.nodes:
@@ -117,7 +118,8 @@ def _find_problems(partitions: Partitions, request: Request, minutes: float) -> 
     # 3. time; a quality of service may lift the limits
     time_limit = max(group.time_limit for group in nodes)
     if not request.has_quality_of_service and 60 * minutes > time_limit:
-        granted_hours = f"{time_limit // 36 / 100:,g}"  # rounded down, so that this value is granted
+        # in hundredths of an hour, rounded down, so that the advised value is granted
+        granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"
         remedy = "name another partition"
         if request.time_setting:
             remedy = f"set resources.{request.time_setting} to {granted_hours} or less, or {remedy}"

@@ -37,8 +37,8 @@ def find_problems(job_list: JobList, submits: bool = False, status_command: str 
         submits: whether jobs are submitted to a cluster.
         status_command: the program that tells the states of submitted jobs, if the executor has one.
     """
-    # 1. processors. `sbatch` and others are wrappers of the project, so a program without a wrapper shows whether
-    # Slurm is installed.
+    # 1. processors. The project has wrappers of its own for `sbatch` and others, which exist without Slurm, too. It has
+    # none for `scontrol`.
     problems: list[str | None] = []
     if not submits:
         problems.append(_find_missing_gpu(job_list))

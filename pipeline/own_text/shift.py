@@ -50,7 +50,7 @@ class PairLengths:
 
     def find_shift(self) -> Shift | None:
         """Return the first shift of the text, or None if there is none."""
-        # as logarithms, so that a translation that is 10% longer is a constant
+        # In logarithms, a translation that is always 10% longer differs by a constant.
         source = np.log1p(np.array(self.source, dtype=np.float64))
         target = np.log1p(np.array(self.target, dtype=np.float64))
 
@@ -70,9 +70,9 @@ class PairLengths:
             return None
 
         # 3. the line at which the first of them begins to be shifted
-        start, offset = next(iter(offsets.items()))
-        line = 1 + _find_first_line(source, target, start, offset)
-        return Shift(line=line, offset=offset, pairs=WINDOW * len(offsets))
+        start = min(offsets)
+        line = 1 + _find_first_line(source, target, start, offsets[start])
+        return Shift(line=line, offset=offsets[start], pairs=WINDOW * len(offsets))
 
 
 def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
@@ -111,8 +111,8 @@ def _find_first_line(source: Lengths, target: Lengths, start: int, offset: int) 
     unshifted_error = np.abs(unshifted - log_ratio)
     shifted_error = np.abs(shifted - log_ratio)
 
-    # 3. the line before which lines agree better without the shift, and from which on with it. The sum of all errors
-    # for a line is a constant plus the sum of the differences of the lines before it.
+    # 3. the line with the smallest error if lines before it are not shifted, and those from it on are. Apart from a
+    # constant, that is the sum of the differences of the errors of the lines before it.
     differences = np.cumsum(unshifted_error - shifted_error)
     error_of_line = np.concatenate([[0.0], differences])
     best = int(error_of_line.argmin())

@@ -79,7 +79,7 @@ def _read_cells(lines: Iterator[str]) -> Iterator[list[Cell] | None]:
 def _split_row(row: str) -> list[Cell]:
     """Return the cells of a complete row, or an empty list if it is incomplete or not as a spreadsheet writes it."""
     cells: list[Cell] = []
-    end = -1  # of the last cell, which a tab follows
+    end = -1  # position of the tab that follows the last cell
     while end < len(row):
         match = _CELL.match(row, end + 1)
         if not match:

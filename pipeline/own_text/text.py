@@ -333,7 +333,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeyS
         problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")
 
-    # 4. the sets, of equal size, from the candidates with the smallest checksums on
+    # 4. sets of equal size; the candidates with the smallest checksums come first
     size = min(MAX_HELD_OUT_PAIRS, max(MIN_HELD_OUT_PAIRS, pairs // 20))
     sample = _HeldOutSample(line_number)
     _distribute_candidates([candidates[checksum] for checksum in sorted(candidates)], splits, size, sample)
