@@ -38,12 +38,11 @@ def provide_programs(folder: Path, jobs: int) -> str:
             return "an earlier call"
 
         # 1. links to programs on the PATH
-        installed_programs = [Path(path) for path in map(shutil.which, PROGRAMS) if path]
-        if len(installed_programs) == len(PROGRAMS):
-            for program in installed_programs:
-                link = folder / program.name
+        if all(map(shutil.which, PROGRAMS)):
+            for name in PROGRAMS:
+                link = folder / name
                 link.unlink(missing_ok=True)
-                link.symlink_to(program.absolute())
+                link.symlink_to(Path(str(shutil.which(name))).absolute())
             return "the PATH"
 
         # 2. or a build
@@ -74,7 +73,8 @@ def _build_programs(folder: Path, jobs: int) -> None:
         # 2. the build
         build_folder = work_folder / "build"
         _configure_build(work_folder / archive.name.removesuffix(".tar.gz"), build_folder)
-        command = ["cmake", "--build", str(build_folder), "--parallel", str(jobs), "--target", *PROGRAMS]
+        command = ["cmake", "--build", str(build_folder), "--parallel", str(jobs), "--target"]
+        command += PROGRAMS
         run_program(command, "lmplz: cmake could not build KenLM's programs")
 
         # 3. its programs
@@ -98,15 +98,15 @@ def _download_archive(folder: Path) -> Path:
 
 def _configure_build(source: Path, build: Path) -> None:
     """Prepare the build, with static libraries if possible, since the nodes of a cluster may lack the libraries."""
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     static_options = [
         "-DBoost_USE_STATIC_LIBS=ON",
         "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++",
     ]
-    command = ["cmake", "-S", str(source), "-B", str(build), *options]
+    command = ["cmake", "-S", str(source), "-B", str(build)]
+    command += ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     problem = f"lmplz: cmake could not prepare the build of KenLM's programs; it needs Boost ({PACKAGES})"
     try:
-        run_program([*command, *static_options], problem)
+        run_program(command + static_options, problem)
     except UserError:
         shutil.rmtree(build, ignore_errors=True)
         run_program(command, problem)

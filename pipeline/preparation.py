@@ -129,15 +129,18 @@ class HeldOutSentences:
     def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Lines without letters are no sentences."""
         self.names: list[str] = []
+        for name in corpora:
+            for way in WAYS_OF_MATCHING:
+                self.names += [f"{name}_{way}_source", f"{name}_{way}_target", f"{name}_{way}_both"]
+
         self.sets: dict[tuple[str, str], dict[str, set[str]]] = {}
         for way in WAYS_OF_MATCHING:
-            self.names += [f"{name}_{way}_{side}" for name in corpora for side in (*SIDES, "both")]
-            self.sets |= {(way, side): {} for side in SIDES}
-
+            for side in SIDES:
+                self.sets[way, side] = {}
         for name, shards in corpora.items():
-            for files in shards:
-                for side, file in zip(SIDES, files, strict=True):
-                    self._add_sentences(name, side, file)
+            for source_file, target_file in shards:
+                self._add_sentences(name, "source", source_file)
+                self._add_sentences(name, "target", target_file)
 
     def _add_sentences(self, set_name: str, side: str, file: Path) -> None:
         for line in read_lines(file):
@@ -258,7 +261,7 @@ def prepare_shard(
             source_writer.write(source)
             target_writer.write(target)
             stage_counts.add(source, target)
-    stage_counts.write_words(*words)
+    stage_counts.write_words(words[0], words[1])
     write_json(counts, {"clean": clean.counts, "stage": stage_counts.as_dict("tokens")})
 
 

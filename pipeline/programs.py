@@ -47,14 +47,18 @@ def find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
     compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
     if not compilers:
-        return [*missing_tools, "a C++ compiler"]
+        missing_tools.append("a C++ compiler")
+        return missing_tools
 
     # cmake and the compilers of conda know the headers of a conda environment; other compilers must be told
+    command = [compilers[0], "-x", "c++", "-E"]
     environment = os.environ.get("CONDA_PREFIX")
-    search_options = [f"-I{environment}/include"] if environment else []
+    if environment:
+        command.append(f"-I{environment}/include")
+
+    # preprocess an empty file that includes the header
     for header in headers:
-        options = ["-x", "c++", "-E", "-include", header, "-o", os.devnull, os.devnull]
-        if query_program(compilers[0], *search_options, *options) is None:
+        if query_program(*command, "-include", header, "-o", os.devnull, os.devnull) is None:
             missing_tools.append(header)
     return missing_tools
 

@@ -62,11 +62,18 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
     """Return a line if the settings ask for a GPU and this machine has none."""
     config = job_list.config
     all_runs = collect_runs(config, list(config.models))
-    devices = {
-        config.models[all_runs[run].model].training.device for run in find_untrained_runs(job_list, Path())
-    }
-    if any(job.resources.get("gpu") for job in job_list.pending_jobs if job.stage != "train"):
-        devices |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
+
+    # 1. the devices of trainings
+    devices = set()
+    for run in find_untrained_runs(job_list, Path()):
+        devices.add(config.models[all_runs[run].model].training.device)
+
+    # 2. those of decoding, if a job asks for a GPU
+    other_jobs = [job for job in job_list.pending_jobs if job.stage != "train"]
+    if any(job.resources.get("gpu") for job in other_jobs):
+        devices.add(config.decoding.device)
+        devices.update(system.decoding.device for system in config.systems.values())
+
     if "cuda" not in devices or gpu_pool.has_gpu_evidence():
         return None
     return (
@@ -116,6 +123,8 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
         lines.append(
             f"{warning}disk: needs {_format_bytes(needed_bytes)} ({details}), {_format_bytes(free_bytes)} are free"
         )
+
+    # 3. archives whose size nobody knows
     archives_without_size = [archive for archive in archives if config.archives[archive].bytes is None]
     if archives_without_size:
         lines.append(f"disk: not counted, sizes unknown: {', '.join(archives_without_size)}")

@@ -169,11 +169,11 @@ class Proposal:
         """The hours of training all models on two cores; None if they need a GPU."""
         if not self.updates_per_hour:
             return None
-        # two models of RNNencdec and two of RNNsearch, one of which continues as RNNsearch-N*
-        rnnencdec_hours = 2 * self.updates / self.updates_per_hour["rnnencdec"]
-        rnnsearch_hours = (1 + STAR_UPDATES_FACTOR) * self.updates / self.updates_per_hour["rnnsearch"]
+        # per update: two models of RNNencdec and two of RNNsearch, one of which continues as RNNsearch-N*
+        rnnencdec_hours = 2 / self.updates_per_hour["rnnencdec"]
+        rnnsearch_hours = (1 + STAR_UPDATES_FACTOR) / self.updates_per_hour["rnnsearch"]
         cores = 2
-        return (rnnencdec_hours + rnnsearch_hours) / cores
+        return self.updates * (rnnencdec_hours + rnnsearch_hours) / cores
 
 
 def write_experiment(
