@@ -49,7 +49,10 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
 
     The shards come one after the other, so the numbers are not in order. `label` names the work in its progress.
     """
-    files = [path for shards in corpora.values() for sides in shards for path in sides]
+    files: list[Path] = []
+    for shards in corpora.values():
+        for sides in shards:
+            files += sides
     with Progress.over_files(files, label) as progress:
         for corpus, shards in corpora.items():
             for shard, (source, target) in enumerate(shards):

@@ -144,6 +144,7 @@ def learn_subwords(word_counts: Sequence[tuple[str, int]], max_subwords: int) ->
                 minloglevel=2,
             )
         except RuntimeError as error:
+            # the reason comes after the place in the code: "Internal: trainer.cc(582) [...] Vocabulary size is too ..."
             reason = str(error).rpartition("] ")[2] or str(error)
             raise UserError(
                 f"vocabulary: {max_subwords} subword units could not be learned: {reason}"

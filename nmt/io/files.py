@@ -176,7 +176,7 @@ def _host_id() -> str:
 def is_other_process(process: int) -> bool:
     """Return whether a process with this number runs on this machine and is not this process."""
     try:
-        os.kill(process, 0)
+        os.kill(process, 0)  # signal 0 only asks whether the process exists
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:

@@ -55,7 +55,7 @@ class Journal:
                 break
             try:
                 number, result, seconds = json.loads(line)
-                self.done |= {int(number): result}
+                self.done[int(number)] = result
                 self.seconds += seconds
             except (ValueError, TypeError):
                 break

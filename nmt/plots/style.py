@@ -58,15 +58,15 @@ def figure_style() -> Iterator[None]:
         yield
 
     # name missing letters once, and pass on all other warnings
-    missing_letters: dict[str, None] = {}
+    missing_letters: list[str] = []
     for warning in caught_warnings:
         match = _MISSING_GLYPH.match(str(warning.message))
         if match:
-            missing_letters[chr(int(match["code"]))] = None
+            missing_letters.append(chr(int(match["code"])))
         else:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if missing_letters:
-        _announce_missing_letters(" ".join(missing_letters))
+        _announce_missing_letters(" ".join(dict.fromkeys(missing_letters)))
 
 
 @cache  # so that the same letters are named once
