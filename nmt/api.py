@@ -151,7 +151,7 @@ class Model:
 
 
 def load(
-    folder: str | Path, *others: str | Path, shortlist: str | Path | None = None, **options: Any
+    folder: str | Path, *other_folders: str | Path, shortlist: str | Path | None = None, **options: Any
 ) -> Model:
     """Load a trained model, or several as an ensemble.
 
@@ -162,7 +162,7 @@ def load(
 
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
-        others: folders of further models, which form an ensemble with it.
+        other_folders: folders of further models, which form an ensemble with it.
         shortlist: a file that `nmt shortlist` wrote. The model then writes only words that are likely translations.
         options: those of `nmt translate` that `nmt.settings.decoding.ComputeOptions` lists: device ("cpu", "cuda" or
             "auto"), threads, precision ("fp32", "bf16" or "int8"), batch_size.
@@ -170,7 +170,7 @@ def load(
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has no such value.
     """
-    folders = [parse_path(path, "nmt.load") for path in (folder, *others)]
+    folders = [parse_path(path, "nmt.load") for path in (folder, *other_folders)]
     shortlist_path = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
     with os_errors_as_user_error():
         return Model(folders, validate_settings(ComputeOptions, options, "nmt.load"), shortlist_path)

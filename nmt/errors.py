@@ -77,12 +77,12 @@ READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma
 
 @contextmanager
 def errors_as_user_error(
-    where: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
+    location: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
 ) -> Iterator[None]:
-    """Turn what a reader raises for a damaged file into a `UserError` that begins with `where`.
+    """Turn what a reader raises for a damaged file into a `UserError` that begins with `location`.
 
     Args:
-        where: the file, or a place in it.
+        location: the file, or a place in it.
         remedy: what the user can do.
         further_errors: what the reader raises besides `READER_ERRORS`. Other errors are faults of the program, and are
             not changed.
@@ -95,8 +95,10 @@ def errors_as_user_error(
             # A full disk is an error of what is written meanwhile, not of this file: the caller reports it.
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
-            raise convert_os_error(error, error.filename or where) from None
+            raise convert_os_error(error, error.filename or location) from None
         if isinstance(error, UnicodeDecodeError):
-            raise UserError(f"{where}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
+            raise UserError(
+                f"{location}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)"
+            ) from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__
-        raise UserError(f"{where}: damaged ({reason}); {remedy}") from error
+        raise UserError(f"{location}: damaged ({reason}); {remedy}") from error

@@ -80,12 +80,13 @@ class BytePairEncoder:
         """Merge neighbours whose union is a subword, those learned first before others, until there are none."""
         symbols = list(characters)
         while len(symbols) > 1:
-            ranks = [self._rank.get(left + right, math.inf) for left, right in pairwise(symbols)]
+            unions = [symbol + next_symbol for symbol, next_symbol in pairwise(symbols)]
+            ranks = [self._rank.get(union, math.inf) for union in unions]
             best_rank = min(ranks)
             if best_rank == math.inf:
                 break
             index = ranks.index(best_rank)
-            symbols[index : index + 2] = [symbols[index] + symbols[index + 1]]
+            symbols[index : index + 2] = [unions[index]]
         return symbols
 
 

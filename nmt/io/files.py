@@ -72,10 +72,10 @@ def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def parse_path(value: object, where: str) -> Path:
-    """Return a path given in Python. If it is none, raise a UserError that begins with `where`."""
+def parse_path(value: object, location: str) -> Path:
+    """Return a path given in Python. If it is none, raise a UserError that begins with `location`."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
-        raise UserError(f"{where}: found {value!r}, expected a path")
+        raise UserError(f"{location}: found {value!r}, expected a path")
     return Path(value)
 
 
@@ -151,15 +151,15 @@ def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = F
         with suppress(FileNotFoundError):  # another process may remove it at the same time
             # find out whether a living process uses it
             if is_locked:
-                in_use = path.name in _own_temporary_names
+                is_used = path.name in _own_temporary_names
             elif host == _host_id() and process.isdecimal():
-                in_use = path.name in _own_temporary_names or is_other_process(int(process))
+                is_used = path.name in _own_temporary_names or is_other_process(int(process))
             else:
-                in_use = time.time() - _last_change(path) < _SECONDS_PER_DAY
+                is_used = time.time() - _last_change(path) < _SECONDS_PER_DAY
 
-            if not in_use and path.is_dir():
+            if not is_used and path.is_dir():
                 shutil.rmtree(path)
-            elif not in_use:
+            elif not is_used:
                 path.unlink()
 
 

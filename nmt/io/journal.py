@@ -29,6 +29,7 @@ class Journal:
     """
 
     def __init__(self, output: Path, inputs_digest: str) -> None:
+        """Open the journal of a job with this output, whose inputs have this checksum."""
         self.path = output.parent / f".{output.name}.unfinished"
         self.seconds = 0.0
         self.done: dict[int, Any] = {}

@@ -115,6 +115,7 @@ class Progress:
     """
 
     def __init__(self, total: int | None, unit: str, label: str, *, before: int = 0) -> None:
+        """Start, and write the progress file of the current job if there is one."""
         self.total = total
         self.unit = unit
         self.label = label

@@ -43,7 +43,7 @@ def plot_attention(weights: NDArray[Any], source: Sequence[str], target: Sequenc
         panel = AttentionPanel(weights, source, target)
         width, height = panel.width + 2 * GAP_INCHES, panel.height + GAP_INCHES
         figure = AttentionFigure(figsize=(width, height))
-        panel.draw(figure, right=width - GAP_INCHES, top=height - GAP_INCHES, letter="")
+        panel.draw(figure, right_edge=width - GAP_INCHES, top_edge=height - GAP_INCHES, letter="")
     return figure
 
 
@@ -62,6 +62,7 @@ class AttentionPanel:
     """
 
     def __init__(self, weights: NDArray[Any], source: Sequence[str], target: Sequence[str]) -> None:
+        """Take the attention (T, S) of a sentence, its words and those of its translation."""
         self.weights = weights
         rows, columns = weights.shape
         self.source_labels, self.target_labels = _make_labels(source, columns), _make_labels(target, rows)
@@ -72,20 +73,20 @@ class AttentionPanel:
         self.width = self.left_inches + self.cell_inches * columns
         self.height = self.above_inches + self.cell_inches * rows + _LETTER_INCHES
 
-    def draw(self, figure: Figure, right: float, top: float, letter: str) -> None:
+    def draw(self, figure: Figure, right_edge: float, top_edge: float, letter: str) -> None:
         """Draw the panel into a figure.
 
         Args:
             figure: the figure.
-            right: the right edge of the matrix, in inches from the left.
-            top: the upper edge of the source words, in inches from the bottom.
+            right_edge: the right edge of the matrix, in inches from the left.
+            top_edge: the upper edge of the source words, in inches from the bottom.
             letter: what stands below the matrix, such as "(a)".
         """
         # place the matrix: left, bottom, width and height are fractions of the figure
         rows, columns = self.weights.shape
         width, height = columns * self.cell_inches, rows * self.cell_inches
         total_width, total_height = figure.get_size_inches()
-        left, bottom = right - width, top - self.above_inches - height
+        left, bottom = right_edge - width, top_edge - self.above_inches - height
         box = (left / total_width, bottom / total_height, width / total_width, height / total_height)
 
         axes = figure.add_axes(box)
