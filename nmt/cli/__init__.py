@@ -106,9 +106,12 @@ class LazyGroup(click.Group):
         """Return heading of the help -> names of the subcommands and groups below it."""
         # 1. a group: its subcommands, such as "tokenize" of "data tokenize"
         if self.name in DESCRIPTIONS:
-            prefix = f"{self.name} "
-            subcommands = [words for words in list_subcommands() if words.startswith(prefix)]
-            return {"Subcommands": [words.removeprefix(prefix) for words in subcommands]}
+            subcommands = []
+            for words in list_subcommands():
+                group, _, name = words.partition(" ")
+                if group == self.name:
+                    subcommands.append(name)
+            return {"Subcommands": subcommands}
 
         # 2. the whole command: subcommands by their first word, so that a group is named once
         sections = {}

@@ -49,7 +49,7 @@ def status(folder: Path) -> None:
     "--profile", help="Profile of Snakemake, such as slurm, with which jobs are submitted to a cluster."
 )
 def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], profile: str | None) -> None:
-    """Check what the experiment in FOLDER still needs: disk, GPU, partitions and finished models.
+    """Check whether the experiment in FOLDER has what it needs: disk, GPU, partitions and programs.
 
     Without FOLDER, the experiment is in the working directory. The command also estimates the hours of training. Every
     run of Snakemake does the same before its first job. Exit code 2 means that something is missing.

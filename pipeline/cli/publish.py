@@ -1,4 +1,4 @@
-"""The subcommand that verifies published results."""
+"""The subcommand `nmt verify`, which checks published results."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from nmt.errors import printable
     "--output",
     type=FOLDER,
     metavar="FOLDER",
-    help="Also write the tables and figures that follow to this folder.",
+    help="Also write the tables and figures that were computed again to this folder.",
 )
 def verify(results: Path, archives: Path | None, output: Path | None) -> None:
-    """Check that results are as they were recorded and that the tables follow from the replication package.
+    """Check that the files of RESULTS are unchanged, and that the tables follow from the replication package.
 
     Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
-    models were trained and the translations decoded. Tables and alignment error rates are computed again; they must be
-    equal to the byte, and so must the test text, if its source is available. The command prints a line for each
-    problem. The exit code is 1 if there is one.
+    models were trained and the translations decoded. Tables and alignment error rates are computed again, and must be
+    equal to the byte. So must the test text, if its source is available. The command prints a line for each problem,
+    and its exit code is 1 if there is one.
     """
     from pipeline.results.verify import verify_results
 

@@ -133,27 +133,26 @@ def format_run_label(config: Config, run: Run) -> str:
 
 def format_status_table(config: Config, folder: Path) -> str:
     """Return the table of the trainings, and below it the hours left, notes, and what other jobs do."""
-    runs = collect_runs(config, config.use.models)
-    trainings = [read_training_status(config, folder, run) for run in runs.values()]
+    rows: list[tuple[str, ...]] = []
+    unfinished_runs: list[str] = []
+    notes: list[str] = []
+    for run in collect_runs(config, config.use.models).values():
+        training = read_training_status(config, folder, run)
+        rows.append(_format_row(training))
+        if training.state not in FINAL_STATES:
+            unfinished_runs.append(run.name)
+        if training.note:
+            notes.append(f"{training.label}: {training.state}: {training.note}")
+    notes += _describe_unused_trainings(config, folder)
+
+    # paragraphs: the folder, the table, the hours left, notes, other jobs
     paragraphs = [str(folder)]
-
-    # 1. the table
-    if trainings:
-        rows = [_format_row(training) for training in trainings]
-        alignment = ("left", "left", *["right"] * (len(HEADER) - 2))
+    if rows:
+        alignment = ("left", "left", "right", "right", "right", "right", "right")
         paragraphs.append(tabulate(rows, HEADER, disable_numparse=True, colalign=alignment))
-
-    # 2. hours
-    unfinished_runs = [training.run for training in trainings if training.state not in FINAL_STATES]
     if unfinished_runs:
         times = estimate_training_times(config, folder, unfinished_runs)
         paragraphs.append(f"Left to train: {describe_training_times(config, times)}")
-
-    # 3. notes and other jobs
-    notes = [
-        f"{training.label}: {training.state}: {training.note}" for training in trainings if training.note
-    ]
-    notes += _describe_unused_trainings(config, folder)
     for lines in (notes, list(_describe_other_jobs(folder))):
         if lines:
             paragraphs.append("\n".join(lines))
