@@ -271,8 +271,11 @@ class Beams:
         candidates: Candidates | None = None,
         attention: bool = False,
     ) -> None:
+        """Start with one empty hypothesis of each sentence."""
         device, sentences = encoded.tensor.device, len(encoded)
-        self.decoding, self.beam_size, self.keeps_attention = decoding, beam_size, attention
+        self.decoding = decoding
+        self.beam_size = beam_size
+        self.keeps_attention = attention
         self.candidate_ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
         self.min_steps = torch.from_numpy(limits.min_steps).to(device)

@@ -56,10 +56,11 @@ def format_pharaoh(piece_attention: Sequence[Weights]) -> str:
     links = []
     source_start = target_start = 0  # those of the current piece in the line
     for weights in piece_attention:
-        best_sources = weights.argmax(axis=1) if weights.size else []
+        best_sources = weights.argmax(axis=1) if weights.size else []  # a piece may have no translation
         for target, source in enumerate(best_sources, start=target_start):
             links.append(f"{source_start + int(source)}-{target}")
-        source_start, target_start = source_start + weights.shape[1], target_start + len(weights)
+        source_start += weights.shape[1]
+        target_start += len(weights)
     return " ".join(links)
 
 

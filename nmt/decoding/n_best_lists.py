@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -102,16 +103,15 @@ def _read_json_lists(path: Path) -> Iterator[NBestList]:
         if not record.n_best:
             missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {missing}")
-        entries = [
-            NBestEntry(" ".join(translation.target), translation.log_probability)
-            for translation in record.n_best
-        ]
+        entries = []
+        for translation in record.n_best:
+            entries.append(NBestEntry(" ".join(translation.target), translation.log_probability))
         yield NBestList(record.line, record.source, entries)
 
 
 def _read_moses_lists(path: Path) -> Iterator[NBestList]:
     """Yield the n-best lists of a file in Moses' format. Their sources are empty."""
-    for number, group in groupby(_read_moses_entries(path), key=lambda numbered_entry: numbered_entry[0]):
+    for number, group in groupby(_read_moses_entries(path), key=itemgetter(0)):  # by the sentence's number
         yield NBestList(number, [], [entry for _, entry in group])
 
 

@@ -13,6 +13,8 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,20 +63,29 @@ class Rescorer:
         Args:
             sentences: source tokens and hypotheses of each sentence.
         """
-        # A dictionary, since a set has no order, and the order decides the batches.
-        distinct: dict[tuple[int, str], Tokens] = {}
+        # 1. the distinct hypotheses of each sentence, and their indices in this list
+        distinct: list[tuple[int, Tokens]] = []
+        indices: dict[tuple[int, str], int] = {}
         for row, (_, texts) in enumerate(sentences):
-            distinct |= {(row, text): split_words(text) for text in texts}
+            for text in texts:
+                if (row, text) not in indices:
+                    indices[row, text] = len(distinct)
+                    distinct.append((row, split_words(text)))
 
+        # 2. their scores
         scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
-            lambda batch: scorer.score_batch(batch, attention=False),
-            items=[(row, tokens) for (row, _), tokens in distinct.items()],
-            lengths=[len(tokens) for tokens in distinct.values()],
+            partial(scorer.score_batch, attention=False),
+            items=distinct,
+            lengths=[len(tokens) for _, tokens in distinct],
             batch_size=self.batch_size,
         )
-        log_probs = {key: score.log_probability for key, score in zip(distinct, scores, strict=True)}
-        return [[log_probs[row, text] for text in texts] for row, (_, texts) in enumerate(sentences)]
+
+        # 3. back to all hypotheses
+        log_probs = []
+        for row, (_, texts) in enumerate(sentences):
+            log_probs.append([scores[indices[row, text]].log_probability for text in texts])
+        return log_probs
 
     def interpolate(
         self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
@@ -84,7 +95,7 @@ class Rescorer:
         for entry, log_probability in zip(entries, log_probabilities, strict=True):
             score = self.weight * log_probability + (1 - self.weight) * entry.score
             rescored.append(entry.rescore(score, log_probability))
-        return sorted(rescored, key=lambda entry: -entry.score)
+        return sorted(rescored, key=attrgetter("score"), reverse=True)
 
 
 class RescoringSummary(NamedTuple):

@@ -69,9 +69,14 @@ def make_shortlist(
 
 
 def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
-    """Load a shortlist for models that share their vocabularies. Raise a UserError if it is another file."""
+    """Load a shortlist for models that share their vocabularies.
+
+    Raises:
+        UserError: the file is no shortlist, or one for other vocabularies.
+    """
     source, target = models[0].source, models[0].target
-    tensors, metadata = load_tensors(path), load_metadata(path)
+    tensors = load_tensors(path)
+    metadata = load_metadata(path)
     if set(tensors) != {"likely"} or metadata.get("vocabularies") != _format_checksums(source, target):
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
     frequent = min(int(metadata["frequent"]), len(target))

@@ -96,8 +96,10 @@ def make_translation(
         attention: whether the translation keeps the attention of its hypotheses.
         keep_end_symbols: whether this has a row and a column for the end symbols.
     """
-    score, tokens, token_scores = 0.0, list[str](), list[float]()
-    piece_attention = list[np.ndarray]()
+    score = 0.0
+    tokens: list[str] = []
+    token_scores: list[float] = []
+    piece_attention: list[np.ndarray] = []
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
         # 1. ids to words: the end symbol is a word of the scores
         piece_tokens, word_starts = model.target.words_and_start_indices(hypothesis.ids)
@@ -274,7 +276,9 @@ def score_lines(
     translations = []
     for line, scores in enumerate(score_translations(models, pairs, batch_size, attention)):
         source_tokens, tokens = pairs[line]
-        weights = scores.attention
+        piece_attention = None
+        if scores.attention is not None:  # without row and column of the end symbols
+            piece_attention = [scores.attention[: len(tokens), : len(source_tokens)]]
         translation = Translation(
             source=sources[line],
             text=targets[line],
@@ -284,7 +288,7 @@ def score_lines(
             token_scores=scores.word_log_probabilities.tolist(),
             unknown_words=[token for token in source_tokens if token not in models[0].source],
             pieces=[len(source_tokens)],
-            piece_attention=None if weights is None else [weights[: len(tokens), : len(source_tokens)]],
+            piece_attention=piece_attention,
         )
         translations.append(translation)
     return translations

@@ -148,7 +148,9 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     """
     # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
     corpora = list(scores)
-    rows_by_corpus = [_merge_rows([map_array(path, np.int32) for path in scores[name]]) for name in corpora]
+    rows_by_corpus = []
+    for files in scores.values():
+        rows_by_corpus.append(_merge_rows([map_array(path, np.int32) for path in files]))
     rows = np.concatenate(rows_by_corpus)  # (pairs, 2)
     ranking = np.argsort(rows[:, 0], kind="stable")
     ranking = ranking[rows[ranking, 0] < EXCLUDED]

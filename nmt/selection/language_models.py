@@ -124,7 +124,8 @@ def train_language_model(
         extra_files: token files that follow the text.
         max_extra_words: how many of their words are used; None: all.
     """
-    lmplz, build_binary = _find_program("lmplz", programs), _find_program("build_binary", programs)
+    lmplz = _find_program("lmplz", programs)
+    build_binary = _find_program("build_binary", programs)
     with temporary_folder(output.parent, f".{output.name}.lm-") as work_folder:
         # 1. the command: n-gram counts are sorted on disk, beside the output
         arpa = work_folder / "model.arpa"
@@ -140,10 +141,11 @@ def train_language_model(
 
         # 2. the text, in an order that does not depend on the shards: lmplz numbers words as they come, and adds up
         # probabilities in the order of these numbers
-        corpora = (merge_shards(name, [read_lines(path) for path in paths]) for name, paths in text.items())
-        lines = chain(
-            filter(None, chain.from_iterable(corpora)), read_nonempty_lines(extra_files, max_extra_words)
-        )
+        corpora = []
+        for name, paths in text.items():
+            corpora.append(merge_shards(name, [read_lines(path) for path in paths]))
+        nonempty_lines = filter(None, chain.from_iterable(corpora))
+        lines = chain(nonempty_lines, read_nonempty_lines(extra_files, max_extra_words))
         first_line = next(lines, None)
         if first_line is None:
             raise UserError(f"{output}: no words in its text; give token files with text")
