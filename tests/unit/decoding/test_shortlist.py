@@ -8,23 +8,23 @@ from unittest import mock
 
 import pytest
 import torch
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nmt
-from nmt.cli import commands
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import shortlist
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist, find_likely_words, load_shortlist, make_shortlist
+from nmt.io.text_files import read_lines
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.model_types import ModelTypeName
 from nmt.store.trained_model import load_model, read_vocabularies
-from tests.bitexts import Pair, write_bitext
+from tests.bitexts import Pair, write_bitext, write_text
 from tests.messages import refused
+from tests.odd_values import said
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
 from tests.translators import trained_model
 from tests.unit.decoding.test_beam_search import search_n_best
@@ -83,15 +83,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_from_text_to_translation(folder: Path, tmp_path: Path) -> None:
     """By the command and from Python."""
-    path, text = tmp_path / "shortlist.safetensors", tmp_path / "text"
-    text.write_text("\n".join(LINES) + "\n")
-    options = ["--model", str(folder), "--bitext", str(folder.parent / "bitext"), "--frequent", "0"]
-    run = CliRunner().invoke(commands, ["shortlist", *options, "--likely", "2", "--output", str(path)])
-    assert run.exit_code == 0, run.output
-    options = ["--model", str(folder), str(text), "--shortlist", str(path), "--n-best", "5"]
-    run = CliRunner().invoke(commands, ["translate", *options])
-    assert run.exit_code == 0, run.output
-    rows = [line.split(" ||| ") for line in run.output.splitlines()]
+    path = tmp_path / "shortlist.safetensors"
+    text, output = write_text(tmp_path / "text", LINES), tmp_path / "translations"
+    options = ["--bitext", folder.parent / "bitext", "--frequent", "0", "--likely", "2", "--output", path]
+    said("shortlist", "--model", folder, *options)
+    said("translate", "--model", folder, text, "--shortlist", path, "--n-best", "5", "--output", output)
+    rows = [line.split(" ||| ") for line in read_lines(output)]
     translations = nmt.load(folder, shortlist=path).translate(LINES)
     model = load_model(folder, CPU)
     likely = load_shortlist(path, [model]).likely.numpy()
