@@ -17,3 +17,8 @@ def paper(folder: Path, overlay: str = "", **pairs: Any) -> Config:
     """The paper's settings with an experiment's own in a folder, and with single keys as on the command line."""
     (folder / "config.yaml").write_text(EXTENDS_PAPER + overlay, encoding="utf-8")
     return load_config(find_layers(folder, pairs=pairs))
+
+
+def load_experiment(name: str) -> Config:
+    """The settings of an experiment of the checkout."""
+    return load_config(find_layers(ROOT / "experiments" / name))

@@ -18,7 +18,7 @@ CALLERS = [
     *ROOT.glob("workflow/rules/*"),
     ROOT / "Makefile",
 ]
-CALL = re.compile(r"""(?:^\s*|["/])nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re.MULTILINE)
+CALL = re.compile(r"""(?:^\s*|["/]|:q\} )nmt ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?""", re.MULTILINE)
 
 
 def test_called_subcommands_exist() -> None:

@@ -9,6 +9,7 @@ import yaml
 
 from pipeline.config.experiment import list_corpora
 from pipeline.config.layers import find_layers, load_config
+from tests.experiments import load_experiment
 from tests.plans import EXPERIMENTS, Plans
 from tests.running import ROOT
 
@@ -126,13 +127,6 @@ def test_phrase_model_adds_a_second_moses(plans: Plans, experiment: str) -> None
         assert "moses/phrases/phrase-table.gz" in read and "moses/phrase-table.gz" not in read, rule
 
 
-def test_groundhog_selects_from_more_corpora(plans: Plans) -> None:
-    plan = plans["groundhog"]
-    (vocabulary,) = [job for job in plan.jobs("vocabulary") if "language=fr" in job]
-    for corpus in ("giga-fren", "news-test2008", "newstest2009", "newstest2010", "newstest2011"):
-        assert f"data/selected/{corpus}/0.fr.words.zst" in vocabulary
-
-
 def test_demo_downloads_nothing(plans: Plans) -> None:
     assert not plans["demo"].jobs("download") and not plans["demo"].jobs("language_model")
 
@@ -165,7 +159,7 @@ def test_data_from_is_read_and_never_written(plans: Plans) -> None:
     ],
 )
 def test_experiments_with_data_from_have_its_text_settings(experiment: str, other: str) -> None:
-    mine, its = (load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other))
+    mine, its = (load_experiment(name) for name in (experiment, other))
     text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
     assert mine.model_dump(include=text) == its.model_dump(include=text)
     roles = {"train", "dev", "test"}

@@ -47,7 +47,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(project: Path, *options: str, **variables: str) -> list[str]:
+def run_setup(project: Path, *options: str, **variables: str) -> list[str]:
     """What setup.sh asks uv and pip to do."""
     path = f"{project / 'bin'}:/usr/bin:/bin"
     command = ["sh", str(project / "workflow" / "setup.sh"), *options]
@@ -63,34 +63,34 @@ def has_driver(project: Path, version: str) -> None:
 
 
 def test_pytorch_without_a_driver_has_no_cuda(project: Path) -> None:
-    rest, torch = asked(project, "--group", "dev")
+    rest, torch = run_setup(project, "--group", "dev")
     assert "--no-install-package torch" in rest and rest.endswith("--group dev")
     assert "--extra cpu" in torch and "--no-install-package" not in torch and torch.endswith("--group dev")
 
 
 def test_without_pytorch_index_pip_installs(project: Path) -> None:
-    assert [call.split()[0] for call in asked(project, INDEX="no")] == ["sync", "sync", "pip"]
+    assert [call.split()[0] for call in run_setup(project, INDEX="no")] == ["sync", "sync", "pip"]
     assert (project / ".venv" / "torch.txt").read_text() == "torch==2.0.0 \\\n    --hash=sha256:00\n"
 
 
 def test_driver_decides_the_cuda_build(project: Path) -> None:
     has_driver(project, "580.65.06")
-    (everything,) = asked(project)
+    (everything,) = run_setup(project)
     assert "--extra" not in everything and "--no-install-package" not in everything
     has_driver(project, "550.54.14")
-    rest, torch = asked(project)
+    rest, torch = run_setup(project)
     assert "--no-install-package torch" in rest
     assert torch.startswith("pip install") and torch.endswith("--torch-backend cu126 torch==2.0.0+cu126")
 
 
 def test_requested_build_stays(project: Path) -> None:
-    assert "--extra" not in asked(project, TORCH="cuda")[0]
+    assert "--extra" not in run_setup(project, TORCH="cuda")[0]
     packages = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (packages / "torch-2.0.0+cpu.dist-info").mkdir(parents=True)
     has_driver(project, "580.65.06")
-    assert "--extra cpu" in asked(project)[1]
+    assert "--extra cpu" in run_setup(project)[1]
     (packages / "torch-2.0.0+cpu.dist-info").rename(packages / "torch-2.0.0.dist-info")
-    assert "--extra" not in asked(project, PYTHON="python3.12")[0]
+    assert "--extra" not in run_setup(project, PYTHON="python3.12")[0]
 
 
 def test_fetch_uv_checks_the_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def called(checkout: Path, *words: str) -> list[str]:
+def read_called_words(checkout: Path, *words: str) -> list[str]:
     """The words that make calls a program with."""
     subprocess.run(["make", *words], cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert not (checkout / "X").exists()
@@ -40,13 +40,13 @@ def called(checkout: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize("value", AWKWARD)
 def test_make_new_passes_values_unchanged(checkout: Path, value: str) -> None:
     values = {name: f"{name}{value}" for name in ("EXPERIMENT", "SOURCE", "TARGET")}
-    words = called(checkout, "new", *(f"{key}={text}" for key, text in values.items()))
+    words = read_called_words(checkout, "new", *(f"{key}={text}" for key, text in values.items()))
     assert words[0] == "new" and words[-4:] == ["--", *values.values()]
 
 
 @pytest.mark.parametrize("value", AWKWARD)
 def test_make_run_passes_values_unchanged(checkout: Path, value: str) -> None:
-    words = called(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
+    words = read_called_words(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
     assert words == ["workflow/run.py", "--cores", value, value]
 
 

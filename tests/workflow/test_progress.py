@@ -11,39 +11,38 @@ import pytest
 
 from nmt.io import progress
 from nmt.io.progress import JobProgress
-from pipeline.config.layers import find_layers, load_config
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
-from tests.running import ROOT
+from tests.experiments import load_experiment
 from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
 
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
 
-def job(rule: str, log: str, output: str, **wildcards: str) -> Job:
+def make_job(rule: str, log: str, output: str, **wildcards: str) -> Job:
     return Job(rule, wildcards, (output,), log, is_pending=True, local=False, resources={})
 
 
-def listed() -> JobList:
+def make_job_list() -> JobList:
     """Two texts to prepare, then two models to train, translate and score."""
-    config = load_config(find_layers(ROOT / "experiments" / "demo"))
-    found = [job("prepare", f"logs/prepare/{part}.log", f"data/{part}") for part in ("train", "dev")]
+    config = load_experiment("demo")
+    found = [make_job("prepare", f"logs/prepare/{part}.log", f"data/{part}") for part in ("train", "dev")]
     for run_name in RUNS:
         model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
-        found.append(job("train", f"logs/train/{run_name}.log", model, run=run_name))
+        found.append(make_job("train", f"logs/train/{run_name}.log", model, run=run_name))
         log = f"logs/translate/{run_name}.all.log"
-        found.append(job("translate", log, text, system=run_name, set="test", mode="all"))
-        found.append(job("bleu", f"logs/score/{run_name}.log", score, system=run_name))
+        found.append(make_job("translate", log, text, system=run_name, set="test", mode="all"))
+        found.append(make_job("bleu", f"logs/score/{run_name}.log", score, system=run_name))
     return JobList(config, tuple(found))
 
 
-class Told:
+class ObservedRun:
     """A run's progress on a clock of its own; its last line of output."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
         folder.mkdir()
-        jobs.started_runs.append(listed())
+        jobs.started_runs.append(make_job_list())
         self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
 
     def begin(self, log: str) -> None:
@@ -69,56 +68,56 @@ class Told:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Told:
-    return Told(tmp_path / "experiment")
+def observed(tmp_path: Path) -> ObservedRun:
+    return ObservedRun(tmp_path / "experiment")
 
 
-def test_stage_has_a_line_at_its_end(told: Told) -> None:
-    told.begin("logs/prepare/train.log")
-    told.begin("logs/prepare/dev.log")
-    told.seconds = 65
-    told.run.finish_job("logs/prepare/dev.log")
-    assert told.lines() == [HEADING]
-    told.run.finish_job("logs/prepare/train.log")
-    assert re.fullmatch(r" 0:01:05 +\d+ min  prepare done", told.lines()[-1])
-    told.run.close()
+def test_stage_has_a_line_at_its_end(observed: ObservedRun) -> None:
+    observed.begin("logs/prepare/train.log")
+    observed.begin("logs/prepare/dev.log")
+    observed.seconds = 65
+    observed.run.finish_job("logs/prepare/dev.log")
+    assert observed.lines() == [HEADING]
+    observed.run.finish_job("logs/prepare/train.log")
+    assert re.fullmatch(r" 0:01:05 +\d+ min  prepare done", observed.lines()[-1])
+    observed.run.close()
 
 
-def test_training_has_a_line_at_start_and_end(told: Told) -> None:
-    told.begin("logs/train/rnnsearch-50.log")
-    assert told.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
-    told.trained("rnnsearch-50")
-    assert told.lines()[-1].endswith("train RNNsearch-50: done in 0:03:00, dev NLL 2.14")
-    told.run.close()
+def test_training_has_a_line_at_start_and_end(observed: ObservedRun) -> None:
+    observed.begin("logs/train/rnnsearch-50.log")
+    assert observed.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
+    observed.trained("rnnsearch-50")
+    assert observed.lines()[-1].endswith("train RNNsearch-50: done in 0:03:00, dev NLL 2.14")
+    observed.run.close()
 
 
-def test_running_jobs_have_a_line_each_minute(told: Told) -> None:
+def test_running_jobs_have_a_line_each_minute(observed: ObservedRun) -> None:
     train, prepare = "logs/train/rnnsearch-50.log", "logs/prepare/dev.log"
-    told.begin(train)
-    told.begin(prepare)
-    begun = len(told.lines())
-    for told.seconds in range(5, 200, 5):
-        told.progress(train, 20, 1000)
-    lines = told.lines()[begun:]
+    observed.begin(train)
+    observed.begin(prepare)
+    begun = len(observed.lines())
+    for observed.seconds in range(5, 200, 5):
+        observed.progress(train, 20, 1000)
+    lines = observed.lines()[begun:]
     assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
     assert {line.split("  ")[-1] for line in lines} == {"train RNNsearch-50 2%, prepare dev 0%"}
-    told.run.close()
+    observed.run.close()
 
 
-def test_time_left(told: Told) -> None:
+def test_time_left(observed: ObservedRun) -> None:
     for part in ("train", "dev"):
-        told.begin(f"logs/prepare/{part}.log")
-    told.seconds = 600
-    told.run.finish_job("logs/prepare/train.log")
-    told.run.finish_job("logs/prepare/dev.log")
+        observed.begin(f"logs/prepare/{part}.log")
+    observed.seconds = 600
+    observed.run.finish_job("logs/prepare/train.log")
+    observed.run.finish_job("logs/prepare/dev.log")
     # 900 updates at 40,000 and 1,400 at 100,000 per hour, four jobs of ten minutes, two at a time
-    assert told.run._estimate_hours_left() == pytest.approx((900 / 40_000 + 1400 / 100_000 + 4 / 6) / 2)
-    told.begin("logs/train/rnnsearch-50.log")
-    told.seconds = 10_000
-    told.trained("rnnsearch-50")
+    assert observed.run._estimate_hours_left() == pytest.approx((900 / 40_000 + 1400 / 100_000 + 4 / 6) / 2)
+    observed.begin("logs/train/rnnsearch-50.log")
+    observed.seconds = 10_000
+    observed.trained("rnnsearch-50")
     # how long a training job took says nothing of the others
-    assert told.run._estimate_hours_left() == pytest.approx((1400 / 100_000 + 4 / 6) / 2)
-    told.run.close()
+    assert observed.run._estimate_hours_left() == pytest.approx((1400 / 100_000 + 4 / 6) / 2)
+    observed.run.close()
 
 
 @pytest.mark.parametrize(
@@ -129,14 +128,16 @@ def test_time_left(told: Told) -> None:
         (None, [], False),
     ],
 )
-def test_failure_shows_the_log(told: Told, text: str | None, shown: list[str], explained: bool) -> None:
+def test_failure_shows_the_log(
+    observed: ObservedRun, text: str | None, shown: list[str], explained: bool
+) -> None:
     log = "logs/train/rnnsearch-50.log"
-    told.begin(log)
+    observed.begin(log)
     if text is not None:
-        (told.folder / log).write_text(text)
-    assert told.run.report_failure(log) is explained
-    lines = told.lines()[2:]
+        (observed.folder / log).write_text(text)
+    assert observed.run.report_failure(log) is explained
+    lines = observed.lines()[2:]
     assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
-    assert told.run.report_failure(log)  # Snakemake names it again at its end
-    assert told.lines()[2:] == lines
-    told.run.close()
+    assert observed.run.report_failure(log)  # Snakemake names it again at its end
+    assert observed.lines()[2:] == lines
+    observed.run.close()

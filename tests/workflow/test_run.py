@@ -35,7 +35,7 @@ def test_results_are_printed_at_the_end(tmp_path: Path, capsys: pytest.CaptureFi
     assert lines[-1].endswith("nmt translate --model " + str(tmp_path / "models" / "rnnsearch-5"))
 
 
-def called(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
+def run_main(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
     monkeypatch.setattr(sys, "argv", ["run.py", str(folder), "-n"])
     return run.main()
 
@@ -43,10 +43,10 @@ def called(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
 def test_unusable_folder_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert called(monkeypatch, tmp_path / "nowhere") == 2
+    assert run_main(monkeypatch, tmp_path / "nowhere") == 2
     check(capsys.readouterr().err)
     (tmp_path / ".snakemake").write_text("")
-    assert called(monkeypatch, tmp_path) == 2
+    assert run_main(monkeypatch, tmp_path) == 2
     check(capsys.readouterr().err)
 
 
@@ -57,7 +57,7 @@ def test_second_run_is_refused_and_unlocks_nothing(
     locked.parent.mkdir(parents=True)
     locked.touch()
     with locks.hold_folder(tmp_path / LOCK, "refuse"):
-        assert called(monkeypatch, tmp_path) == 2
+        assert run_main(monkeypatch, tmp_path) == 2
     check(capsys.readouterr().err.splitlines()[-1])
     assert locked.exists()
 
@@ -68,7 +68,7 @@ def test_full_run_is_recognized_by_options(option: str) -> None:
     assert run._is_full_run(["--config", "seed=2"])
 
 
-def planned(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def run_dry(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     """A dry-run of the paper in the folder `own`."""
     (folder / "own").mkdir()
     (folder / "own" / "config.yaml").write_text(EXTENDS_PAPER, encoding="utf-8")
@@ -80,14 +80,14 @@ def test_cache_without_a_writable_home(tmp_path: Path) -> None:
     (tmp_path / "home").touch()  # a file: nobody can make a folder in it, root neither
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
     environment.pop("XDG_CACHE_HOME", None)
-    found = planned(tmp_path, environment)
-    assert found.returncode == 0, found.stderr
+    result = run_dry(tmp_path, environment)
+    assert result.returncode == 0, result.stderr
     assert (tmp_path / "own" / ".snakemake" / "cache").is_dir()
 
 
 def test_system_without_the_program_which(tmp_path: Path) -> None:
-    found = planned(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
-    assert found.returncode == 0, found.stderr
+    result = run_dry(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
+    assert result.returncode == 0, result.stderr
 
 
 def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path: Path) -> None:
@@ -97,5 +97,5 @@ def test_profile_variable_and_shadowing_modules_do_not_act(tmp_path: Path) -> No
     options = ["--cores", "1", "--configfile", str(overlay), "--", "data/raw/demo-dev/0.en.zst"]
     command = [sys.executable, "workflow/run.py", str(tmp_path), *options]
     environment = {**os.environ, "SNAKEMAKE_PROFILE": "/nowhere"}
-    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr + found.stdout
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr + result.stdout

@@ -13,7 +13,7 @@ from tests.running import ROOT, scheduled, snakemake
 PROFILE = ROOT / "slurm" / "config.yaml"
 
 
-def asked(output: str, rule: str) -> list[dict[str, str]]:
+def read_resources(output: str, rule: str) -> list[dict[str, str]]:
     """Resources of a rule's jobs, with the model's name where there is one."""
     found = []
     for job in scheduled(output, rule):
@@ -30,7 +30,7 @@ def paper(plans: Plans) -> str:
 
 
 def test_resources_of_training(paper: str) -> None:
-    jobs = {job["model"]: job for job in asked(paper, "train")}
+    jobs = {job["model"]: job for job in read_resources(paper, "train")}
     assert len(jobs) == 5
     assert {job["gpu"] for job in jobs.values()} == {"1"}
     assert {job["mem_mb"] for job in jobs.values()} == {"32000"}
@@ -65,7 +65,7 @@ def test_partition_gpu_and_account_of_jobs(tmp_path: Path, device: str) -> None:
         "align": with_gpu,
         "prepare": "small",
     }.items():
-        jobs = asked(result.stdout, rule)
+        jobs = read_resources(result.stdout, rule)
         assert jobs or rule == "align", result.stdout
         for job in jobs:
             assert (job["slurm_account"], job["slurm_partition"]) == ("us", partition)

@@ -9,6 +9,7 @@ from nmt.settings.model_types import MODEL_TYPES, GrConvArchitecture
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.config.schema import Config
+from tests.experiments import load_experiment
 from tests.running import ROOT
 
 FOLDER = ROOT / "experiments" / "cho2014b"
@@ -16,7 +17,7 @@ FOLDER = ROOT / "experiments" / "cho2014b"
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load_config(find_layers(FOLDER))
+    return load_experiment("cho2014b")
 
 
 def grconv(config: Config) -> GrConvArchitecture:
@@ -46,10 +47,11 @@ def test_cho2014b_settings_are_the_papers(config: Config) -> None:
         ("cho2014b", "..", "rnnencdec-30"),
         ("cho2014b-demo", "demo", "rnnencdec-30"),
         ("cho2014b-demo", "demo", "rnnsearch-30"),
+        ("sutskever2014-demo", "demo", "rnnencdec-50"),
     ],
 )
 def test_shared_models_have_the_same_settings(experiment: str, other: str, model: str) -> None:
-    configs = [load_config(find_layers(ROOT / "experiments" / name)) for name in (experiment, other)]
+    configs = [load_experiment(name) for name in (experiment, other)]
     mine, theirs = (run_settings(each, collect_runs(each, [model])[model]) for each in configs)
     assert mine == theirs
 

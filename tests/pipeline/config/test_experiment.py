@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.config import experiment
-from pipeline.config.layers import find_layers, load_config
-from tests.experiments import paper
-from tests.running import ROOT
+from tests.experiments import load_experiment, paper
 
 
 def test_list_corpora_with_selection(tmp_path: Path) -> None:
@@ -18,12 +16,6 @@ def test_list_corpora_with_selection(tmp_path: Path) -> None:
     plain = experiment.list_corpora(paper(tmp_path))
     assert used(True) == [*plain, "newstest2011"] and used(False) == plain
     assert len(plain) == len(set(plain)) >= 8
-
-
-def test_data_from_is_not_prepared(tmp_path: Path) -> None:
-    config = paper(tmp_path, data_from="../other")
-    assert experiment.list_prepared_corpora(config) == experiment.list_fetched_archives(config) == []
-    assert experiment.list_corpora(config) == experiment.list_corpora(paper(tmp_path))
 
 
 def test_word_budgets(tmp_path: Path) -> None:
@@ -51,7 +43,7 @@ def test_playground_models(tmp_path: Path) -> None:
     assert experiment.select_playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
     for asked in ["rnnsearch-50-star"], []:
         assert experiment.select_playground_models(paper(tmp_path, playground={"models": asked})) == asked
-    other = load_config(find_layers(ROOT / "experiments" / "cho2014b"))
+    other = load_experiment("cho2014b")
     assert experiment.select_contrasted_models(other)[
         1
     ] == "grconv-30" and not experiment.select_playground_models(other)

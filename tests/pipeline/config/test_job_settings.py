@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from pipeline.config import job_settings
-from pipeline.config.snapshot import get_page_settings
 from tests.experiments import paper
 
 
@@ -28,17 +27,6 @@ def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: b
         job_settings.get_text_facts(config, "train") for config in (paper(tmp_path), paper(tmp_path, **pairs))
     )
     assert (after != before) == decides
-
-
-def test_page_settings_are_the_selected_ones(tmp_path: Path) -> None:
-    one = "rnnsearch-50"
-    artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
-    use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
-    config = paper(tmp_path, use=use, artifacts=artifacts)
-    shown = get_page_settings(config)
-    assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
-    assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
-    assert "mirrors" not in shown
 
 
 def test_cleaning_limits_training_text(tmp_path: Path) -> None:

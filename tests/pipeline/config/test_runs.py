@@ -10,7 +10,7 @@ from tests.experiments import paper
 PAIR = ["rnnsearch-50", "rnnsearch-50-star"]
 
 
-def names(folder: Path, overlay: str) -> dict[str, tuple[str, int, str | None]]:
+def describe_runs(folder: Path, overlay: str) -> dict[str, tuple[str, int, str | None]]:
     runs = collect_runs(paper(folder, overlay), PAIR)
     assert all(name == run.name for name, run in runs.items())
     return {run.name: (run.model, run.seed, run.base) for run in runs.values()}
@@ -21,11 +21,11 @@ def test_without_seeds_a_model_is_one_run(tmp_path: Path) -> None:
         "rnnsearch-50": ("rnnsearch-50", 7, None),
         "rnnsearch-50-star": ("rnnsearch-50-star", 7, "rnnsearch-50"),
     }
-    assert names(tmp_path, "seed: 7\n") == expected
+    assert describe_runs(tmp_path, "seed: 7\n") == expected
 
 
 def test_first_seed_has_the_name_of_the_model(tmp_path: Path) -> None:
-    assert names(tmp_path, "seeds: [4, 2]\n") == {
+    assert describe_runs(tmp_path, "seeds: [4, 2]\n") == {
         "rnnsearch-50": ("rnnsearch-50", 4, None),
         "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
         "rnnsearch-50-star": ("rnnsearch-50-star", 4, "rnnsearch-50"),
@@ -35,7 +35,7 @@ def test_first_seed_has_the_name_of_the_model(tmp_path: Path) -> None:
 
 def test_model_with_its_own_seeds(tmp_path: Path) -> None:
     overlay = "seeds: [4, 2]\nmodels: {rnnsearch-50-star: {seeds: [2]}}\n"
-    assert names(tmp_path, overlay) == {
+    assert describe_runs(tmp_path, overlay) == {
         "rnnsearch-50": ("rnnsearch-50", 4, None),
         "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
         "rnnsearch-50-star": ("rnnsearch-50-star", 2, "rnnsearch-50.seed-2"),

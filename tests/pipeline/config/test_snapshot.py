@@ -11,11 +11,12 @@ from pipeline.config.experiment import list_corpora, list_fetched_archives
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings, read_published_settings
+from tests.experiments import load_experiment
 from tests.messages import refused
 from tests.running import ROOT
 
 
-def kept(values: object, folder: Path) -> Config:
+def write_and_read(values: object, folder: Path) -> Config:
     """Values read again from a file."""
     file = folder / "config.json"
     file.write_text(json.dumps(values), encoding="utf-8")
@@ -32,11 +33,11 @@ def test_published_settings_name_all_inputs() -> None:
 
 
 def test_published_settings_are_read_again(tmp_path: Path) -> None:
-    demo = load_config(find_layers(ROOT / "experiments" / "demo"))
+    demo = load_experiment("demo")
     values = get_published_settings(demo)
     assert not {"mirrors", "resources"} & set(values)
     assert sorted(values["corpora"]) == ["demo-dev", "demo-test", "demo-train"] and not values["archives"]
-    again = kept(values, tmp_path)
+    again = write_and_read(values, tmp_path)
     assert get_published_settings(again) == values
     assert again.models == demo.models and again.artifacts == demo.artifacts
 

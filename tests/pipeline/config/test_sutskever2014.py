@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs, run_settings, select_systems
 from pipeline.config.schema import Config
-from tests.running import ROOT
+from tests.experiments import load_experiment
 
-PAPER, SMALL, DEMO = (
-    load_config(find_layers(ROOT / "experiments" / name))
-    for name in ("sutskever2014", "sutskever2014-demo", "demo")
-)
+PAPER, SMALL, DEMO = (load_experiment(name) for name in ("sutskever2014", "sutskever2014-demo", "demo"))
 FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
 
 SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
@@ -70,15 +66,6 @@ def test_ensembles_of_table_1(config: Config) -> None:
     ensembles = [system for system in select_systems(config).values() if len(system.members) > 1]
     found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
     assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
-
-
-def test_demo_shares_rnnencdec() -> None:
-    assert SMALL.data_from is not None
-    theirs, mine = (
-        run_settings(config, collect_runs(config, ["rnnencdec-50"])["rnnencdec-50"])
-        for config in (DEMO, SMALL)
-    )
-    assert mine == theirs
 
 
 def test_demo_models_differ_in_one_setting() -> None:
