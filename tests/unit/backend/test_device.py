@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.backend.device import choose_device, find_out_of_memory_error, keep_freed_memory, make_deterministic
+from nmt.backend.device import choose_device, find_out_of_memory_error, keep_freed_memory
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -22,7 +21,7 @@ needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machin
 
 
 @pytest.fixture(autouse=True)
-def nothing_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_gpu_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NMT_GPUS", "SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
         monkeypatch.delenv(name, raising=False)
 
@@ -30,9 +29,8 @@ def nothing_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- what is there ----------------------------------------------------------------------------------------------------
 
 
-def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gpu_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device file that opens, or a variable of a scheduler."""
     monkeypatch.setattr(gpu_pool, "DEVICES", tmp_path)
     (tmp_path / "nvidiactl").touch()
     (tmp_path / "nvidia1").mkdir()  # cannot be opened, as one that a scheduler has not granted
@@ -47,7 +45,7 @@ def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
 
 
 @needs_no_gpu
-def test_auto_says_which_device_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_auto_announces_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert choose_device("auto").type == "cpu"
     assert "nmt: computes on CPU (" in capsys.readouterr().err
     assert choose_device("auto", announced=False).type == choose_device("cpu").type == "cpu"
@@ -56,7 +54,7 @@ def test_auto_says_which_device_it_is(capsys: pytest.CaptureFixture[str]) -> Non
 
 @needs_no_gpu
 @pytest.mark.parametrize("name", ["auto", "cuda"])
-def test_a_gpu_that_torch_does_not_see_is_not_passed_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_unseen_by_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
     monkeypatch.setattr(torch.version, "cuda", None)
     with refused():
@@ -64,9 +62,7 @@ def test_a_gpu_that_torch_does_not_see_is_not_passed_over(name: str, monkeypatch
     assert choose_device("cpu").type == "cpu"
 
 
-def test_a_gpu_on_which_nothing_can_be_computed_is_refused_before_the_first_job(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_gpu_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, device: str) -> None:
         raise RuntimeError("CUDA error: no kernel image is available for execution on the device\nmore")
 
@@ -77,7 +73,8 @@ def test_a_gpu_on_which_nothing_can_be_computed_is_refused_before_the_first_job(
         choose_device("auto")
 
 
-def test_what_decides_over_precision_behind_the_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_precision_overrides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables that decide over precision behind the settings, those of the chosen device only."""
     with monkeypatch.context() as changes, refused():
         changes.setenv("ONEDNN_DEFAULT_FPMATH_MODE", "BF16")
         choose_device("cpu")
@@ -89,35 +86,23 @@ def test_what_decides_over_precision_behind_the_settings_is_refused(monkeypatch:
         choose_device("auto")
 
 
-def test_the_memory_of_products_is_the_one_with_which_they_are_equal_in_every_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":0:0")
-    make_deterministic(torch.get_num_threads())
-    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
-
-
 # --- memory -----------------------------------------------------------------------------------------------------------
 
 
-def test_other_errors_stay_what_they_are() -> None:
-    assert find_out_of_memory_error(RuntimeError("shapes do not fit"), "work") is None
-
-
-STUBBED = """
+WITH_LITTLE_GPU_MEMORY = """
 import sys, torch
 from nmt.training.update import Updater
 from nmt.cli import main
-update, done = Updater.__call__, []
-def until_memory_ends(*arguments):
-    done.append(1)
-    if len(done) == 8:
+update, updates = Updater.__call__, []
+def update_until_memory_ends(*arguments):
+    updates.append(1)
+    if len(updates) == 8:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     update(*arguments)
-Updater.__call__ = until_memory_ends
+Updater.__call__ = update_until_memory_ends
 main()
 """
-LIMITED = """
+WITH_LITTLE_MEMORY = """
 import resource
 resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9, 6 * 10**9))
 from nmt.cli import main
@@ -137,57 +122,63 @@ def train(folder: Path, program: str, **sizes: int) -> subprocess.CompletedProce
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
 
 
-def test_training_without_memory_ends_in_a_line_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
-    ended = train(tmp_path, STUBBED)
-    assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    check(ended.stderr.splitlines()[-1])
-    ended = train(tmp_path, "from nmt.cli import main; main()")
-    # the checkpoint of the first validation, which is the best so far
-    assert ended.returncode == 0 and "resuming after update 7" in ended.stderr, ended.stderr
+def check_out_of_memory(process: subprocess.CompletedProcess[str]) -> None:
+    assert process.returncode == 2 and "Traceback" not in process.stderr
+    check(process.stderr.splitlines()[-1])
 
 
-def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
-    ended = train(tmp_path, LIMITED, hidden_units=20_000)
-    assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    check(ended.stderr.splitlines()[-1])
+def test_gpu_out_of_memory(tmp_path: Path) -> None:
+    """The training ends with a line, and resumes from the checkpoint of the first validation, the best so far."""
+    check_out_of_memory(train(tmp_path, WITH_LITTLE_GPU_MEMORY))
+    resumed = train(tmp_path, "from nmt.cli import main; main()")
+    assert resumed.returncode == 0 and "resuming after update 7" in resumed.stderr, resumed.stderr
+
+
+def test_cpu_out_of_memory(tmp_path: Path) -> None:
+    check_out_of_memory(train(tmp_path, WITH_LITTLE_MEMORY, hidden_units=20_000))
+
+
+def test_other_errors_are_no_out_of_memory() -> None:
+    assert find_out_of_memory_error(RuntimeError("shapes do not fit"), "work") is None
 
 
 @pytest.mark.parametrize(
-    ("largest", "taken"),
+    ("mmap_limit", "expected_calls"),
     [(2**31, [(-3, 2**31 - 1), (-1, 2**31 - 1)]), (2**25, [(-3, 2**25), (-1, 2**31 - 1)]), (0, [])],
 )
-def test_an_old_glibc_keeps_smaller_blocks_or_its_own_thresholds(
-    monkeypatch: pytest.MonkeyPatch, largest: int, taken: list[tuple[int, int]]
+def test_old_glibc_thresholds(
+    monkeypatch: pytest.MonkeyPatch, mmap_limit: int, expected_calls: list[tuple[int, int]]
 ) -> None:
-    found = list[tuple[int, int]]()
+    accepted_calls = list[tuple[int, int]]()
 
     class Library:
         def __init__(self, _: object) -> None: ...
 
         def mallopt(self, option: int, value: int) -> bool:
-            accepted = option == -1 or value <= largest
-            found.extend([(option, value)] * accepted)
-            return accepted
+            is_accepted = option == -1 or value <= mmap_limit
+            if is_accepted:
+                accepted_calls.append((option, value))
+            return is_accepted
 
     monkeypatch.setattr("nmt.backend.device.platform.libc_ver", lambda: ("glibc", "2.17"))
     monkeypatch.setattr("nmt.backend.device.ctypes.CDLL", Library)
     keep_freed_memory()
-    assert found == taken
+    assert accepted_calls == expected_calls
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")
-def test_freed_memory_is_kept_until_it_is_given_back() -> None:
-    """Between blocks in use, where the end of the heap cannot be cut off."""
+def test_freed_memory_is_kept() -> None:
+    """Between blocks in use, where the end of the heap cannot be returned."""
     program = """
 import psutil, torch
 from nmt.backend.device import give_back_freed_memory, keep_freed_memory
 keep_freed_memory()
 blocks = [torch.ones(1 << 18) for _ in range(200)]
-used = lambda: psutil.Process().memory_info().rss >> 20
+used_megabytes = lambda: psutil.Process().memory_info().rss >> 20
 del blocks[::2]
-before = used()
+kept = used_megabytes()
 give_back_freed_memory()
-print(before - used())
+print(kept - used_megabytes())
 """
-    given_back = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert 90 < int(given_back.stdout) < 110
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 90 < int(process.stdout) < 110

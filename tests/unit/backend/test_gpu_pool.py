@@ -1,4 +1,4 @@
-"""One GPU per job: processes of their own, on a pool of GPUs that need not exist."""
+"""Jobs that share the GPUs of a machine, each a process of its own."""
 
 from __future__ import annotations
 
@@ -21,62 +21,51 @@ from pathlib import Path
 from nmt.backend import gpu_pool
 gpu_pool.LOCKS = Path(sys.argv[2])
 gpu_pool.reserve_gpu(sys.argv[1])
-gpu_pool.reserve_gpu(sys.argv[1])  # asked again, it stays with what it has
+gpu_pool.reserve_gpu(sys.argv[1])  # a job that has a GPU keeps it
 print("has", os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
 sys.stdin.read()
 """
 
-Start = Callable[..., "subprocess.Popen[str]"]
+StartJob = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    """Starts a job that holds what it took until it is ended."""
-    started: list[subprocess.Popen[str]] = []
+def start_job(tmp_path: Path) -> Iterator[StartJob]:
+    """Starts a job that keeps its GPU until it is ended."""
+    jobs: list[subprocess.Popen[str]] = []
 
-    def job(device: str = "auto", pool: str = "7,8") -> subprocess.Popen[str]:
+    def start(device: str = "auto", pool: str = "7,8") -> subprocess.Popen[str]:
         environment = {**os.environ, "NMT_GPUS": pool, "PYTHONPATH": str(ROOT)}
         environment["TMPDIR"] = tempfile.mkdtemp(dir=tmp_path)  # as a scheduler may give one to each job
         environment.pop("CUDA_VISIBLE_DEVICES", None)
-        started.append(
-            subprocess.Popen(
-                [sys.executable, "-c", JOB, device, str(tmp_path)],
-                env=environment,
-                text=True,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-        )
-        return started[-1]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [sys.executable, "-c", JOB, device, str(tmp_path)]
+        jobs.append(subprocess.Popen(command, env=environment, text=True, **pipes))
+        return jobs[-1]
 
-    yield job
-    for process in started:
-        process.kill()
-        process.communicate()
+    yield start
+    for job in jobs:
+        job.kill()
+        job.communicate()
 
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
+def read_line(job: subprocess.Popen[str], stream: str = "stdout") -> str:
+    line: str = getattr(job, stream).readline()
+    return line.strip()
 
 
-def first_complaint(process: subprocess.Popen[str]) -> str:
-    assert process.stderr is not None
-    return process.stderr.readline().strip()
+def test_jobs_share_gpus(start_job: StartJob) -> None:
+    """Two jobs have different GPUs, a third one waits, and gets that of a killed job."""
+    first_job, second_job = start_job(), start_job()
+    assert {read_line(first_job), read_line(second_job)} == {"has 7", "has 8"}
+    waiting_job = start_job()
+    check(read_line(waiting_job, "stderr"))
+    freed_gpu = 7 if "GPU 7 " in read_line(first_job, "stderr") else 8
+    first_job.send_signal(signal.SIGKILL)
+    assert read_line(waiting_job) == f"has {freed_gpu}"
+    assert second_job.poll() is None
 
 
-def test_two_jobs_hold_different_gpus_a_third_waits_and_a_kill_frees_one(start: Start) -> None:
-    first, second = start(), start()
-    assert {first_line(first), first_line(second)} == {"has 7", "has 8"}
-    third = start()
-    check(first_complaint(third))
-    freed = 7 if "GPU 7 " in first_complaint(first) else 8
-    first.send_signal(signal.SIGKILL)
-    assert first_line(third) == f"has {freed}"
-    assert second.poll() is None
-
-
-def test_a_job_without_a_gpu_takes_none(start: Start) -> None:
-    assert first_line(start(device="cpu")) == "has None"
-    assert first_line(start(pool="")) == "has None"
+def test_cpu_job_reserves_no_gpu(start_job: StartJob) -> None:
+    assert read_line(start_job(device="cpu")) == "has None"
+    assert read_line(start_job(pool="")) == "has None"
