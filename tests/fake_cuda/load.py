@@ -14,9 +14,9 @@ TORCH = "2.13.0"
 SOURCE = Path(__file__).with_name("device.cpp")
 
 assert "torch" not in sys.modules
-found = importlib.util.find_spec("torch")
-assert found is not None and found.origin is not None
-ROOT = Path(found.origin).parent
+spec = importlib.util.find_spec("torch")
+assert spec is not None and spec.origin is not None
+ROOT = Path(spec.origin).parent
 with tempfile.TemporaryDirectory() as folder:
     library = Path(folder) / "device.so"
     command = ["c++", "-std=c++20", "-shared", "-fPIC", "-Wl,-z,lazy", f"-I{ROOT / 'include'}"]
