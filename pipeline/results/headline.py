@@ -23,7 +23,9 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         scores: the scores of the runs of each model, in the order of the headline.
         settings: of the report. Lengths are those of Figure 2, and end at the end of its axis.
     """
-    rows = next(iter(scores.values()))[0]["by_sentence"]
+    # 1. the lengths of the sentences, which are the same in every run
+    first_run, *_ = next(iter(scores.values()))
+    rows = first_run["by_sentence"]
     lengths = []
     for row in rows:
         length = _count_words(row, settings)
@@ -32,12 +34,15 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     if not lengths:
         return f"No test sentence has at most {settings.figure2_max_words} words."
 
-    # the lengths of Figure 2's last point, or more if there are too few sentences
-    lengths.sort(reverse=True)
-    max_length = lengths[0]
-    min_length = max(1, min(max_length - settings.figure2_window + 1, lengths[:MIN_SENTENCES][-1]))
-    number = sum(length >= min_length for length in lengths)
+    # 2. those of Figure 2's last point, or more if there are too few sentences
+    lengths.sort()
+    max_length = lengths[-1]
+    window_start = max_length - settings.figure2_window + 1
+    longest_lengths = lengths[-MIN_SENTENCES:]
+    min_length = max(1, min(window_start, longest_lengths[0]))
+    sentence_count = sum(length >= min_length for length in lengths)
 
+    # 3. a statement on each model
     statements = []
     for model, runs in scores.items():
         long_scores = []
@@ -49,7 +54,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
             total_scores.append(_compute_bleu(run_rows))
         statements.append(_compare(settings.label(model), Mean.of(long_scores), Mean.of(total_scores)))
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
-    return f"At {words} ({number:,} of {len(rows):,} test sentences) {'; '.join(statements)}."
+    return f"At {words} ({sentence_count:,} of {len(rows):,} test sentences) {'; '.join(statements)}."
 
 
 def _count_words(row: Mapping[str, Any], settings: ReportSettings) -> int:

@@ -29,7 +29,7 @@ class Mean(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> Mean:
-        """Return the mean of one value a run. If all are equal, it is exactly their value."""
+        """Return the mean of the values of a model's runs. If all are equal, it has exactly their value."""
         numbers = [value for value in values if value is not None]
         if len(numbers) < len(values):
             return cls()

@@ -50,15 +50,15 @@ def bleu_by_rank(
     """
     filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
     filled_lines.sort(key=lambda line: keys[line])
+    boundaries = [keys[line] for line in filled_lines[:1]]
     points: list[BleuPoint] = []
-    boundaries: list[float] = []
     start = 0
     for group in range(1, count + 1):
         stop = round(group * len(filled_lines) / count)  # 10 sentences in 4 groups: 2, 5, 8, 10
         group_lines = filled_lines[start:stop]
         if group_lines:
-            points.append(BleuPoint.from_rows(len(points), [rows[line] for line in group_lines], bootstrap))
-            boundaries = boundaries or [keys[group_lines[0]]]
+            group_rows = [rows[line] for line in group_lines]
+            points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
             boundaries.append(keys[group_lines[-1]])
         start = stop
     return points, boundaries

@@ -138,7 +138,14 @@ def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style
         lows.append(low)
         highs.append(high)
     if not all(map(math.isnan, lows)):
-        axes.fill_between(xs, lows, highs, color=color, alpha=_BAND_OPACITY, linewidth=0)
+        axes.fill_between(
+            xs,
+            lows,
+            highs,
+            color=color,
+            alpha=_BAND_OPACITY,
+            linewidth=0,
+        )
     axes.plot(xs, values, color=color, **style)
 
 
@@ -169,7 +176,14 @@ def _draw_curves(
     for system, points in curves.items():
         style = line_style(system, settings)
         label = settings.label(system)
-        draw_bleu_curve(axes, points, label=label, linewidth=2, marker=marker, **style)
+        draw_bleu_curve(
+            axes,
+            points,
+            label=label,
+            linewidth=2,
+            marker=marker,
+            **style,
+        )
         drawn_points = [point for point in points if has_enough_sentences(point)]
         for point in drawn_points:
             highest_bleu = max(highest_bleu, point.bleu or 0.0)
@@ -185,15 +199,34 @@ def _draw_curves(
     add_grid(axes)
 
     # 3. texts
-    write_labels(axes, labels, line_letters=18, line_height=0.045, margin=0.2, fontsize="small")
+    write_labels(
+        axes,
+        labels,
+        line_letters=18,
+        line_height=0.045,
+        margin=0.2,
+        fontsize="small",
+    )
     if settings.bootstrap_samples:
         title += f"; 95% bootstrap intervals ({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed})"
-    axes.set_title(title, loc="left", fontsize=8, color="0.35", pad=18)
+    axes.set_title(
+        title,
+        loc="left",
+        fontsize=8,
+        color="0.35",
+        pad=18,
+    )
 
 
 def _mark_limit(axes: Axes, words: int) -> None:
     """Mark the length up to which models were trained."""
-    axes.axvline(words, color="0.45", linewidth=0.9, linestyle=(0, (1, 2)), zorder=0.9)
+    axes.axvline(
+        words,
+        color="0.45",
+        linewidth=0.9,
+        linestyle=(0, (1, 2)),
+        zorder=0.9,
+    )
     axes.annotate(
         f"trained up to {words}",
         xy=(words, axes.get_ylim()[1]),

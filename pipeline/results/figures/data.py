@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
@@ -13,8 +14,20 @@ from pipeline.results.corpora import Counts, append_total, reported_words
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import ReportedData
 
-_MARKERS = {"raw": ("o", -0.2), "tokens": ("s", 0.0), "selected": ("D", 0.2)}
-"""The marker of each stage, and by how much of a row it is moved, so that none hides another."""
+
+class StageStyle(NamedTuple):
+    """Marker and colour of a stage, and by how much of a row it is moved, so that none hides another."""
+
+    marker: str
+    color: str
+    shift: float
+
+
+_STAGES = {
+    "raw": StageStyle("o", COLORS[0], -0.2),
+    "tokens": StageStyle("s", COLORS[1], 0.0),
+    "selected": StageStyle("D", COLORS[2], 0.2),
+}
 
 
 def plot_corpora(inputs: Inputs) -> Figure:
@@ -35,30 +48,36 @@ def make_corpora_figure(
         pair_axes, word_axes = figure.subplots(1, 2, sharey=True)
 
         # 1. the markers of each stage
-        for (stage_name, (marker, shift)), color in zip(_MARKERS.items(), COLORS, strict=False):
+        for stage_name, style in _STAGES.items():
             ys = []
             pair_counts = []
             word_counts = []
             for row, corpus in enumerate(rows):
                 for stage in corpus["stages"]:
                     if stage["name"] == stage_name:
-                        ys.append(row + shift)
+                        ys.append(row + style.shift)
                         pair_counts.append(stage["pairs"])
                         word_counts.append(stage["target"]["words"] or float("nan"))
             if not ys:
                 continue
-            pair_axes.plot(pair_counts, ys, marker, color=color, label=stage_name)
-            word_axes.plot(word_counts, ys, marker, color=color)
+            pair_axes.plot(pair_counts, ys, style.marker, color=style.color, label=stage_name)
+            word_axes.plot(word_counts, ys, style.marker, color=style.color)
 
             reported_ys = []
             reported_counts = []
             for row, corpus in enumerate(rows):
-                if count := reported_words(corpus, stage_name, reported_data):
-                    reported_ys.append(row + shift)
+                count = reported_words(corpus, stage_name, reported_data)
+                if count:
+                    reported_ys.append(row + style.shift)
                     reported_counts.append(count)
             if reported_counts:
                 word_axes.plot(
-                    reported_counts, reported_ys, marker, color="black", fillstyle="none", markersize=9
+                    reported_counts,
+                    reported_ys,
+                    style.marker,
+                    color="black",
+                    fillstyle="none",
+                    markersize=9,
                 )
 
         # 2. the axes
@@ -69,6 +88,6 @@ def make_corpora_figure(
             axes.set_xlabel(title)
             axes.grid(color="0.88", linewidth=0.6)
         pair_axes.set_yticks(range(len(rows)), [corpus["name"] for corpus in rows])
-        pair_axes.set_ylim(len(rows) - 0.5, -0.5)
+        pair_axes.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top
         figure.legend(loc="outside right upper", frameon=False)
     return figure

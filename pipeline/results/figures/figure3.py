@@ -56,13 +56,10 @@ def choose_sentences(
     paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]
 
     # 3. panels (b) to (d), then panel (a)
-    samples: list[TranslationRecord] = []
-    for pool in (paper_records, no_unk_of_length, no_unk_of_any_length, all_of_any_length):
-        _fill_up(samples, pool, PANEL_COUNT - 1)
-    panels = list(samples)
-    for pool in (all_of_length, all_of_any_length):
-        _fill_up(panels, pool, len(samples) + 1)
-    return panels[len(samples) :] + samples
+    pool = paper_records + no_unk_of_length + no_unk_of_any_length + all_of_any_length
+    samples = _take_distinct(pool, PANEL_COUNT - 1, used_records=[])
+    any_sentence = _take_distinct(all_of_length + all_of_any_length, 1, used_records=samples)
+    return any_sentence + samples
 
 
 def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int]) -> list[TranslationRecord]:
@@ -74,12 +71,17 @@ def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generato
     return [records[index] for index in generator.permutation(len(records)) if records[index].alignment]
 
 
-def _fill_up(chosen_records: list[TranslationRecord], pool: Sequence[TranslationRecord], count: int) -> None:
-    """Append records of other lines from the pool until there are `count`, or no more."""
+def _take_distinct(
+    pool: Sequence[TranslationRecord], count: int, used_records: Sequence[TranslationRecord]
+) -> list[TranslationRecord]:
+    """Return the first records of the pool, at most `count`, that are of different lines and not used before."""
+    records: list[TranslationRecord] = []
+    used_lines = {record.line for record in used_records}
     for record in pool:
-        chosen_lines = [chosen_record.line for chosen_record in chosen_records]
-        if len(chosen_records) < count and record.line not in chosen_lines:
-            chosen_records.append(record)
+        if len(records) < count and record.line not in used_lines:
+            records.append(record)
+            used_lines.add(record.line)
+    return records
 
 
 def make_figure3(records: Sequence[TranslationRecord]) -> Figure:

@@ -135,7 +135,7 @@ def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) ->
 
 def _set_scales(axes: Axes) -> None:
     """Set the axes of a panel, ticks and grid, once its curves are drawn."""
-    # a logarithmic axis: early updates win a hundred nats, the last ones tenths, and both matter
+    # a logarithmic axis shows both the first updates, which lower NLL by a hundred nats, and the last, by tenths
     axes.set_yscale("log")
     low, high = axes.get_ylim()
     if high > 3 * low:

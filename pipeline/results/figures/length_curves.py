@@ -45,7 +45,13 @@ def make_length_curves(scores: Mapping[str, Result], settings: ReportSettings) -
     with figure_style():
         size = max(_PANEL_WIDTH * columns, 4.2), _PANEL_HEIGHT * rows + 0.4
         figure = Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
+        panels = figure.subplots(
+            rows,
+            columns,
+            squeeze=False,
+            sharex=True,
+            sharey=True,
+        ).flatten()
         for unused_panel in panels[len(scores) :]:
             unused_panel.remove()
 
@@ -56,7 +62,14 @@ def make_length_curves(scores: Mapping[str, Result], settings: ReportSettings) -
             color = line_style(system, settings)["color"]
             for side, (title, dashes) in _SIDES.items():
                 points = bleu_by_length(score["by_sentence"], window, max_words, side)
-                draw_bleu_curve(axes, points, color, linestyle=dashes, linewidth=1.8, label=title)
+                draw_bleu_curve(
+                    axes,
+                    points,
+                    color,
+                    linestyle=dashes,
+                    linewidth=1.8,
+                    label=title,
+                )
                 for point in points:
                     if has_enough_sentences(point):
                         highest_bleu = max(highest_bleu, point.bleu or 0.0)

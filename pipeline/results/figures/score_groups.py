@@ -66,7 +66,12 @@ def make_score_groups(
         title = f"Groups of about {len(mean_ranks) // settings.score_groups:,} sentences"
         if settings.bootstrap_samples:
             title += "; 95% bootstrap intervals"
-        length_axes.set_title(title, loc="left", fontsize=8, color="0.35")
+        length_axes.set_title(
+            title,
+            loc="left",
+            fontsize=8,
+            color="0.35",
+        )
     return figure
 
 
@@ -86,10 +91,24 @@ def _draw_panel(
             if point.interval:
                 intervals.append(point.interval)
         style = line_style(system, settings)
-        axes.plot(middles, scores, marker="o", markersize=4, label=settings.label(system), **style)
+        axes.plot(
+            middles,
+            scores,
+            marker="o",
+            markersize=4,
+            label=settings.label(system),
+            **style,
+        )
         if intervals:
             lows, highs = np.transpose(intervals)  # (2, groups)
-            axes.fill_between(middles, lows, highs, color=style["color"], alpha=_BAND_OPACITY, linewidth=0)
+            axes.fill_between(
+                middles,
+                lows,
+                highs,
+                color=style["color"],
+                alpha=_BAND_OPACITY,
+                linewidth=0,
+            )
         axes.set_xticks(range(len(boundaries)), [f"{boundary:.0f}" for boundary in boundaries])
     axes.set_ylim(bottom=0)
     add_grid(axes)

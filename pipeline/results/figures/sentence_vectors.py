@@ -35,7 +35,13 @@ def make_sentence_vectors(projections: Sequence[Projection]) -> Figure:
 def _draw_panel(axes: Axes, projection: Projection) -> None:
     """Draw the sentences of one group. `points` of the projection is (sentences, 2)."""
     points = projection.points
-    axes.scatter(points[:, 0], points[:, 1], s=14, color=COLORS[0], zorder=3)
+    axes.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=14,
+        color=COLORS[0],
+        zorder=3,
+    )
     axes.margins(0.1)
     x_fraction, y_fraction = projection.variance_fractions
     axes.set_xlabel(f"First principal component ({100 * x_fraction:.0f}% of the variance)", fontsize=8)
@@ -46,4 +52,11 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
         labels = []
         for (x, y), sentence in zip(points.tolist(), projection.sentences, strict=True):
             labels.append(PointLabel(x, y, sentence, "0.6"))
-        write_labels(axes, labels, line_letters=90, line_height=0.034, margin=1, fontsize=7)
+        write_labels(
+            axes,
+            labels,
+            line_letters=90,
+            line_height=0.034,
+            margin=1,
+            fontsize=7,
+        )

@@ -33,18 +33,19 @@ def make_perplexity_table(
             "words": runs[0]["words"],
             "id": system,
             "perplexity_std": format_number(perplexity.std, 2),
-            "seeds": None,
+            "seeds": None,  # an ensemble has no seed of its own
         }
-        if runs[0]["seed"] is not None:  # an ensemble has no seed of its own
-            record["seeds"] = seed_counts[system] = len(runs)
+        if runs[0]["seed"] is not None:
+            record["seeds"] = len(runs)
+            seed_counts[system] = len(runs)
         records.append(record)
         rows.append([record["model"], perplexity.format(2), reported_perplexity])
         word_counts.append(f"{record['words']:,}")
 
     display = pd.DataFrame(rows, columns=["Model", "Perplexity", "Perplexity, reported"])
-    different_counts = " or ".join(dict.fromkeys(word_counts))
+    distinct_counts = " or ".join(dict.fromkeys(word_counts))
     notes = [
-        f"exp of the mean NLL of a word of the test set's reference ({different_counts} words, end symbols included; "
+        f"exp of the mean NLL of a word of the test set's reference ({distinct_counts} words, end symbols included; "
         "one without an id of its own counts as [UNK]). Systems that differ by their decoding alone share the first "
         "one's row.",
         *seeds_note(seed_counts, settings),

@@ -144,7 +144,14 @@ def make_score_table(
     rules = [] if spec.rows else _group_rules(rows)
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
-    empty_row = SystemRow("", "", dict.fromkeys(spec.columns, Cell()), runs=0, summary={}, signature="")
+    empty_row = SystemRow(
+        "",
+        "",
+        dict.fromkeys(spec.columns, Cell()),
+        runs=0,
+        summary={},
+        signature="",
+    )
     columns = list(_make_csv_record(empty_row, spec))  # for a table without rows
     records = [_make_csv_record(row, spec) for row in rows]
     return Table(make_frame(records, columns), _make_display(spec, rows), rules=rules, notes=notes)

@@ -78,7 +78,14 @@ def make_pipe_table(display: pd.DataFrame, text_columns: Collection[str]) -> str
     sides = ["left" if header in text_columns else "right" for header in display.columns]
     cells = display.map(_escape_cell)
     cells.columns = [_escape_cell(header) for header in display.columns]
-    return str(cells.to_markdown(index=False, tablefmt="pipe", colalign=sides, disable_numparse=True))
+    return str(
+        cells.to_markdown(
+            index=False,
+            tablefmt="pipe",
+            colalign=sides,
+            disable_numparse=True,
+        )
+    )
 
 
 def _escape_cell(text: str) -> str:
