@@ -64,6 +64,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
     """Yield every table or other text that follows from a package."""
     outputs = list_package_outputs(inputs)
 
+    # 1. what makes their contents
     @cache  # the document has all tables once more
     def make_forms(name: str) -> dict[str, str]:
         forms = render_forms(make_table(name, inputs))
@@ -77,6 +78,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
         scores = inputs.scores_of_runs(select_contrasted_models(inputs.config))
         return {HEADLINE: describe_longest_sentences(scores, inputs.settings) + "\n"}
 
+    # 2. the files; tables in the order of the document
     yield TextFiles([COMPARISON], lambda: {COMPARISON: format_json(inputs.comparison)})
     for name in _append_data(outputs.tables, outputs):
         yield TextFiles([f"{name}.csv", f"{name}.md", f"{name}.tex"], partial(make_forms, name))

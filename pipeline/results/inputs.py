@@ -181,7 +181,7 @@ class Inputs:
         # 2. the same lines of other systems' translations, and of the reference
         for name, path in self.other_translations().items():
             translations = list(read_lines(path))
-            texts[name] = [[detokenize(split_words(translations[line])) for line in lines]]
+            texts[name] = [[detokenize(split_words(translations[line])) for line in lines]]  # a single run
         references = self._read_references(detokenize)
 
         # 3. the counts of the same sentences

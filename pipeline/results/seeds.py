@@ -64,6 +64,7 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
     The numbers of `LEARNING` become a `Mean`. Any other key keeps its value, or the distinct values joined by commas;
     `seed` has all seeds, and `seeds` is their number.
     """
+    # 1. all keys
     merged: Result = {}
     for key in summaries[0]:
         distinct_values: list[Any] = []
@@ -74,6 +75,7 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
             distinct_values[0] if len(distinct_values) == 1 else ", ".join(map(str, distinct_values))
         )
 
+    # 2. numbers and seeds
     for name in LEARNING:
         merged[name] = Mean.of([summary.get(name) for summary in summaries])
     merged["seed"] = " ".join(str(summary["seed"]) for summary in summaries)

@@ -48,8 +48,11 @@ def bleu_by_rank(
     Returns:
         The points of the groups; and the groups' boundaries: the smallest key of all, then the largest of each group.
     """
+    # 1. the sentences in the order of their keys
     filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
-    filled_lines.sort(key=lambda line: keys[line])
+    filled_lines.sort(key=keys.__getitem__)
+
+    # 2. a point for each group
     boundaries = [keys[line] for line in filled_lines[:1]]
     points: list[BleuPoint] = []
     start = 0
@@ -80,10 +83,13 @@ def bleu_by_length(
         length: whose words are counted. With "both", source and reference must be within the window.
         bootstrap: of the intervals.
     """
+    # 1. the lengths that occur
     filled_rows = select_by_length(rows, 1, sys.maxsize, length)
     lengths = []
     for side in counted_sides(length):
         lengths += [row[f"{side}_length"] for row in filled_rows]
+
+    # 2. a point for each length from the shortest to the longest
     points = []
     for x in range(min(lengths, default=1), min(max(lengths, default=0), max_words) + 1):
         min_length = x - window // 2

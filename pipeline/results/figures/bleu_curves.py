@@ -127,16 +127,20 @@ def _make_panels(sentence_counts: Mapping[int, int], title: str) -> Figure:
 
 def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
     """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
-    xs = [point.x for point in points]
+    # 1. the values, and the bounds of the intervals; not a number makes a gap
+    xs = []
     values = []
     lows = []
     highs = []
     for point in points:
+        xs.append(point.x)
         is_drawn = has_enough_sentences(point)
         low, high = point.interval if is_drawn and point.interval else (math.nan, math.nan)
         values.append(point.bleu if is_drawn and point.bleu is not None else math.nan)
         lows.append(low)
         highs.append(high)
+
+    # 2. the band, unless there are no intervals at all
     if not all(map(math.isnan, lows)):
         axes.fill_between(
             xs,

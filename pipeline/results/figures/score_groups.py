@@ -53,12 +53,15 @@ def make_score_groups(
         mean_ranks: by line; lines without words are left out.
         settings: number of groups, labels, bootstrap.
     """
-    lengths = [float(row["source_length"]) for row in next(iter(rows.values()))]
+    first_rows, *_ = rows.values()  # lengths of the source are the same for every system
+    lengths = [float(row["source_length"]) for row in first_rows]
     with figure_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
         length_axes, rank_axes = figure.subplots(1, 2, sharey=True)
         _draw_panel(length_axes, rows, lengths, settings)
         _draw_panel(rank_axes, rows, mean_ranks, settings)
+
+        # titles
         length_axes.set_xlabel("Test sentences sorted by their length")
         rank_axes.set_xlabel("Test sentences sorted by average word frequency rank")
         length_axes.set_ylabel("BLEU score")

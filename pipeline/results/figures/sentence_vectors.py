@@ -34,6 +34,7 @@ def make_sentence_vectors(projections: Sequence[Projection]) -> Figure:
 
 def _draw_panel(axes: Axes, projection: Projection) -> None:
     """Draw the sentences of one group. `points` of the projection is (sentences, 2)."""
+    # the points
     points = projection.points
     axes.scatter(
         points[:, 0],
@@ -43,11 +44,15 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
         zorder=3,
     )
     axes.margins(0.1)
+
+    # the axes
     x_fraction, y_fraction = projection.variance_fractions
     axes.set_xlabel(f"First principal component ({100 * x_fraction:.0f}% of the variance)", fontsize=8)
     axes.set_ylabel(f"Second principal component ({100 * y_fraction:.0f}% of the variance)", fontsize=8)
     axes.tick_params(labelsize=7)
     add_grid(axes, color="0.9")
+
+    # the sentences
     if len(projection.sentences) <= _MAX_LABELS:
         labels = []
         for (x, y), sentence in zip(points.tolist(), projection.sentences, strict=True):

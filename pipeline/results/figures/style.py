@@ -59,6 +59,8 @@ def write_labels(
     x_start, x_end = axes.get_xlim()
     y_start, y_end = axes.get_ylim()
     width, height = x_end - x_start, y_end - y_start
+
+    # 1. the lines of each text, and the height that they need
     texts = []
     text_heights = []
     for label in labels:
@@ -66,6 +68,7 @@ def write_labels(
         texts.append("\n".join(lines))
         text_heights.append(line_height * height * (len(lines) + 0.4))
 
+    # 2. the texts, moved up or down so that none overlap
     positions = spread_positions([label.y - y_start for label in labels], text_heights, height)
     for label, text, position in zip(labels, texts, positions, strict=True):
         text_x = x_end if label.x > x_end - margin * width else label.x

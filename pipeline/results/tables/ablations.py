@@ -120,13 +120,16 @@ def _read_variant(
     model: str, scores: Sequence[Result], summaries: Sequence[Result], run_settings: Sequence[Result]
 ) -> Variant:
     """Return a model of the table from the records of its runs; a `UserError` if their settings differ."""
+    # 1. the numbers
     means = {"dev_nll": Mean.of([summary["dev_nll"] for summary in summaries])}
     for name in ("bleu_all", "bleu_no_unk"):
         means[name] = Mean.of([score[name] for score in scores])
 
+    # 2. the settings, which the runs must share
     shared_settings = _training_settings(run_settings[0])
     for run in run_settings:
-        if keys := _differing_keys(shared_settings, _training_settings(run)):
+        keys = _differing_keys(shared_settings, _training_settings(run))
+        if keys:
             seed = run_settings[0]["seed"]
             raise UserError(
                 f"the runs of model {model!r} differ from that of seed {seed} in {keys[0]}; train them alike"

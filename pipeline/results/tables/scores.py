@@ -153,8 +153,8 @@ def make_score_table(
         signature="",
     )
     columns = list(_make_csv_record(empty_row, spec))  # for a table without rows
-    records = [_make_csv_record(row, spec) for row in rows]
-    return Table(make_frame(records, columns), _make_display(spec, rows), rules=rules, notes=notes)
+    data = make_frame([_make_csv_record(row, spec) for row in rows], columns)
+    return Table(data, _make_display(spec, rows), rules=rules, notes=notes)
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
@@ -189,7 +189,7 @@ def _measure_system(
     settings: ReportSettings,
 ) -> SystemRow:
     """Return the row of a system. runs: its scores on some set; none for a system that only the paper has."""
-    is_model = bool(runs) and runs[0]["seed"] is not None
+    is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = spec.reported.get(system)
     cells = {}
     for name, column in spec.columns.items():
@@ -229,12 +229,17 @@ def _measure_cell(
         )
 
     # 2. BLEU on other sentences is that of their counts
-    counts = [_count_sentences(run, column, settings) for run in runs]
-    if not counts[0]:
-        return Cell(reported_bleu, sentences=0)
+    counts = []
+    scores = []
+    for run in runs:
+        run_counts = _count_sentences(run, column, settings)
+        if not run_counts:
+            return Cell(reported_bleu, sentences=0)
+        counts.append(run_counts)
+        scores.append(sum_counts(run_counts).bleu)
     return Cell(
         reported=reported_bleu,
-        bleu=Mean.of([sum_counts(run).bleu for run in counts]),
+        bleu=Mean.of(scores),
         sentences=len(counts[0]),
         interval=bootstrap_interval(counts, Bootstrap.from_settings(settings)),
     )
@@ -251,6 +256,7 @@ def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings)
 
 def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     """Return a row for programs, with columns in this order."""
+    # 1. BLEU, as here and as reported, and of how many sentences
     record: Result = {"model": row.label}
     for name, cell in row.cells.items():
         record[f"bleu_{name}"] = format_number(cell.bleu.value, 2)
@@ -259,12 +265,14 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     for name, cell in row.cells.items():
         record[f"sentences_{name}"] = cell.sentences
 
+    # 2. the system
     for key in ("optimizer", "hidden_units", "embedding_size"):
         record[key] = row.summary.get(key)
     record["updates"] = format_number(row.summary["updates"].value, 0) if row.summary else None
     record["signature"] = row.signature
     record["id"] = row.system
 
+    # 3. what BLEU is compared with: other seeds, other sentences, other metrics, the paper
     for name, cell in row.cells.items():
         record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
     record["seeds"] = row.runs or None
@@ -318,6 +326,7 @@ def _interval_note(
     spec: ScoreTable, rows: Sequence[SystemRow], measurements: Measurements, settings: ReportSettings
 ) -> list[str]:
     """Return the note on intervals and modern metrics; none if the table has neither."""
+    # 1. intervals
     note = []
     run_counts = []
     for row in rows:
@@ -327,6 +336,8 @@ def _interval_note(
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
         note.append(variance_note("it", "narrow", run_counts))
+
+    # 2. modern metrics
     if measurements.comparison and any(is_of_whole_test_set(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
         note.append(

@@ -27,8 +27,8 @@ def make_training_table(
     spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
+    # 1. for each model a row for programs, and one or two for readers
     models = _merge_models(summaries)
-
     records = []
     rows = []
     kept_updates = []
@@ -47,6 +47,7 @@ def make_training_table(
             kept_updates.append((updates, label))
         stop_reasons.append((str(model["stopped_by"]), label))
 
+    # 2. notes
     notes = ["NLL: mean negative log-probability in nats per sentence."]
     notes += _dev_note(models, settings)
     notes.append(training_note(models, settings))
@@ -81,6 +82,7 @@ def _make_csv_record(
         paper_row: what the paper reports of it.
         runs: the summary of each run.
     """
+    # 1. the statistics, as here and as reported
     record: Result = {"model": label}
     for name in _STATISTICS:
         record[name] = model[name]
@@ -91,6 +93,7 @@ def _make_csv_record(
         value = getattr(paper_row, name)
         record[f"reported_{name}"] = format_number(value, _DECIMALS[name]) if name in LEARNING else value
 
+    # 2. the model and its seeds
     for name in _FACTS:
         record[name] = model.get(name)
     record["id"] = model["model"]

@@ -76,8 +76,7 @@ def render_markdown(table: Table) -> str:
 def make_pipe_table(display: pd.DataFrame, text_columns: Collection[str]) -> str:
     """Return cells of text as a Markdown table: text columns aligned to the left, others to the right."""
     sides = ["left" if header in text_columns else "right" for header in display.columns]
-    cells = display.map(_escape_cell)
-    cells.columns = [_escape_cell(header) for header in display.columns]
+    cells = display.map(_escape_cell).rename(columns=_escape_cell)
     return str(
         cells.to_markdown(
             index=False,
