@@ -125,13 +125,13 @@ def search(
         attention=attention,
     )
     for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
-        unfinished = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
-        if not len(unfinished):
+        unfinished_rows = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
+        if not len(unfinished_rows):
             break
 
         # No more hypotheses together than in the first search, so that its memory suffices.
         chunk_size = max(1, len(encoded) * decoding.beam // beam_size)
-        for rows in np.split(unfinished, range(chunk_size, len(unfinished), chunk_size)):
+        for rows in np.split(unfinished_rows, range(chunk_size, len(unfinished_rows), chunk_size)):
             row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
             retried = search_once(
                 model=model,
@@ -230,7 +230,7 @@ def advance_beams(
 
 @dataclass(frozen=True)
 class Continuations:
-    """The hypotheses that a step has made, K of each sentence, best first; all tensors are (B, K) if not said.
+    """The hypotheses that a step has made, K of each sentence, best first. Tensors are (B, K) unless another shape is given.
 
     Attributes:
         rows: the sentences' numbers in the batch of the search, (B,).

@@ -30,7 +30,7 @@ class NBestEntry:
     Attributes:
         text: the hypothesis.
         score: its total score.
-        features: the scores of which that is made, as they stand in the file.
+        features: the scores that it is computed from, as they stand in the file.
         extra_fields: the fields after the score.
     """
 
@@ -91,10 +91,10 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
 
 
 def _unexpected_list(path: Path, source: Path, expected: str, next_list: NBestList | None) -> UserError:
-    found = "the end"
+    next_text = "the end"
     if next_list:
-        found = f"one of sentence {next_list.number}: {' '.join(next_list.source)[:60]}"
-    return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {found}")
+        next_text = f"one of sentence {next_list.number}: {' '.join(next_list.source)[:60]}"
+    return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {next_text}")
 
 
 def _read_json_lists(path: Path) -> Iterator[NBestList]:

@@ -2,7 +2,7 @@
 
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
-The log-probabilities are computed and stored beside the output, some sentences at a time, so that a killed process can
+The log-probabilities are computed and stored next to the output, some sentences at a time, so that a killed process can
 resume. Only the current lists are in memory.
 """
 

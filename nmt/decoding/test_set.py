@@ -70,7 +70,7 @@ def translate_file(
 ) -> TranslationSummary:
     """Translate a test set with one model or an ensemble.
 
-    Finished batches are stored beside `output`. If the process is killed, the same call resumes after them, and its
+    Finished batches are stored next to `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.
 
     Args:

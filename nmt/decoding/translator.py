@@ -90,8 +90,8 @@ def make_translation(
         model: the model, or any of an ensemble.
         line: the line of text.
         pieces: its tokens, split into the pieces that were searched.
-        hypotheses: what was found for them.
-        text: makes text of the translation's tokens.
+        hypotheses: the hypothesis of each piece.
+        text: detokenizes the translation's tokens.
         copy_unknown: whether the source word with most attention replaces [UNK].
         attention: whether the translation keeps the attention of its hypotheses.
         keep_end_symbols: whether this has a row and a column for the end symbols.

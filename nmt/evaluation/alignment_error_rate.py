@@ -122,7 +122,8 @@ def _number_from_zero(
             f"{sentences}"
         )
 
-    # Sentences before the first one with links may have no line, unless the numbers go on after the test set's end.
+    # Sentences before the smallest number have no links. But numbers beyond the size of the test set cannot begin at 0
+    # or 1: then the smallest number is its first sentence.
     base = min_number if max_number > sentences else min(min_number, 1)
     if max_number - base >= sentences:
         raise UserError(

@@ -159,7 +159,7 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     cumulative_words = np.cumsum(rows[ranking, 1], dtype=np.int64)
     pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
 
-    # 3. the threshold is the first pair beyond it; without one, every pair is selected
+    # 3. the threshold is the first pair beyond the budget; without one, every pair is selected
     score, corpus, line = EXCLUDED, corpora[0], 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])

@@ -127,7 +127,7 @@ def train_language_model(
     lmplz = _find_program("lmplz", programs)
     build_binary = _find_program("build_binary", programs)
     with temporary_folder(output.parent, f".{output.name}.lm-") as work_folder:
-        # 1. the command: n-gram counts are sorted on disk, beside the output
+        # 1. the command: n-gram counts are sorted on disk, in the output's folder
         arpa = work_folder / "model.arpa"
         sorting_mb = max(_MIN_SORTING_MB, round(_SORTING_FRACTION * memory_mb))
         command = [lmplz, "--order", str(order), "--memory", f"{sorting_mb}M"]
