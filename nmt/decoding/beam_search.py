@@ -230,7 +230,9 @@ def advance_beams(
 
 @dataclass(frozen=True)
 class Continuations:
-    """The hypotheses that a step has made, K of each sentence, best first. Tensors are (B, K) unless another shape is given.
+    """The hypotheses that a step has made, K of each sentence, best first.
+
+    Tensors are (B, K) unless another shape is given.
 
     Attributes:
         rows: the sentences' numbers in the batch of the search, (B,).

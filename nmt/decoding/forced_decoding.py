@@ -136,26 +136,27 @@ def to_word_scores(
         scores: the log-probability of each id and the end symbol.
         attention: the attention of these to the ids of the source, with any padding; None if there is none.
     """
-    reads_end = model.run.architecture.source_eos
-    source_starts = model.source.word_start_indices(
-        source
-    )  # the last is the number of ids, that of the end symbol
+    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, whose index is the last one
+    source_starts = model.source.word_start_indices(source)
+    source_steps = source_starts[-1] + 1
+    if not model.run.architecture.source_eos:
+        source_steps = source_starts.pop()
     if attention is not None:
-        attention = attention[: len(scores), : source_starts[-1] + reads_end]
+        attention = attention[: len(scores), :source_steps]  # without padding
     if not (model.source.has_subwords or model.target.has_subwords):
         return WordScores(scores, attention)
 
-    rows = np.array(word_starts, np.int64)
-    rows[:1] = 0  # a mark without letters that precedes the first word belongs to it
-    columns = source_starts if reads_end else source_starts[:-1]
-    word_log_probs = np.add.reduceat(scores, rows)
-    if attention is None or not columns:
+    # 2. sums over the units of each word: word i has those from starts[i] to starts[i + 1]
+    starts = np.array(word_starts, np.int64)
+    starts[:1] = 0  # a mark without letters that precedes the first word belongs to it
+    word_log_probs = np.add.reduceat(scores, starts)
+    if attention is None or not source_starts:
         return WordScores(word_log_probs, attention)
 
-    # example: rows [0, 2, 3] of four ids are words of 2, 1 and 1 ids
-    unit_counts = np.diff([*rows, len(attention)])[:, None]
-    row_means = np.add.reduceat(attention, rows, axis=0) / unit_counts.astype(np.float32)
-    return WordScores(word_log_probs, np.add.reduceat(row_means, columns, axis=1))
+    # 3. means over the units of a target word, sums over those of a source word
+    unit_counts = np.diff([*starts, len(attention)])[:, None]
+    row_means = np.add.reduceat(attention, starts, axis=0) / unit_counts.astype(np.float32)
+    return WordScores(word_log_probs, np.add.reduceat(row_means, source_starts, axis=1))
 
 
 def word_log_probabilities(

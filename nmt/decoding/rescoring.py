@@ -124,7 +124,7 @@ def rescore_n_best_lists(
     Raises:
         UserError: lists and source do not fit together, or a line is malformed.
     """
-    # 1. all that decides the log-probabilities, but not their weight
+    # 1. all that decides the log-probabilities, which are kept if a process is killed
     inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
     inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(lists)]
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
