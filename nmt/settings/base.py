@@ -186,11 +186,9 @@ def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
         return "missing"
     if error_type == "extra_forbidden":
         key = str(detail["loc"][-1])
-        return (
-            "no key of this block"
-            if key in known_keys
-            else f"unknown key{suggest_name(key, sorted(known_keys))}"
-        )
+        if key in known_keys:
+            return "no key of this block"
+        return f"unknown key{suggest_name(key, sorted(known_keys))}"
     if error_type == "value_error":
         message = str(detail["ctx"]["error"])
 

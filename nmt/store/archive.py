@@ -148,10 +148,12 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
         archive.open("rb") as raw_file,
         tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
     ):
+        # Newer versions of Python also refuse unsafe members themselves.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for entry in tar:
             if not is_plain_file(entry):
                 raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
+            # Modes, times and owners of the archive are ignored.
             with full_disk_as_user_error(work_folder.parent):
                 tar.extract(entry, work_folder, set_attrs=False)
 

@@ -114,6 +114,7 @@ class TrainingStore:
             if former_facts != facts:
                 changes = describe_differences(former_facts, facts)
                 descriptions.append(f"{changes}; the former training stays in {path.parent}")
+        # Each change has one " was ".
         return min(descriptions, key=lambda description: description.count(" was "), default="")
 
 

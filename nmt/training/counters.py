@@ -33,7 +33,7 @@ class Window:
             self.source_words -= sentences
 
     def compute_means(self, statistics: UpdateStatistics) -> dict[str, float | None]:
-        """Return what a line of the history says of the updates, from the sums of the same updates on the device."""
+        """Return the means that a line of the history has; statistics: the sums of the same updates."""
         finite_updates = self.updates - statistics.not_finite
         mean_nll, mean_norm = None, None
         if finite_updates:
@@ -113,6 +113,7 @@ class Counters:
         elif is_scheduled:
             self.validations_without_gain += 1
             if self.validations_without_gain > self.most_validations_without_gain:
+                # With a patience of this number, the run would have ended after this update.
                 self.most_validations_without_gain = self.validations_without_gain
                 self.most_reached_at = self.update
         return is_best

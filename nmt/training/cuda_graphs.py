@@ -49,7 +49,8 @@ class GraphedUpdates:
         self._captured_updates: dict[Shape, CapturedUpdate] = {}
         self._preallocated: CapturedUpdate | None = None
         self._memory_pool = torch.cuda.graph_pool_handle()
-        # The default stream allows no capture, and autograd remembers the stream where a weight was first used.
+        # All updates run on one stream: the default stream allows no capture, and autograd computes the gradient of a
+        # weight on the stream where the weight was first used.
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._queued_updates: deque[torch.cuda.Event] = deque()
 

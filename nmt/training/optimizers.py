@@ -289,7 +289,10 @@ class Adadelta(Optimizer):
         scale: Tensor | None,
         fuse: bool,
     ) -> None:
-        """Apply the four lines in place, to tensors of equal shape; squares: E[g^2]. steps: E[step^2]."""
+        """Apply Adadelta's four lines (see the class) in place, to tensors of equal shape.
+
+        squares, steps: the averages E[g^2] and E[step^2]. fuse: whether compiled code does it.
+        """
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
         squares, steps = squares.view(-1), steps.view(-1)
         if fuse:
@@ -335,14 +338,17 @@ def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor | None,
 ) -> None:  # fmt: skip
-    """Apply the four lines to flat tensors, in place; squares: E[g^2]. steps: E[step^2]. rate: learning rate."""
+    """Apply the four lines of `Adadelta` to flat tensors, in place.
+
+    squares, steps: the averages E[g^2] and E[step^2]. rate: the learning rate. scale: that of the gradient, None is 1.
+    """
     weight.add_(update_averages(gradient, squares, steps, rho, epsilon, scale), alpha=-rate)
 
 
 def update_averages(
     gradient: Tensor, squares: Tensor, steps: Tensor, rho: float, epsilon: float, scale: Tensor | None
 ) -> Tensor:
-    """Update E[g^2] and E[step^2] in place (lines 1 and 3), and return the step (line 2)."""
+    """Update the averages E[g^2] (squares) and E[step^2] (steps) in place, and return the step of `Adadelta`."""
     if scale is not None:
         gradient = gradient * scale
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)

@@ -216,6 +216,7 @@ class Trainer:
         Raises PastTheEnd if the checkpoint lies behind the end that the settings ask for.
         """
         self.state_folder.mkdir(parents=True, exist_ok=True)
+        # A killed process may have left partial files. The lock of the folder says that none is writing now.
         remove_leftovers(self.state_folder, ".", ".part.safetensors", is_locked=True)
 
         checkpoint = load_newest_checkpoint(self.state_folder)
@@ -245,7 +246,10 @@ class Trainer:
         self._validate()
 
     def _check_resumable(self, checkpoint: Checkpoint, location: str) -> None:
-        """Raise an error if a checkpoint is that of a training with other settings or data."""
+        """Raise an error if a checkpoint is that of a training with other settings or data, which are its facts.
+
+        The key `base` does not count: a run that continues another has all facts of that run, and this key.
+        """
         facts: FlatSettings = checkpoint.record["facts"]
         changes = describe_differences(facts, self.facts, ignore=frozenset({"base"}))
         if changes:
@@ -298,7 +302,8 @@ class Trainer:
             UserError: the state folder is lost, or the gradient is not finite.
         """
         deadline = time.monotonic() + max_seconds
-        self.is_lock_lost = is_lock_lost or self.is_lock_lost
+        if is_lock_lost is not None:
+            self.is_lock_lost = is_lock_lost
         label = f"train {self.run_settings.model}"
         progress = Progress(self.last_update, "updates", label, before=self.counters.update)
         tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
@@ -344,11 +349,11 @@ class Trainer:
         """Yield minibatches from the next update on; for a GPU, they are prepared ahead in pinned memory."""
         batches = training_batches(
             self.pairs,
-            self.settings.batch_size,
-            self.settings.batches_per_sort,
-            self.run_settings.architecture.source_eos,
-            self.counters.update,
-            self.updater.bucket,
+            batch_size=self.settings.batch_size,
+            batches_per_sort=self.settings.batches_per_sort,
+            source_eos=self.run_settings.architecture.source_eos,
+            start_update=self.counters.update,
+            bucket=self.updater.bucket,
         )
         return prefetch_batches(batches, Batch.pin_memory) if self.updater.graphs else batches
 
@@ -411,7 +416,9 @@ class Trainer:
             self._log_updates()
             give_back_freed_memory()
 
-        is_best = (validation_due or is_last) and self._validate(validation_due)
+        is_best = False
+        if validation_due or is_last:
+            is_best = self._validate(is_scheduled=validation_due)
         if self._find_stop_reason() and self.counters.window.updates:
             self._log_updates()  # the patience has ended the run between two lines
 

@@ -76,14 +76,14 @@ class Updater:
         if self.graphs is None:
             return
 
-        # 1. the memory of the two averages that the first step of the optimizer allocates for each weight
+        # 1. hold as much memory as the averages will take, two for each weight, that the optimizer's first step allocates
         averages = []
         if self.training.optimizer != "sgd" and not self.optimizer.state:
             for weight in self.model.parameters():
                 averages.append(torch.empty_like(weight))
                 averages.append(torch.empty_like(weight))
 
-        # 2. the largest batch, and the largest that may be captured as a graph
+        # 2. run the largest batch, and the largest that may be captured as a graph
         batches = [self._make_batch(max_length)]
         if self.training.cuda_graph_max_words is not None:
             bucket = self.training.length_bucket
@@ -92,6 +92,7 @@ class Updater:
                 batches.append(self._make_batch(captured_length))
         self.graphs.preallocate(self._compute_gradients, batches)
 
+        # 3. give the memory back to the allocator
         self.optimizer.zero_grad()
         averages.clear()
 

@@ -34,7 +34,7 @@ def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     encoded = model.encode(batch.source, batch.source_lengths)
     log_probabilities, _ = word_log_probabilities(model, encoded, batch, attention=False)
 
-    # A position counts the target words step by step, B sentences a step.
+    # The positions of the target words are step * B + sentence.
     sentences = batch.positions % len(batch)
     nlls = log_probabilities.new_zeros(len(batch))
     return nlls.index_add_(0, sentences, log_probabilities, alpha=-1)
