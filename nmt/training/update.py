@@ -76,7 +76,7 @@ class Updater:
         if self.graphs is None:
             return
 
-        # 1. hold as much memory as the averages will take, two for each weight, that the optimizer's first step allocates
+        # 1. hold as much memory as the optimizer's first step will allocate: two averages of each weight
         averages = []
         if self.training.optimizer != "sgd" and not self.optimizer.state:
             for weight in self.model.parameters():

@@ -1,4 +1,4 @@
-"""What is told of a model type without building its models is true of them, and a new setting changes no old one."""
+"""Facts about model types are true of the models, and a new setting changes no old one."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ def test_count_weights(model_type: ModelTypeName) -> None:
     for changes in interpretations(model_type):
         architecture = small_architecture(model_type, hidden_units=100, embedding_size=62, **changes)
         model = model_types.build_model(model_type, architecture, 4000, 3000)
-        counted = sum(weight.numel() for weight in model.parameters())
+        weight_count = sum(weight.numel() for weight in model.parameters())
         assert MODEL_TYPES[model_type].count_weights(architecture, (4000, 3000)) == pytest.approx(
-            counted, rel=0.02
+            weight_count, rel=0.02
         )
 
 
-class Before(OmitsDefaults):
+class OldSettings(OmitsDefaults):
     """Settings that a model was trained with."""
 
     units: int
 
 
-class After(Before):
+class NewSettings(OldSettings):
     """The same after keys were added."""
 
     layers: int = 4
@@ -37,10 +37,12 @@ class After(Before):
 
 
 def test_defaults_are_not_written() -> None:
-    assert After(units=1).model_dump() == Before(units=1).model_dump() == {"units": 1}
-    assert After(units=1).model_dump_json() == Before(units=1).model_dump_json()
-    assert After(units=1, layers=2).model_dump() == {"units": 1, "layers": 2}
-    assert After.model_validate(After(units=1, order="x").model_dump()) == After(units=1, order="x")
+    assert NewSettings(units=1).model_dump() == OldSettings(units=1).model_dump() == {"units": 1}
+    assert NewSettings(units=1).model_dump_json() == OldSettings(units=1).model_dump_json()
+    assert NewSettings(units=1, layers=2).model_dump() == {"units": 1, "layers": 2}
+    assert NewSettings.model_validate(NewSettings(units=1, order="x").model_dump()) == NewSettings(
+        units=1, order="x"
+    )
 
 
 def test_write_and_read_run(model_type: ModelTypeName) -> None:
@@ -52,7 +54,7 @@ def test_write_and_read_run(model_type: ModelTypeName) -> None:
 def test_unknown_key_of_model_type(model_type: ModelTypeName) -> None:
     settings = model_run(model_type=model_type).model_dump()
     settings["architecture"]["wings"] = 2
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(ValidationError) as error:
         ModelRun.model_validate(settings)
-    (problem,) = caught.value.errors()
+    (problem,) = error.value.errors()
     assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("architecture", "wings"))

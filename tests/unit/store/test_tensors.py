@@ -1,3 +1,5 @@
+"""Tensors in files."""
+
 from __future__ import annotations
 
 import os
@@ -21,10 +23,10 @@ def test_save_to_pipe(tmp_path: Path) -> None:
 
 
 def test_permissions_of_tensors(tmp_path: Path) -> None:
-    """As far as the user's umask lets them: a cluster's files are shared."""
-    before = os.umask(0o027)
+    """They are those of the user's umask: on a cluster, files are shared."""
+    previous_mask = os.umask(0o027)
     try:
         save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     finally:
-        os.umask(before)
+        os.umask(previous_mask)
     assert (tmp_path / "x.safetensors").stat().st_mode & 0o777 == 0o640

@@ -15,95 +15,104 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.store import trained_model
-from nmt.store.model_folder import SETTINGS, SUMMARY, TEXT_SETTINGS, WEIGHTS
+from nmt.store.model_folder import (
+    HISTORY,
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    SUMMARY,
+    TARGET_VOCABULARY,
+    TEXT_SETTINGS,
+    WEIGHTS,
+)
 from tests.messages import refused
 from tests.odd_values import altered_bytes, altered_json, said
-from tests.translators import trained_model as small_folder
+from tests.translators import trained_model as train_small_model
 
-CPU = torch.device("cpu")
+FILE_NAMES = [
+    WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, SOURCE_VOCABULARY, TARGET_VOCABULARY, HISTORY,
+]  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """The folder of a small model."""
-    return small_folder(tmp_path / "model")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small model, and a text. Tests leave them as they were."""
+    folder = train_small_model(tmp_path_factory.mktemp("model"))
+    (folder / "text.en").write_text("w2 w3 .\n", encoding="utf-8")
+    return folder
+
+
+def use_model(folder: Path) -> str:
+    """Return what is said when a model translates, gets a card and is packed."""
+    messages = [
+        said("translate", "--model", folder, folder / "text.en", "--output", folder / "text.fr"),
+        said("model", "card", "--model", folder),
+        said("model", "release", "--model", folder, "--output", folder / "m.tar.zst"),
+    ]
+    return "".join(messages)
 
 
 @pytest.mark.parametrize("units", [100_000, 10**12])
 def test_wrong_sizes_are_refused(folder: Path, units: int) -> None:
-    values = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    """Before any memory is allocated for them."""
+    settings_text = (folder / SETTINGS).read_text(encoding="utf-8")
+    values = json.loads(settings_text)
     values["architecture"]["hidden_units"] = units
     (folder / SETTINGS).write_text(json.dumps(values), encoding="utf-8")
     with refused():
-        trained_model.load_model(folder, CPU)
-
-
-@pytest.fixture(scope="module")
-def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small model, for many tests in turn."""
-    return small_folder(tmp_path_factory.mktemp("lasting"))
+        trained_model.load_model(folder, torch.device("cpu"))
+    (folder / SETTINGS).write_text(settings_text, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zeros"]
 )
-@pytest.mark.parametrize(
-    "name", [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
-)
-def test_pipes_and_devices_are_refused(lasting: Path, name: str, make: Callable[[Path], None]) -> None:
-    text = lasting / "text.en"
-    text.write_text("w2 w3 .\n", encoding="utf-8")
-    whole = (lasting / name).rename(lasting / "whole")
-    make(lasting / name)
+@pytest.mark.parametrize("name", FILE_NAMES)
+def test_pipes_and_devices_are_refused(folder: Path, name: str, make: Callable[[Path], None]) -> None:
+    regular_file = (folder / name).rename(folder / "regular")
+    make(folder / name)
     try:
-        with in_time():
-            lines = [
-                said("translate", "--model", lasting, text, "--output", lasting / "text.fr"),
-                said("model", "card", "--model", lasting),
-                said("model", "release", "--model", lasting, "--output", lasting / "m.tar.zst"),
-            ]
+        with time_limit():
+            message = use_model(folder)
     finally:
-        whole.replace(lasting / name)
-    assert (name in "".join(lines)) == (name != "history.jsonl")
+        regular_file.replace(folder / name)
+    assert (name in message) == (name != HISTORY)
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
-    """Fails where opening a file waits."""
+def time_limit() -> Iterator[None]:
+    """Fail where opening a file waits."""
 
     def fail(*_: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, fail)
+    previous_handler = signal.signal(signal.SIGALRM, fail)
     signal.alarm(60)
     try:
         yield
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous_handler)
 
 
 def altered_weights(data: bytes) -> st.SearchStrategy[bytes]:
-    """A safetensors file: its length of the header, the header as JSON, the numbers."""
+    """A safetensors file: the length of its header, the header as JSON, the numbers."""
     end = 8 + int.from_bytes(data[:8], "little")
-    headers = altered_json(data[8:end])
-    odd = headers.map(lambda header: len(header).to_bytes(8, "little") + header + data[end:])
-    return odd | altered_bytes(data)
+    altered_headers = altered_json(data[8:end]).map(
+        lambda header: len(header).to_bytes(8, "little") + header + data[end:]
+    )
+    return altered_headers | altered_bytes(data)
 
 
 @pytest.mark.fuzz
 @given(data=st.data())
-def test_damaged_model_folder(lasting: Path, data: st.DataObject) -> None:
-    (lasting / "text.en").write_text("w2 w3 .\n", encoding="utf-8")
-    names = [WEIGHTS, SETTINGS, TEXT_SETTINGS, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
-    path = lasting / data.draw(st.sampled_from(names), "file")
-    whole = path.read_bytes()
-    altered = {WEIGHTS: altered_weights, ".json": altered_json}
-    strategy = altered.get(path.name) or altered.get(path.suffix, altered_bytes)
-    path.write_bytes(data.draw(strategy(whole)))
+def test_damaged_model_folder(folder: Path, data: st.DataObject) -> None:
+    """It is used, or refused in one line."""
+    path = folder / data.draw(st.sampled_from(FILE_NAMES), "file")
+    content = path.read_bytes()
+    strategies = {WEIGHTS: altered_weights, ".json": altered_json}
+    strategy = strategies.get(path.name) or strategies.get(path.suffix, altered_bytes)
+    path.write_bytes(data.draw(strategy(content)))
     try:
-        said("translate", "--model", lasting, lasting / "text.en", "--output", lasting / "text.fr")
-        said("model", "card", "--model", lasting)
-        said("model", "release", "--model", lasting, "--output", lasting / "m.tar.zst")
+        use_model(folder)
     finally:
-        path.write_bytes(whole)
+        path.write_bytes(content)

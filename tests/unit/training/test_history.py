@@ -1,4 +1,4 @@
-"""One reader of histories: strict on finished ones, patient with what is being written."""
+"""Reading of histories: strict if the run is finished, lenient while it writes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from nmt.training.history import History, count_planned_updates, read_history, read_run_status
+from nmt.training.history import (
+    History,
+    HistoryLine,
+    count_planned_updates,
+    read_history,
+    read_run_status,
+)
 from tests.messages import refused
 from tests.training_settings import training
 
 
-def write(path: Path, *lines: dict[str, float | None]) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return path
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "history.jsonl")
 
 
-def update(number: int, seconds: float) -> dict[str, float | None]:
-    return {"update": number, "train_nll": 1.0, "seconds": seconds, "target_words_per_second": 7.0}
+def write_lines(history: History, *lines: HistoryLine) -> None:
+    history.path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_history_is_rewound(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.jsonl")
+def update_line(update: int, seconds: float) -> HistoryLine:
+    return {"update": update, "train_nll": 1.0, "seconds": seconds}
+
+
+def test_history_is_rewound(history: History) -> None:
     assert list(read_history(history.path, finished=False)) == []
     history.add({"update": 1})
     size = history.size
@@ -31,34 +40,36 @@ def test_history_is_rewound(tmp_path: Path) -> None:
     assert list(read_history(history.path)) == [{"update": 1}]
 
 
-@pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}', "[" * 100_000])
-def test_damaged_line(tmp_path: Path, damage: str) -> None:
-    path = write(tmp_path / "history.jsonl", update(1, 1.0))
-    path.write_text(path.read_text(encoding="utf-8") + damage + "\n", encoding="utf-8")
+@pytest.mark.parametrize("damaged_line", ["{", "[1]", '{"no": 1}', "[" * 100_000])
+def test_damaged_line(history: History, damaged_line: str) -> None:
+    history.path.write_text(f"{json.dumps(update_line(1, 1.0))}\n{damaged_line}\n", encoding="utf-8")
     with refused():
-        list(read_history(path))
-    assert read_run_status(path).update == 1
+        list(read_history(history.path))
+    assert read_run_status(history.path).update == 1
 
 
-def test_rate_of_last_lines(tmp_path: Path) -> None:
-    slow = [update(number, 10.0 * number) for number in range(1, 11)]
-    fast = [update(10 + number, 100.0 + number) for number in range(1, 31)]
-    found = read_run_status(write(tmp_path / "history.jsonl", *slow, *fast))
-    assert (found.update, found.updates_per_second) == (40, 1.0)
-    assert read_run_status(write(tmp_path / "history.jsonl", update(5, 2.0))).updates_per_second == 2.5
-    assert read_run_status(tmp_path / "nothing").update == 0
+def test_rate_of_last_lines(history: History) -> None:
+    assert read_run_status(history.path).update == 0
+    write_lines(history, update_line(5, 2.0))
+    assert read_run_status(history.path).updates_per_second == 2.5
+    slow_lines = [update_line(update, 10.0 * update) for update in range(1, 11)]
+    fast_lines = [update_line(update, 90.0 + update) for update in range(11, 41)]
+    write_lines(history, *slow_lines, *fast_lines)
+    status = read_run_status(history.path)
+    assert (status.update, status.updates_per_second) == (40, 1.0)
 
 
-@pytest.mark.parametrize(("measure", "best"), [("nll", 10), ("bleu", 20)])
-def test_best_score(tmp_path: Path, measure: str, best: int) -> None:
-    lines = [
-        {"update": 10, "seconds": 1.0, "dev_nll": 2.0, "dev_bleu": 5.0},
-        {"update": 20, "seconds": 2.0, "dev_nll": 3.0, "dev_bleu": 9.0},
-        {"update": 30, "seconds": 3.0, "dev_nll": 4.0, "dev_bleu": 1.0},
-    ]
-    found = read_run_status(write(tmp_path / "history.jsonl", *lines), measure)
-    assert found.dev and found.best
-    assert (found.dev.update, found.best.update) == (30, best)
+@pytest.mark.parametrize(("dev_score", "best_update"), [("nll", 10), ("bleu", 20)])
+def test_best_score(history: History, dev_score: str, best_update: int) -> None:
+    write_lines(
+        history,
+        {"update": 10, "dev_nll": 2.0, "dev_bleu": 5.0},
+        {"update": 20, "dev_nll": 3.0, "dev_bleu": 9.0},
+        {"update": 30, "dev_nll": 4.0, "dev_bleu": 1.0},
+    )
+    status = read_run_status(history.path, dev_score)
+    assert status.dev and status.best
+    assert (status.dev.update, status.best.update) == (30, best_update)
 
 
 @pytest.mark.parametrize(
