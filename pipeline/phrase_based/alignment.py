@@ -80,8 +80,8 @@ def _align_block(
         (folder / "source").write_text("".join(f"{source}\n" for source in sources), encoding="utf-8")
         (folder / "target").write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
         script = moses.script("ems/support/symmetrize-fast-align.perl")
-        files = ["forward", "reverse", "source", "target", "aligned"]
-        command = ["perl", script, *files, heuristic, moses.program("symal")]
+        command = ["perl", script, "forward", "reverse", "source", "target", "aligned", heuristic]
+        command.append(moses.program("symal"))
         run_program(command, "symmetrising failed", folder)
 
         # The script ignores symal's exit status, so the lines are counted.

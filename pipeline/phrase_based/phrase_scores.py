@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from nmt.decoding.rescoring import HYPOTHESES_PER_GROUP, Rescorer
@@ -33,13 +34,16 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     rescorer = Rescorer([model])
     with write_lines(output) as writer:
         for batch in _batch_by_source(read_entries(table, "moses phrase-scores")):
-            total += sum(map(len, batch))
-            needed = [entries for entries in batch if entries[0][0] in phrases]
+            total += sum(map(len, batch.values()))
+            # [(["source", "phrase"], ["first target phrase", ...]), ...]
+            needed_entries, lists = [], []
+            for source_phrase, entries in batch.items():
+                if source_phrase in phrases:
+                    needed_entries.append(entries)
+                    lists.append((source_phrase.split(), [entry[1] for entry in entries]))
 
-            # [("source phrase", ["first target phrase", ...]), ...]
-            lists = [(entries[0][0].split(), [entry[1] for entry in entries]) for entries in needed]
             log_probabilities = rescorer.compute_log_probabilities(lists) if lists else []
-            for entries, values in zip(needed, log_probabilities, strict=True):
+            for entries, values in zip(needed_entries, log_probabilities, strict=True):
                 for entry, log_probability in zip(entries, values, strict=True):
                     entry[SCORES] += f" {math.exp(log_probability):.6g}"
                     writer.write(SEPARATOR.join(entry))
@@ -49,16 +53,16 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     return written_count, total
 
 
-def _batch_by_source(entries: Iterable[Entry]) -> Iterator[list[list[Entry]]]:
-    """Yield batches that a model scores at once: a list of entries for each source phrase in it."""
-    batch: list[list[Entry]] = []
+def _batch_by_source(entries: Iterable[Entry]) -> Iterator[dict[str, list[Entry]]]:
+    """Yield batches that a model scores at once: the entries of each source phrase in it."""
+    batch: dict[str, list[Entry]] = {}
     size = 0
-    for _, entries_of_source in groupby(entries, key=lambda entry: entry[0]):
-        batch.append(list(entries_of_source))
-        size += len(batch[-1])
+    for source_phrase, source_entries in groupby(entries, key=itemgetter(0)):
+        batch[source_phrase] = list(source_entries)
+        size += len(batch[source_phrase])
         if size >= HYPOTHESES_PER_GROUP:
             yield batch
-            batch, size = [], 0
+            batch, size = {}, 0
     if batch:
         yield batch
 

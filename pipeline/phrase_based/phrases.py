@@ -91,8 +91,8 @@ def read_entries(table: Path, label: str | None = None) -> Iterator[Entry]:
         for number, line in enumerate(read_lines(table, progress), start=1):
             entry = line.rstrip(" ").split(SEPARATOR)
             if len(entry) <= SCORES:
-                expected = "source, target and scores between |||"
-                raise UserError(f"{table}, line {number}: {len(entry)} fields, expected {expected}")
+                problem = f"{len(entry)} fields, expected source, target and scores between |||"
+                raise UserError(f"{table}, line {number}: {problem}")
             yield entry
     if not number:
         raise UserError(f"{table}: empty; expected a phrase table")

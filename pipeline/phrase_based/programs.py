@@ -206,7 +206,7 @@ def _find_installation() -> Path | None:
     moses = shutil.which("moses")
     if moses is None:
         return None
-    root = Path(os.path.realpath(moses)).parent.parent
+    root = Path(os.path.realpath(moses)).parent.parent  # of ROOT/bin/moses
     has_training_script = (root / "scripts/training/train-model.perl").exists()
     return root if _is_complete(root) and has_training_script else None
 

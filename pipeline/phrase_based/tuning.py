@@ -35,20 +35,20 @@ def tune_weights(
         threads: of decoder and optimizer.
     """
     with temporary_folder(output.parent, f".{output.name}.work-") as work:
+        # the system to begin with
         initial_configuration = work.absolute() / "moses.ini"
         initial_configuration.write_text(
             format_configuration(system, initial_weights(system)), encoding="utf-8"
         )
 
+        # decode the development text and optimize, in turn
         source, reference = (str(side.absolute()) for side in text)
         tuning_folder = work.absolute() / "mert"
         command = ["perl", moses.script("training/mert-moses.pl")]
         command += [source, reference, moses.program("moses"), str(initial_configuration)]
         command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(tuning_folder)]
-        command += [
-            "--decoder-flags",
-            " ".join(["-threads", str(threads), "-v", "0", *system.search_options]),
-        ]
+        decoder_options = ["-threads", str(threads), "-v", "0", *system.search_options]
+        command += ["--decoder-flags", " ".join(decoder_options)]
         command += ["--predictable-seeds", "--nbest", str(tuning_n_best)]
         command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
         if tuner == "mira":

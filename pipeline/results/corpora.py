@@ -64,6 +64,7 @@ def sum_corpus_counts(
         clean.update(read_json(path)["clean"])
     stages.append(_describe_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
 
+    # the stages after it
     for name in files.stages:
         shards = [read_json(path)["stage"] for path in files.shard_files(name, "counts.json")]
         words = [sum(shard[side]["words"] for shard in shards) for side in SIDES]
@@ -72,8 +73,7 @@ def sum_corpus_counts(
     # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
         word_counts = read_word_counts(files.shard_files(files.stages[-1], f"{language}.words.zst"))
-        unknown_words = [word for word in word_counts if word not in vocabulary]
-        stages[-1][side]["unknown"] = sum(word_counts[word] for word in unknown_words)
+        stages[-1][side]["unknown"] = sum(word_counts[word] for word in word_counts if word not in vocabulary)
 
     # Other counts of the cleaning are reasons: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
     removed = {}
@@ -100,18 +100,26 @@ def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Count
 
 def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     """Return the training corpora, their total if there are several, and then the other corpora."""
-    train = [corpus for corpus in corpora if corpus["part"] == "train"]
-    total = []
+    train: list[Counts] = []
+    held_out: list[Counts] = []
+    stage_names: dict[str, None] = {}  # each once, in order
+    for corpus in corpora:
+        if corpus["part"] == "train":
+            train.append(corpus)
+            stage_names |= {stage["name"]: None for stage in corpus["stages"]}
+        else:
+            held_out.append(corpus)
     if len(train) > 1:
-        stage_names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])
-        stages = [_sum_stage(name, train) for name in stage_names]
-        total.append({"name": TOTAL, "part": "train", "stages": stages})
-    return train + total + [corpus for corpus in corpora if corpus["part"] != "train"]
+        total = {"name": TOTAL, "part": "train", "stages": [_sum_stage(name, train) for name in stage_names]}
+        return [*train, total, *held_out]
+    return train + held_out
 
 
 def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
-    """Return the sums of a stage over corpora. A corpus without the stage, which goes on as it is, has its last one."""
-    # one stage of each corpus
+    """Return the sums of a stage over corpora.
+
+    A corpus from which no sentences are selected has no stage "selected": its last stage counts, as all of it is used.
+    """
     stages = []
     for corpus in corpora:
         stage_by_name = {stage["name"]: stage for stage in corpus["stages"]}

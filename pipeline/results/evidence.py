@@ -70,7 +70,7 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
 
     # A training ends after the last line, with a validation that takes hardly longer than the time between two lines.
     times = [0.0, *sorted({line["seconds"] for line in lines})]
-    longest_gap = max(later - earlier for earlier, later in pairwise(times))
+    longest_gap = max(next_time - time for time, next_time in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]
     if not -1 <= seconds_after_history <= longest_gap + 60 + 0.1 * times[-1]:
         yield f"{summary_path}: hours is {summary['hours']:.4f}, {history} says {times[-1] / 3600:.4f}"

@@ -40,23 +40,23 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 def check_training_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that was made with other settings."""
     config, package = inputs.config, inputs.package
-    meta_files = {part: package.text_checksums(part) for part in ("train", "dev")}
-    metas = {part: read_settings(Meta, file) for part, file in meta_files.items()}
+    meta_files = {split: package.text_checksums(split) for split in ("train", "dev")}
+    metas = {split: read_settings(Meta, file) for split, file in meta_files.items()}
 
     # text made with the settings
-    for part, meta in metas.items():
-        text_facts = get_text_facts(config, part)
+    for split, meta in metas.items():
+        text_facts = get_text_facts(config, split)
         if changes := describe_differences(flatten(meta.settings), flatten(text_facts)):
-            yield f"{meta_files[part]}: text of other settings: {changes}"
+            yield f"{meta_files[split]}: text of other settings: {changes}"
 
     # vocabularies of that text, with the number of words that the settings say
     languages = (config.languages.source, config.languages.target)
     for side, language, size in zip(("source", "target"), languages, config.vocabulary.sizes, strict=True):
         file = package.vocabulary(language)
         vocabulary = Vocabulary.read(file)
-        for part, meta in metas.items():
+        for split, meta in metas.items():
             if vocabulary.sha256 != getattr(meta, f"{side}_vocabulary_sha256"):
-                yield f"{meta_files[part]}: made with another vocabulary than {file}"
+                yield f"{meta_files[split]}: made with another vocabulary than {file}"
 
         # A vocabulary of words may be smaller than the settings say only if it has every word of the text.
         count = len(vocabulary) if config.vocabulary.specials_included else len(vocabulary) - len(SPECIALS)
@@ -76,7 +76,7 @@ def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
 def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
-    train, dev = (read_settings(Meta, package.text_checksums(part)) for part in ("train", "dev"))
+    train, dev = (read_settings(Meta, package.text_checksums(split)) for split in ("train", "dev"))
     data = bitext_checksums(train, dev)
     for run in collect_runs(config, config.use.models).values():
         settings_file = package.run_file(run.name, SETTINGS)

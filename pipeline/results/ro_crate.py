@@ -186,6 +186,7 @@ class _Crate:
         """Add the decoding of one file of translations, from its provenance file."""
         translations = package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
+        program = self.add_program(provenance["made_with"])
 
         # the models that translated, by the checksums of their weights
         weights = []
@@ -199,7 +200,7 @@ class _Crate:
             identifier,
             "CreateAction",
             name=f"Translation by {system} ({title})",
-            instrument=self.add_program(provenance["made_with"]),
+            instrument=program,
             object=weights,
             result=[self.refer_to(translations), self.refer_to(package.provenance(set_name, system, mode))],
         )

@@ -107,18 +107,19 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     # 2. links and special files, which are not read; of a package with such files, nothing is
     is_plain_package = True
     for name in special_files:
+        # a link may stand for a file, or for a folder: "runs"
         is_in_package = belongs_to_package(name) or belongs_to_package(f"{name}/")
         problem = f"{results / name}: a link or special file, expected plain files; it is not read"
         verdict.report(problem, as_note=not is_in_package)
-        is_plain_package &= not is_in_package
+        if is_in_package:
+            is_plain_package = False
 
     # 3. everything that follows from the package
     if is_plain_package:
         verdict.readable = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+        reproduction = _Reproduction(verdict.readable, files, scratch, archives, verdict)
         with verdict.errors_as_problem("nothing can be made again"):
-            verdict.checked += _Reproduction(
-                verdict.readable, files, scratch, archives, verdict
-            ).check_package()
+            verdict.checked += reproduction.check_package()
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.readable)
 
@@ -185,7 +186,8 @@ def find_altered_files(results: Path, checksums: dict[str, str], files: set[str]
 
 def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
     """Yield a line for the code and for each package whose version here is not the one that made the tables."""
-    program = crate[crate[REPORT]["instrument"]["@id"]]
+    program_id = crate[REPORT]["instrument"]["@id"]
+    program = crate[program_id]
     recorded_version, version = program["softwareVersion"], format_version(describe_code())
     if recorded_version != version:
         yield f"the tables were made with nmt {recorded_version}, here is nmt {version}: numbers may differ for that"
@@ -194,9 +196,9 @@ def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
     for reference in program["softwareRequirements"]:
         package = crate[reference["@id"]]
         name, recorded_version = package["name"], package["softwareVersion"]
-        version = versions.get(name, recorded_version)
-        if version != recorded_version:
-            yield f"the tables were made with {name} {recorded_version}, here is {version}: numbers may differ for that"
+        if name in versions and versions[name] != recorded_version:
+            comparison = f"made with {name} {recorded_version}, here is {versions[name]}"
+            yield f"the tables were {comparison}: numbers may differ for that"
 
 
 # --- what follows from the package ------------------------------------------------------------------------------------
@@ -296,12 +298,12 @@ class _Reproduction:
             remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
             remade_files[package.gold] = [folders[0] / "gold"]
         # A package may lack the raw reference, and a corpus the gold alignments.
-        for published, files in remade_files.items():
-            is_published = published.relative_to(package.folder).as_posix() in self.files
+        for published_file, files in remade_files.items():
+            is_published = published_file.relative_to(package.folder).as_posix() in self.files
             if is_published and files[0].is_file():
                 remade_lines = chain.from_iterable(map(read_lines, files))
                 self.verdict.problems += describe_difference(
-                    published, read_lines(published), remade_lines, "comes from its source"
+                    published_file, read_lines(published_file), remade_lines, "comes from its source"
                 )
 
     def _remake_corpus(self, folder: Path, line_count: int) -> bool:
@@ -363,16 +365,18 @@ def describe_difference(
         written_lines, remade_lines: the texts.
         origin: end of the message: what the other line does, such as "follows".
     """
-    # [(1, "a cat", "the cat"), (7, "end", None)]
+    # [(1, ("a cat", "the cat")), (7, ("end", None))]
     differences = []
-    for number, (written, remade) in enumerate(zip_longest(written_lines, remade_lines), start=1):
-        if written != remade:
-            differences.append((number, written, remade))
+    for number, lines in enumerate(zip_longest(written_lines, remade_lines), start=1):
+        if lines[0] != lines[1]:
+            differences.append((number, lines))
     if not differences:
         return []
-    number, written, remade = differences[0]
+    number, (written_line, remade_line) = differences[0]
     others = f" (and {len(differences) - 1} more lines differ)" if len(differences) > 1 else ""
-    return [f"{path}, line {number}: {_quote(written)} is written, {_quote(remade)} {origin}{others}"]
+    return [
+        f"{path}, line {number}: {_quote(written_line)} is written, {_quote(remade_line)} {origin}{others}"
+    ]
 
 
 def _quote(line: str | None) -> str:

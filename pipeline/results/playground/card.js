@@ -9,7 +9,7 @@ const element = (id) => document.getElementById(id);
 const format = (value, digits = 1) => value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
 const grouped = (value) => value.toLocaleString("en");
 const plural = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
-const same = (one, other) => one.length === other.length && one.every((word, index) => word === other[index]);
+const same = (words, others) => words.length === others.length && words.every((word, index) => word === others[index]);
 const text = (node) => node.firstChild.textContent;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -19,17 +19,17 @@ function make(tag, properties = {}, ...children) {
   return node;
 }
 
-/** Words with spaces where their text has them, so that both need not stand there; behind it, what is no text. */
+/** The nodes of words with spaces where the text has them; then the nodes that are no text, such as the end symbol. */
 function spaced(tokens, nodes, text) {
   const line = make("div", { className: "sentence" });
-  let at = 0;
+  let position = 0;
   tokens.forEach((token, index) => {
     const written = token === "@-@" ? "-" : unescaped(token);
-    if (/\s/.test(text.charAt(at))) { line.append(" "); at += 1; }
-    at = text.startsWith(written, at) ? at + written.length : Infinity;
+    if (/\s/.test(text.charAt(position))) { line.append(" "); position += 1; }
+    position = text.startsWith(written, position) ? position + written.length : Infinity;
     line.append(nodes[index]);
   });
-  if (at !== text.length) line.replaceChildren(...nodes.flatMap((node) => [node, " "]));  // a text that is not its tokens in order
+  if (position !== text.length) line.replaceChildren(...nodes.flatMap((node) => [node, " "]));  // a text that is not its tokens in order
   else line.append(...nodes.slice(tokens.length).flatMap((node) => [" ", node]));
   return line;
 }
@@ -42,14 +42,13 @@ class Card {
   }
 
   /** Draw what is known of a translation: words, weights of the source words behind each, whether it has ended. */
-  show(source, found, reference, facts) {
-    const { words, weights, ended, vector } = found;
-    this.last = [source, found, reference, facts];
+  show(source, translation, reference, facts) {
+    const { words, weights, ended, vector } = translation;
     this.weights = weights;
     this.rows = words.length + (ended ? 1 : 0);
     this.columns = weights[0]?.length ?? 0;
     this.write(source, words, ended);
-    if (reference) this.markOthers(words, reference);
+    if (reference) this.markDifferences(words, reference);
     const kind = make("small", { textContent: this.aligns ? "with attention" : "without attention" });
     this.node.replaceChildren(make("div", { className: "top" }, make("h2", {}, `${this.label} `, kind),
       make("span", { className: "facts", textContent: facts.join(" · ") })), this.targetLine);
@@ -81,16 +80,16 @@ class Card {
   }
 
   /** Mark the words that the reference does not have, or not so often. */
-  markOthers(words, reference) {
-    const left = [...reference];
+  markDifferences(words, reference) {
+    const unmatched = [...reference];
     words.forEach((word, index) => {
-      const place = left.indexOf(word);
-      if (place >= 0) left.splice(place, 1);
+      const position = unmatched.indexOf(word);
+      if (position >= 0) unmatched.splice(position, 1);
       else Object.assign(this.targetWords[index], { title: "not in the reference" }).classList.add("other");
     });
   }
 
-  // Words that can be pointed at --------------------------------------------------------------------------------------------
+  // Words that one can point at --------------------------------------------------------------------------------------------
 
   makeExplorable() {
     this.node.classList.add("attends");
@@ -100,7 +99,7 @@ class Card {
     this.node.append(make("details", { open: true }, make("summary", { textContent: "Alignment" }), this.matrix()));
   }
 
-  /** Words of one side, of which Tab reaches one and arrows the others, show their weights on the other side. */
+  /** Make the words of one side show their weights on the other side. Tab reaches one of them, arrow keys the others. */
   explain(line, nodes, others, weight) {
     const rove = (index) => nodes.forEach((node, other) => { node.tabIndex = other === index ? 0 : -1; });
     nodes.forEach((node, index) => {
@@ -133,20 +132,20 @@ class Card {
     const weights = target ? this.weights[index] : others.map((_, row) => this.weights[row][index]);
     this.clear();
     nodes[index].classList.add("chosen");
-    const most = Math.max(...weights);
+    const maximum = Math.max(...weights);
     others.forEach((node, other) => {
       const weight = weights[other];
       if (weight < 0.01) return;
       node.style.background = `color-mix(in srgb, var(${target ? "--attend" : "--reverse"}) ${Math.round(8 + 52 * weight)}%, transparent)`;
-      node.classList.toggle("strongest", weight === most);
+      node.classList.toggle("strongest", weight === maximum);
       if (weight < 0.1) return;
       const share = make("span", { className: "share", textContent: Math.round(100 * weight) });
       share.setAttribute("aria-hidden", "true");
       node.append(share);
     });
-    const named = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((other) => weights[other] >= 0.05)
+    const listed = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((other) => weights[other] >= 0.05)
       .map((other) => `${text(others[other])} ${Math.round(100 * weights[other])} %`);
-    element("said").textContent = `${this.label}: ${text(nodes[index])} ${target ? "attends to" : "is attended to by"} ${named.join(", ") || "nothing much"}`;
+    element("said").textContent = `${this.label}: ${text(nodes[index])} ${target ? "attends to" : "is attended to by"} ${listed.join(", ") || "nothing much"}`;
     this.mark(target ? index : null, target ? null : index);
   }
 
@@ -178,9 +177,9 @@ class Card {
   }
 
   mark(row, column) {
-    [...this.table.rows].forEach((line, place) => {
-      line.classList.toggle("chosen", place - 1 === row);
-      [...line.cells].forEach((cell, at) => cell.classList.toggle("chosen", at - 1 === column));
+    [...this.table.rows].forEach((line, index) => {
+      line.classList.toggle("chosen", index - 1 === row);
+      [...line.cells].forEach((cell, position) => cell.classList.toggle("chosen", position - 1 === column));
     });
   }
 
@@ -195,7 +194,7 @@ class Card {
       context.fillRect(index % VECTOR_COLUMNS, Math.floor(index / VECTOR_COLUMNS), 1, 1);
     });
     canvas.style.height = `${canvas.height * 12}px`;
-    const told = `These ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
-    this.node.append(make("p", { className: "plain", textContent: told }), canvas);
+    const explanation = `These ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
+    this.node.append(make("p", { className: "plain", textContent: explanation }), canvas);
   }
 }

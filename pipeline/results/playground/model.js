@@ -5,7 +5,7 @@ const END_ID = 0;
 const UNKNOWN_ID = 1;
 
 /** A number of 16 bits (IEEE 754 binary16) as a float. */
-function half(bits) {
+function float16(bits) {
   const [sign, exponent, fraction] = [bits & 0x8000 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : fraction * 2 ** -24);
 }
@@ -13,34 +13,34 @@ function half(bits) {
 /** Tensors by name, from their names, shapes and scales, in the order in which their numbers stand in `bytes`: of those
  * without a scale the lower bytes, then the upper ones; then the whole numbers of 8 bits of those that have one. */
 function readTensors(entries, bytes, start) {
-  const numbers = Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
+  const floats = Float32Array.from({ length: 65536 }, (_, bits) => float16(bits));
   const count = (shape) => shape.reduce((product, size) => product * size, 1);
-  const all = entries.reduce((sum, [, shape, scale]) => sum + (scale ? 0 : count(shape)), 0);
-  let [place, whole] = [start, start + 2 * all];
+  const floatCount = entries.reduce((sum, [, shape, scale]) => sum + (scale ? 0 : count(shape)), 0);
+  let [floatIndex, integerIndex] = [start, start + 2 * floatCount];
   const tensors = {};
   for (const [name, shape, scale] of entries) {
     const data = new Float32Array(count(shape));
     if (scale) {
-      for (let i = 0; i < data.length; i += 1, whole += 1) data[i] = scale * ((bytes[whole] << 24) >> 24);
+      for (let i = 0; i < data.length; i += 1, integerIndex += 1) data[i] = scale * ((bytes[integerIndex] << 24) >> 24);  // sign
     } else {
-      for (let i = 0; i < data.length; i += 1, place += 1) data[i] = numbers[bytes[place] | (bytes[place + all] << 8)];
+      for (let i = 0; i < data.length; i += 1, floatIndex += 1) data[i] = floats[bytes[floatIndex] | (bytes[floatIndex + floatCount] << 8)];
     }
     tensors[name] = { data, inputs: shape.length > 1 ? shape[0] : 1, outputs: shape.at(-1) };
   }
-  return [tensors, whole];
+  return [tensors, integerIndex];
 }
 
 /** Matrices with as many rows, side by side. */
-function beside(...parts) {
-  const outputs = parts.reduce((sum, part) => sum + part.outputs, 0);
-  const { inputs } = parts[0];
+function joinColumns(...matrices) {
+  const outputs = matrices.reduce((sum, matrix) => sum + matrix.outputs, 0);
+  const { inputs } = matrices[0];
   const data = new Float32Array(inputs * outputs);
-  let left = 0;
-  for (const part of parts) {
+  let column = 0;
+  for (const matrix of matrices) {
     for (let i = 0; i < inputs; i += 1) {
-      data.set(part.data.subarray(i * part.outputs, (i + 1) * part.outputs), i * outputs + left);
+      data.set(matrix.data.subarray(i * matrix.outputs, (i + 1) * matrix.outputs), i * outputs + column);
     }
-    left += part.outputs;
+    column += matrix.outputs;
   }
   return { data, inputs, outputs };
 }
@@ -66,21 +66,21 @@ const product = (x, weight) => addProduct(new Float64Array(weight.outputs), x, w
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));
 
 function softmax(values) {
-  const most = Math.max(...values);
-  const powers = values.map((value) => Math.exp(value - most));
+  const maximum = Math.max(...values);
+  const powers = values.map((value) => Math.exp(value - maximum));
   const sum = powers.reduce((total, power) => total + power, 0);
   return powers.map((power) => power / sum);
 }
 
-/** A gated hidden unit (App. A.1.1): the reset gate acts before the matrix product. */
-class GatedUnit {
+/** A GRU cell (App. A.1.1): the reset gate acts before the matrix product. */
+class GRUCell {
   constructor(tensors, name) {
     const get = (part) => tensors[`${name}.${part}`];
-    this.fromWord = beside(get("W_z"), get("W_r"), get("W"));
-    this.toGates = beside(get("U_z"), get("U_r"));
+    this.fromWord = joinColumns(get("W_z"), get("W_r"), get("W"));
+    this.toGates = joinColumns(get("U_z"), get("U_r"));
     this.toCandidate = get("U");
     this.hidden = this.toCandidate.outputs;
-    this.fromContext = get("C") && beside(get("C_z"), get("C_r"), get("C"));
+    this.fromContext = get("C") && joinColumns(get("C_z"), get("C_r"), get("C"));
     this.bias = new Float64Array(3 * this.hidden);
     ["b_z", "b_r", "b"].forEach((part, index) => {
       if (get(part)) this.bias.set(get(part).data, index * this.hidden);
@@ -90,15 +90,15 @@ class GatedUnit {
   /** h_i from h_{i-1}, E x_i and, in the decoder, the context's share of the three pre-activations. */
   step(state, embedded, share = null) {
     const n = this.hidden;
-    const given = addProduct(Float64Array.from(this.bias), embedded, this.fromWord);
-    if (share) for (let j = 0; j < 3 * n; j += 1) given[j] += share[j];
+    const inputs = addProduct(Float64Array.from(this.bias), embedded, this.fromWord);
+    if (share) for (let j = 0; j < 3 * n; j += 1) inputs[j] += share[j];
     const gates = product(state, this.toGates);
     const reset = new Float64Array(n);
-    for (let j = 0; j < n; j += 1) reset[j] = sigmoid(given[n + j] + gates[n + j]) * state[j];
+    for (let j = 0; j < n; j += 1) reset[j] = sigmoid(inputs[n + j] + gates[n + j]) * state[j];
     const candidate = product(reset, this.toCandidate);
     const next = new Float64Array(n);
     for (let j = 0; j < n; j += 1) {
-      next[j] = state[j] + sigmoid(given[j] + gates[j]) * (Math.tanh(candidate[j] + given[2 * n + j]) - state[j]);
+      next[j] = state[j] + sigmoid(inputs[j] + gates[j]) * (Math.tanh(candidate[j] + inputs[2 * n + j]) - state[j]);
     }
     return next;
   }
@@ -108,10 +108,10 @@ class Network {
   constructor(model, bytes, start) {
     const [tensors, end] = readTensors(model.tensors, bytes, start);
     Object.assign(this, { tensors, end, architecture: model.architecture, aligns: model.aligns });
-    this.forwards = new GatedUnit(tensors, "encoder.forwards");
-    this.backwards = this.aligns ? new GatedUnit(tensors, "encoder.backwards") : null;
-    this.unit = new GatedUnit(tensors, "decoder.unit");
-    this.contextShares = beside(this.unit.fromContext, tensors["readout.C_o"]);
+    this.forwards = new GRUCell(tensors, "encoder.forwards");
+    this.backwards = this.aligns ? new GRUCell(tensors, "encoder.backwards") : null;
+    this.unit = new GRUCell(tensors, "decoder.unit");
+    this.contextShares = joinColumns(this.unit.fromContext, tensors["readout.C_o"]);
     this.words = model.targetWords;
   }
 
@@ -136,12 +136,12 @@ class Network {
     }
     const backwards = read(this.backwards, embedded.toReversed()).toReversed();
     const annotations = forwards.map((state, j) => Float64Array.of(...state, ...backwards[j]));
-    const keys = annotations.map((one) => this.biased(product(one, this.tensors["decoder.alignment.U_a"]), "decoder.alignment.b_a"));
-    const shares = annotations.map((one) => product(one, this.contextShares));
+    const keys = annotations.map((annotation) => this.addBias(product(annotation, this.tensors["decoder.alignment.U_a"]), "decoder.alignment.b_a"));
+    const shares = annotations.map((annotation) => product(annotation, this.contextShares));
     return { shares, keys, start: this.start(backwards[0]) };
   }
 
-  biased(values, name) {
+  addBias(values, name) {
     const bias = this.tensors[name]?.data;
     return bias ? values.map((value, j) => value + bias[j]) : values;
   }
@@ -149,7 +149,7 @@ class Network {
   /** s_0 = tanh(W_s summary + b_s). */
   start(summary) {
     const weight = this.tensors["decoder.W_s"];
-    return weight ? this.biased(product(summary, weight), "decoder.b_s").map(Math.tanh) : new Float64Array(summary.length);
+    return weight ? this.addBias(product(summary, weight), "decoder.b_s").map(Math.tanh) : new Float64Array(summary.length);
   }
 
   /** Eqs. 5 and 6: weights alpha_i of the source words, and the context's share of whatever uses it. */
@@ -163,11 +163,11 @@ class Network {
       return energy;
     }));
     const share = new Float64Array(encoded.shares[0].length);
-    encoded.shares.forEach((one, j) => { for (let k = 0; k < share.length; k += 1) share[k] += weights[j] * one[k]; });
+    encoded.shares.forEach((wordShare, j) => { for (let k = 0; k < share.length; k += 1) share[k] += weights[j] * wordShare[k]; });
     return [weights, share];
   }
 
-  /** Log-probabilities of the words behind a hypothesis; it keeps what `extend` needs. */
+  /** Log-probabilities of the next words of a hypothesis; it keeps what `extend` needs. */
   predict(hypothesis, encoded) {
     const order = this.architecture.step_order;
     const [weights, share] = this.attend(hypothesis.state, encoded);
@@ -185,12 +185,12 @@ class Network {
     let hidden = Float64Array.from({ length: inner.length / 2 }, (_, k) => Math.max(inner[2 * k], inner[2 * k + 1]));
     if (this.tensors["readout.W_m"]) hidden = product(hidden, this.tensors["readout.W_m"]);
     const logits = addProduct(Float64Array.from(this.tensors["readout.b_o"].data), hidden, this.tensors["readout.W_o"]);
-    let most = -Infinity;
-    for (const logit of logits) if (logit > most) most = logit;
+    let maximum = -Infinity;
+    for (const logit of logits) if (logit > maximum) maximum = logit;
     let sum = 0;
-    for (const logit of logits) sum += Math.exp(logit - most);
-    const normal = most + Math.log(sum);
-    return logits.subarray(0, this.words).map((logit) => logit - normal);
+    for (const logit of logits) sum += Math.exp(logit - maximum);
+    const normalizer = maximum + Math.log(sum);
+    return logits.subarray(0, this.words).map((logit) => logit - normalizer);
   }
 
   /** State and last word of a hypothesis with one word more. */
@@ -203,77 +203,79 @@ class Network {
 
 // --- beam search -----------------------------------------------------------------------------------------------------
 
-/** The words of a hypothesis and the weights behind each, from the first on. */
-function trace(last) {
+/** The words of a hypothesis and the attention weights of each, from the first on. */
+function trace(hypothesis) {
   const [words, weights] = [[], []];
-  for (let one = last; one.parent; one = one.parent) {
-    words.unshift(one.word);
-    weights.unshift(one.parent.weights);
+  for (let node = hypothesis; node.parent; node = node.parent) {
+    words.unshift(node.word);
+    weights.unshift(node.parent.weights);
   }
   return { words, weights };
 }
 
-/** The best continuations: by total, then the parent's place, then the likelier word, then the lower id. */
-function best(hypotheses, predictions, width) {
-  const found = [];
-  predictions.forEach((values, place) => {
+/** The best continuations: by total, then the index of the parent, then the likelier word, then the lower id. */
+function bestContinuations(hypotheses, predictions, width) {
+  const continuations = [];
+  predictions.forEach((values, parent) => {
     values.forEach((value, word) => {
-      const total = Math.fround(hypotheses[place].total + Math.fround(value));
-      if (total === -Infinity || (found.length === width && total <= found[width - 1].total)) return;
-      let at = found.length;
-      while (at && (found[at - 1].total < total
-        || (found[at - 1].total === total && found[at - 1].place === place && found[at - 1].value < value))) at -= 1;
-      found.splice(at, 0, { total, place, word, value });
-      if (found.length > width) found.pop();
+      const total = Math.fround(hypotheses[parent].total + Math.fround(value));
+      if (total === -Infinity || (continuations.length === width && total <= continuations[width - 1].total)) return;
+      let rank = continuations.length;
+      while (rank && (continuations[rank - 1].total < total
+        || (continuations[rank - 1].total === total && continuations[rank - 1].parent === parent && continuations[rank - 1].value < value))) rank -= 1;
+      continuations.splice(rank, 0, { total, parent, word, value });
+      if (continuations.length > width) continuations.pop();
     });
   });
-  return found;
+  return continuations;
 }
 
 /** One search with a beam of `width`; yields the best hypothesis after each word, returns the translation. */
 function* searchOnce(network, encoded, sourceWords, decoding, width, forbidUnknown) {
-  const least = decoding.min_length === "half" ? (sourceWords + 1) >> 1 : 0;
-  const most = decoding.max_length_factor * (sourceWords + 1);
+  const minLength = decoding.min_length === "half" ? (sourceWords + 1) >> 1 : 0;
+  const maxLength = decoding.max_length_factor * (sourceWords + 1);
   const size = network.tensors["target_embedding.E"].outputs;
-  let alive = [{ parent: null, word: null, total: 0, state: encoded.start, previous: new Float64Array(size) }];
-  let room = width;
-  let ended = null;
-  const score = (one, length) => (decoding.normalize_by_length ? one.total / length : one.total);
-  for (let number = 0; number < most; number += 1) {
-    const predictions = alive.map((hypothesis) => {
+  let active = [{ parent: null, word: null, total: 0, state: encoded.start, previous: new Float64Array(size) }];
+  let freeSlots = width;
+  let finished = null;
+  const score = ({ total }, length) => (decoding.normalize_by_length ? total / length : total);
+  for (let number = 0; number < maxLength; number += 1) {
+    const predictions = active.map((hypothesis) => {
       const values = network.predict(hypothesis, encoded);
-      if (number < least) values[END_ID] = -Infinity;
+      if (number < minLength) values[END_ID] = -Infinity;
       if (forbidUnknown) values[UNKNOWN_ID] = -Infinity;
       return values;
     });
-    const chosen = best(alive, predictions, width).slice(0, room)
-      .map(({ total, place, word }) => ({ parent: alive[place], word, total }));
-    for (const one of chosen.filter(({ word }) => word === END_ID)) {
-      room -= 1;
-      if (!ended || score(one, number + 1) > ended.score) ended = { last: one, score: score(one, number + 1) };
+    const chosen = bestContinuations(active, predictions, width).slice(0, freeSlots)
+      .map(({ total, parent, word }) => ({ parent: active[parent], word, total }));
+    for (const hypothesis of chosen.filter(({ word }) => word === END_ID)) {
+      freeSlots -= 1;
+      const hypothesisScore = score(hypothesis, number + 1);
+      if (!finished || hypothesisScore > finished.score) finished = { hypothesis, score: hypothesisScore };
     }
-    alive = chosen.filter(({ word }) => word !== END_ID);
-    if (number + 1 < most) alive.forEach((one) => Object.assign(one, network.extend(one.parent, one.word)));
-    const certain = !decoding.normalize_by_length && ended && (!alive.length || ended.last.total >= alive[0].total);
-    const shown = ended && (certain || !alive.length || ended.score >= score(alive[0], number + 1)) ? ended.last : alive[0];
-    yield { ...trace(shown), width };
-    if (!alive.length || certain) break;
+    active = chosen.filter(({ word }) => word !== END_ID);
+    if (number + 1 < maxLength) active.forEach((hypothesis) => Object.assign(hypothesis, network.extend(hypothesis.parent, hypothesis.word)));
+    // no continuation can become better than the best finished hypothesis
+    const isCertain = !decoding.normalize_by_length && finished && (!active.length || finished.hypothesis.total >= active[0].total);
+    const isFinishedBest = finished && (isCertain || !active.length || finished.score >= score(active[0], number + 1));
+    yield { ...trace(isFinishedBest ? finished.hypothesis : active[0]), width };
+    if (!active.length || isCertain) break;
   }
-  const last = ended?.last ?? alive[0];
-  if (!last) throw new Error("no word has a probability");
-  return { ...trace(last), total: last.total, finished: ended !== null, width };
+  const hypothesis = finished?.hypothesis ?? active[0];
+  if (!hypothesis) throw new Error("no word has a probability");
+  return { ...trace(hypothesis), total: hypothesis.total, finished: finished !== null, width };
 }
 
 /** Translate ids; where nothing finishes, search again as `nmt translate` does. */
 function* translateIds(network, ids, decoding, beam, forbidUnknown) {
   const encoded = network.encode(ids);
   let width = beam;
-  let left = beam * (decoding.widening_budget ?? Infinity);
-  let found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
-  while (!found.finished && decoding.if_no_eos !== "best" && width < decoding.max_beam && 2 * width <= left) {
+  let budget = beam * (decoding.widening_budget ?? Infinity);
+  let translation = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
+  while (!translation.finished && decoding.if_no_eos !== "best" && width < decoding.max_beam && 2 * width <= budget) {
     width *= 2;
-    left -= width;
-    found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
+    budget -= width;
+    translation = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
   }
-  return { ...found, vector: encoded.vector };
+  return { ...translation, vector: encoded.vector };
 }

@@ -90,8 +90,9 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
     sizes = []
     for folder in folders:
         run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version")
-        vocabularies = [Vocabulary.read(folder / f"{side}.tsv") for side in trained_model.SIDES]
-        has_subwords = any(vocabulary.has_subwords for vocabulary in vocabularies)
+        has_subwords = any(
+            Vocabulary.read(folder / f"{side}.tsv").has_subwords for side in ("source", "target")
+        )
         if run.model_type not in IN_BROWSER or has_subwords:
             return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
         # The file has 32 bits for each weight.
@@ -113,19 +114,19 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
     """
     models = [trained_model.load_model(folder, torch.device("cpu")) for folder in folders]
     check_compatible(models)
-    raw_text = RawText(text.languages.source, text.tokenization)
-    rounded_weights = [
-        _round_weights(model, folder / WEIGHTS, bits) for model, folder in zip(models, folders, strict=True)
-    ]
-    descriptions = [
-        _describe_model(model, weights.scales) for model, weights in zip(models, rounded_weights, strict=True)
-    ]
+    descriptions = []
+    weight_bytes = b""
+    for model, folder in zip(models, folders, strict=True):
+        weights = _round_weights(model, folder / WEIGHTS, bits)
+        descriptions.append(_describe_model(model, weights.scales))
+        weight_bytes += weights.content
 
-    vocabularies = {"source": models[0].source, "target": models[0].target}
+    # what the scripts read
+    raw_text = RawText(text.languages.source, text.tokenization)
     values = text.model_dump() | {
         "bits": bits,
         "models": descriptions,
-        "vocabulary": {side: _list_words(vocabulary) for side, vocabulary in vocabularies.items()},
+        "vocabulary": {"source": _list_words(models[0].source), "target": _list_words(models[0].target)},
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
         "clauses": list(islice(_find_clauses(source, reference, models[0], raw_text), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(source, reference)),
@@ -133,7 +134,6 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
     }
 
     json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    weight_bytes = b"".join(weights.content for weights in rounded_weights)
     data = struct.pack("<I", len(json_bytes)) + json_bytes + weight_bytes
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 

@@ -1,21 +1,21 @@
 // What is typed, translated by the models side by side.
 
-const STEP = 70;           // milliseconds a word is shown before the next, word by word
-const REST = 700;          // between a translation and the next longer sentence
-const TYPING = 500;        // after the last key before the translation starts
-const BUSY = 40;           // of computing before the browser may draw
-const MOST_WORDS = 100;    // `nmt translate` takes longer lines in pieces
-const MOST_LETTERS = 5000; // of a line that are read
-const LONGEST = 40;        // letters of an unknown word that are shown
+const WORD_PAUSE = 70;     // milliseconds a word is shown before the next, word by word
+const SENTENCE_PAUSE = 700; // between a translation and the next longer sentence
+const TYPING_PAUSE = 500;  // after the last key before the translation starts
+const DRAW_INTERVAL = 40;  // of computing before the browser may draw
+const MAX_WORDS = 100;     // `nmt translate` splits longer lines
+const MAX_LETTERS = 5000;  // of a line that are read
+const MAX_SHOWN = 40;      // letters of an unknown word that are shown
 const STOPS = [".", "!", "?", "。", "।"];
-const SHOWN_WORDS = 300;   // of the vocabulary at once
-const SOON = 500;          // milliseconds of computing before the page says what it does
-const BEYOND = 1.2;        // "Longer and longer" ends at this multiple of the longest sentences in training
+const MAX_LISTED = 300;    // of the vocabulary at once
+const NOTICE_DELAY = 500;  // milliseconds of computing before the page says what it does
+const GROWTH_LIMIT = 1.2;  // "Longer and longer" ends at this multiple of the longest sentences in training
 
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
 
 /** A word as it is shown, however long. */
-const shortened = (token) => (token.length > LONGEST ? `${unescaped(token).slice(0, LONGEST)}…` : unescaped(token));
+const shortened = (token) => (token.length > MAX_SHOWN ? `${unescaped(token).slice(0, MAX_SHOWN)}…` : unescaped(token));
 
 // --- the models --------------------------------------------------------------------------------------------------------
 
@@ -48,13 +48,13 @@ class Translator {
     for (let step = search.next(); ; step = search.next()) {
       const { words, weights, ...rest } = step.value;
       const ended = words.at(-1) === END_ID;
-      const found = { ...rest, words: (ended ? words.slice(0, -1) : words).map((id) => this.word(id)), weights, ended };
-      if (step.done) return found;
-      yield found;
+      const translation = { ...rest, words: (ended ? words.slice(0, -1) : words).map((id) => this.word(id)), weights, ended };
+      if (step.done) return translation;
+      yield translation;
     }
   }
 
-  /** A line's translation at once: text, tokens, log-probability. */
+  /** The whole translation of a line: text, tokens, log-probability. */
   translate(model, line, beam = this.decoding.beam, forbidUnknown = this.decoding.unknown === "excluded") {
     const tokens = this.tokenizer.tokens(line);
     if (!tokens.length) return { text: "", tokens, words: [], total: 0 };
@@ -77,8 +77,8 @@ class Playground {
     this.run = 0;           // counts translations: a later one ends those before
     this.cards = data.models.map((model) => new Card(model, translator));
     const trained = [...new Set(data.models.map((model) => model.max_words))];
-    this.most = Math.round(BEYOND * Math.max(...trained));
-    this.curve = new Curve(data.models.map(({ label }) => label), trained, this.most);
+    this.maxWords = Math.round(GROWTH_LIMIT * Math.max(...trained));
+    this.curve = new Curve(data.models.map(({ label }) => label), trained, this.maxWords);
     element("cards").prepend(...this.cards.map((card) => card.node));
     this.fill(data);
     this.curve.draw();
@@ -93,7 +93,7 @@ class Playground {
     element("cards").lang = data.languages.target;
     element("beam").max = Math.max(20, data.decoding.beam);
     element("slowly").checked = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.usual = { beam: data.decoding.beam, unk: data.decoding.unknown !== "excluded" };
+    this.defaults = { beam: data.decoding.beam, unk: data.decoding.unknown !== "excluded" };
     this.boxes = data.models.map(() => make("input", { type: "checkbox", checked: true }));
     if (this.boxes.length > 1) {
       element("models").append(...this.boxes.map((box, index) => make("label", {}, box, ` ${data.models[index].label}`)));
@@ -103,10 +103,10 @@ class Playground {
   }
 
   listen() {
-    const soon = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.translate(), TYPING); };
-    const again = () => { this.cancel(); this.read(); soon(); };
+    const translateSoon = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.translate(), TYPING_PAUSE); };
+    const restart = () => { this.cancel(); this.read(); translateSoon(); };
     const on = (id, event, action) => element(id).addEventListener(event, action);
-    on("source", "input", again);
+    on("source", "input", restart);
     on("source", "keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -114,9 +114,9 @@ class Playground {
       this.translate();
     });
     on("form", "submit", (event) => { event.preventDefault(); this.stop(); this.translate(); });
-    on("beam", "input", () => { element("width").textContent = element("beam").value; again(); });
-    on("allowed", "change", again);
-    this.boxes.forEach((box) => box.addEventListener("change", () => { if (!this.chosen.length) box.checked = true; again(); }));
+    on("beam", "input", () => { element("width").textContent = element("beam").value; restart(); });
+    on("allowed", "change", restart);
+    this.boxes.forEach((box) => box.addEventListener("change", () => { if (!this.chosen.length) box.checked = true; restart(); }));
     on("another", "click", () => { this.stop(); this.another(); });
     on("clause", "click", () => { this.stop(); this.addClause(); this.translate(); });
     on("longer", "click", () => (this.growing ? this.stop() : this.grow()));
@@ -126,7 +126,7 @@ class Playground {
     addEventListener("resize", () => this.curve.draw());
   }
 
-  /** Places of the models that translate. */
+  /** Indices of the models that translate. */
   get chosen() { return this.boxes.flatMap((box, index) => (box.checked ? [index] : [])); }
 
   // The page's address: sentence, beam, models ----------------------------------------------------------------------------------
@@ -134,54 +134,54 @@ class Playground {
   /** Show what the address asks for, or a sentence of the test set. */
   follow() {
     this.cancel();
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const beam = Number(asked.get("beam") ?? this.usual.beam);
-    element("beam").value = Number.isInteger(beam) ? beam : this.usual.beam;  // the field keeps to its limits
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    const beam = Number(parameters.get("beam") ?? this.defaults.beam);
+    element("beam").value = Number.isInteger(beam) ? beam : this.defaults.beam;  // the field keeps to its limits
     element("width").textContent = element("beam").value;
-    element("allowed").checked = asked.has("unk") ? asked.get("unk") === "1" : this.usual.unk;
-    const labels = asked.getAll("models");
-    const named = this.cards.some(({ label }) => labels.includes(label));
-    this.boxes.forEach((box, index) => { box.checked = !named || labels.includes(this.cards[index].label); });
-    if (!asked.get("sentence")) this.another();
+    element("allowed").checked = parameters.has("unk") ? parameters.get("unk") === "1" : this.defaults.unk;
+    const labels = parameters.getAll("models");
+    const hasLabel = this.cards.some(({ label }) => labels.includes(label));
+    this.boxes.forEach((box, index) => { box.checked = !hasLabel || labels.includes(this.cards[index].label); });
+    if (!parameters.get("sentence")) this.another();
     else {
-      element("source").value = asked.get("sentence");
+      element("source").value = parameters.get("sentence");
       this.translate();
     }
-    if (asked.has("longer")) this.grow();
+    if (parameters.has("longer")) this.grow();
   }
 
-  tellAddress() {
-    const told = new URLSearchParams({ sentence: this.line, beam: element("beam").value });
-    if (element("allowed").checked !== this.usual.unk) told.set("unk", element("allowed").checked ? 1 : 0);
-    if (this.chosen.length < this.cards.length) this.chosen.forEach((index) => told.append("models", this.cards[index].label));
-    history.replaceState(null, "", `#${told}`);
+  updateAddress() {
+    const parameters = new URLSearchParams({ sentence: this.line, beam: element("beam").value });
+    if (element("allowed").checked !== this.defaults.unk) parameters.set("unk", element("allowed").checked ? 1 : 0);
+    if (this.chosen.length < this.cards.length) this.chosen.forEach((index) => parameters.append("models", this.cards[index].label));
+    history.replaceState(null, "", `#${parameters}`);
   }
 
   // The sentence --------------------------------------------------------------------------------------------------------------
 
   get line() { return element("source").value.replace(/\s*\n\s*/g, " "); }
 
-  /** Text that gives these tokens again: words apart where the language would join them. */
-  written(tokens) {
+  /** Text with these tokens: with spaces between all words if the language's own text would have other tokens. */
+  textOf(tokens) {
     const { tokenizer, sourceText } = this.translator;
     const text = sourceText.text(tokens);
     return same(tokenizer.tokens(text), tokens) ? text : tokens.map(unescaped).join(" ");
   }
 
-  get tokens() { return this.translator.tokenizer.tokens(this.line.slice(0, MOST_LETTERS)); }
+  get tokens() { return this.translator.tokenizer.tokens(this.line.slice(0, MAX_LETTERS)); }
 
-  /** A sentence of the test set, at least six words long where there is one. */
+  /** A sentence of the test set, of at least six words if there is one. */
   another() {
     this.curve.tried = [];
-    const long = this.clauses.findIndex(([source], index) => index >= this.next && source.length > 6);
-    const [source] = this.clauses[long < 0 ? 0 : long] ?? [this.example.split(" ")];
-    this.next = (long < 0 ? 0 : long) + 1;
+    const longClause = this.clauses.findIndex(([source], index) => index >= this.next && source.length > 6);
+    const [source] = this.clauses[longClause < 0 ? 0 : longClause] ?? [this.example.split(" ")];
+    this.next = (longClause < 0 ? 0 : longClause) + 1;
     this.set(source);
     this.translate();
   }
 
   set(tokens) {
-    element("source").value = this.written(tokens);
+    element("source").value = this.textOf(tokens);
     this.read();
   }
 
@@ -189,47 +189,49 @@ class Playground {
   addClause() {
     const clause = this.clauses[this.next % this.clauses.length];
     this.next += 1;
-    this.set(this.joined(this.tokens, clause[0], 0));
+    this.set(this.joinClause(this.tokens, clause[0], 0));
   }
 
-  joined(tokens, clause, side) {
+  joinClause(tokens, clause, side) {
     const before = [...STOPS, ",", "，"].includes(tokens.at(-1)) ? tokens.slice(0, -1) : tokens;
-    return before.length ? [...before, ...this.linked(clause, side)] : clause;
+    return before.length ? [...before, ...this.linkClause(clause, side)] : clause;
   }
 
-  /** A clause as it stands behind another. */
-  linked(clause, side) {
-    const small = clause[0].charAt(0).toLowerCase() + clause[0].slice(1);
+  /** A clause as it follows another: [",", "and", "the", ...]. */
+  linkClause(clause, side) {
+    const lowercase = clause[0].charAt(0).toLowerCase() + clause[0].slice(1);
     const known = [this.translator.known.source, this.translator.known.target][side];
     const comma = clause.at(-1) === "。" ? "，" : ",";
-    return [comma, ...(this.and[side] ? [this.and[side]] : []), known.has(small) ? small : clause[0], ...clause.slice(1)];
+    return [comma, ...(this.and[side] ? [this.and[side]] : []), known.has(lowercase) ? lowercase : clause[0], ...clause.slice(1)];
   }
 
   /** The reference of a sentence of the test set, or of several joined; null of any other. */
   reference(tokens) {
-    const found = new Map([[0, null]]);  // references of the beginnings that are clauses, by their length
-    for (let at = 0; at < tokens.length; at += 1) {
-      for (const [source, target] of found.has(at) ? this.clauses : []) {
-        const part = (at ? this.linked(source, 0) : source).slice(0, -1);
-        const end = at + part.length;
-        if (!found.has(end) && same(part, tokens.slice(at, end))) found.set(end, at ? this.joined(found.get(at), target, 1) : target);
+    const references = new Map([[0, null]]);  // {number of tokens: reference of so many, if they are clauses}
+    for (let start = 0; start < tokens.length; start += 1) {
+      for (const [source, target] of references.has(start) ? this.clauses : []) {
+        const clause = (start ? this.linkClause(source, 0) : source).slice(0, -1);
+        const end = start + clause.length;
+        if (!references.has(end) && same(clause, tokens.slice(start, end))) {
+          references.set(end, start ? this.joinClause(references.get(start), target, 1) : target);
+        }
       }
     }
-    return STOPS.includes(tokens.at(-1)) ? found.get(tokens.length - 1) ?? null : null;
+    return STOPS.includes(tokens.at(-1)) ? references.get(tokens.length - 1) ?? null : null;
   }
 
   async grow() {
-    const own = {};
-    this.growing = own;
+    const growth = {};  // another click begins another
+    this.growing = growth;
     element("longer").setAttribute("aria-pressed", "true");
     element("longer").textContent = "Stop";
     if (!this.curve.tried.length) await this.translate();
-    while (this.growing === own && this.tokens.length < this.most) {
+    while (this.growing === growth && this.tokens.length < this.maxWords) {
       this.addClause();
       await this.translate();
-      await wait(REST);
+      await wait(SENTENCE_PAUSE);
     }
-    if (this.growing === own) this.stop();
+    if (this.growing === growth) this.stop();
   }
 
   stop() {
@@ -238,7 +240,7 @@ class Playground {
     element("longer").textContent = "Longer and longer";
   }
 
-  /** End a translation before it is one. */
+  /** Stop a translation before it has ended. */
   cancel() {
     this.stop();
     clearTimeout(this.timer);
@@ -258,13 +260,13 @@ class Playground {
     document.body.dataset.stale = line !== this.translated;
     this.showReference(this.reference(tokens));
     const unknown = [...new Set(tokens.filter((token) => !this.translator.known.source.has(token)))];
-    const told = [`${plural(tokens.length, "word")} with punctuation.`];
-    const named = unknown.slice(0, 5).map((token) => `“${shortened(token)}”`);
-    if (unknown.length > 5) named.push(`${unknown.length - 5} more`);
-    if (unknown.length) told.push(`Unknown, read as ${UNKNOWN}: ${named.join(", ")}.`);
-    if (line.length > MOST_LETTERS) told.push(`Only the first ${grouped(MOST_LETTERS)} letters are read.`);
-    if (tokens.length > MOST_WORDS) told.push(`Only the first ${MOST_WORDS} words are translated.`);
-    element("count").textContent = told.join(" ");
+    const sentences = [`${plural(tokens.length, "word")} with punctuation.`];
+    const listed = unknown.slice(0, 5).map((token) => `“${shortened(token)}”`);
+    if (unknown.length > 5) listed.push(`${unknown.length - 5} more`);
+    if (unknown.length) sentences.push(`Unknown, read as ${UNKNOWN}: ${listed.join(", ")}.`);
+    if (line.length > MAX_LETTERS) sentences.push(`Only the first ${grouped(MAX_LETTERS)} letters are read.`);
+    if (tokens.length > MAX_WORDS) sentences.push(`Only the first ${MAX_WORDS} words are translated.`);
+    element("count").textContent = sentences.join(" ");
   }
 
   showReference(reference) {
@@ -273,17 +275,17 @@ class Playground {
   }
 
   showWords() {
-    const wanted = element("search").value.toLowerCase();
-    const found = this.translator.vocabulary.source.filter((known) => unescaped(known).toLowerCase().includes(wanted));
-    const more = found.length > SHOWN_WORDS ? [`and ${grouped(found.length - SHOWN_WORDS)} more`] : [];
-    element("words").replaceChildren(...found.slice(0, SHOWN_WORDS).map((known) => {
+    const query = element("search").value.toLowerCase();
+    const matches = this.translator.vocabulary.source.filter((known) => unescaped(known).toLowerCase().includes(query));
+    const remainder = matches.length > MAX_LISTED ? [`and ${grouped(matches.length - MAX_LISTED)} more`] : [];
+    element("words").replaceChildren(...matches.slice(0, MAX_LISTED).map((known) => {
       const button = make("button", { type: "button", textContent: unescaped(known), lang: element("source").lang });
       button.addEventListener("click", () => {
         element("source").value = `${element("source").value.trimEnd()} ${unescaped(known)}`.trimStart();
         element("source").dispatchEvent(new Event("input"));
       });
       return button;
-    }), ...more);
+    }), ...remainder);
   }
 
   // Translation -----------------------------------------------------------------------------------------------------------------
@@ -295,8 +297,8 @@ class Playground {
     this.rest();
     this.translated = this.line;
     this.read();
-    this.tellAddress();
-    const tokens = this.tokens.slice(0, MOST_WORDS);
+    this.updateAddress();
+    const tokens = this.tokens.slice(0, MAX_WORDS);
     this.cards.forEach((card, index) => { card.node.hidden = !this.chosen.includes(index); });
     document.body.dataset.busy = "true";
     if (tokens.length) await this.race(run, tokens);
@@ -308,49 +310,49 @@ class Playground {
   async race(run, tokens) {
     const reference = this.reference(tokens);
     const [beam, forbidden, slowly] = [Number(element("beam").value), !element("allowed").checked, element("slowly").checked];
-    const going = this.chosen.map((model) => ({ model, card: this.cards[model], steps: this.translator.steps(model, tokens, beam, forbidden), result: null }));
+    const searches = this.chosen.map((model) => ({ model, card: this.cards[model], steps: this.translator.steps(model, tokens, beam, forbidden), result: null }));
     const began = performance.now();
     let since = began;
-    while (going.some(({ result }) => !result)) {
-      for (const one of going.filter(({ result }) => !result)) {
-        const step = one.steps.next();
-        if (step.done) one.result = step.value;
-        if (slowly || step.done) this.draw(one.card, tokens, step.value, reference, step.done);
-        if (performance.now() - since > BUSY) {
-          if (since - began > SOON && (!slowly || step.value.width > beam)) this.tellWork(one.card, step.value);
+    while (searches.some(({ result }) => !result)) {
+      for (const search of searches.filter(({ result }) => !result)) {
+        const step = search.steps.next();
+        if (step.done) search.result = step.value;
+        if (slowly || step.done) this.draw(search.card, tokens, step.value, reference, step.done);
+        if (performance.now() - since > DRAW_INTERVAL) {
+          if (since - began > NOTICE_DELAY && (!slowly || step.value.width > beam)) this.showWork(search.card, step.value);
           await wait(0);
           since = performance.now();
         }
         if (this.run !== run) return;
       }
-      if (slowly) { await wait(STEP); since = performance.now(); }
+      if (slowly) { await wait(WORD_PAUSE); since = performance.now(); }
       if (this.run !== run) return;
     }
-    this.finish(going, tokens, reference);
+    this.finish(searches, tokens, reference);
   }
 
-  tellWork(card, { width, words }) {
+  showWork(card, { width, words }) {
     element("work").style.visibility = "visible";
     element("work").querySelector("span").textContent = `${card.label} searches: beam ${width}, ${plural(words.length, "word")}`;
   }
 
-  draw(card, tokens, found, reference, done) {
-    const facts = [plural(found.words.length, "word")];
+  draw(card, tokens, translation, reference, done) {
+    const facts = [plural(translation.words.length, "word")];
     if (done) {
-      facts.unshift(`log-probability ${format(found.total, 2)}`);
-      if (reference) facts.unshift(`BLEU ${format(sentenceBleu(found.words, reference))}`);
-      if (!found.finished) facts.push("not finished");
+      facts.unshift(`log-probability ${format(translation.total, 2)}`);
+      if (reference) facts.unshift(`BLEU ${format(sentenceBleu(translation.words, reference))}`);
+      if (!translation.finished) facts.push("not finished");
     }
-    if (found.width > Number(element("beam").value)) facts.push(`beam ${found.width}`);
-    card.show(tokens, found, done ? reference : null, facts);
+    if (translation.width > Number(element("beam").value)) facts.push(`beam ${translation.width}`);
+    card.show(tokens, translation, done ? reference : null, facts);
   }
 
-  finish(going, tokens, reference) {
-    element("said").textContent = going.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
+  finish(searches, tokens, reference) {
+    element("said").textContent = searches.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
     element("unmeasured").hidden = Boolean(reference);
     if (!reference) return;
     const values = this.cards.map(() => null);
-    going.forEach(({ model, result }) => { values[model] = sentenceBleu(result.words, reference); });
+    searches.forEach(({ model, result }) => { values[model] = sentenceBleu(result.words, reference); });
     this.curve.add(tokens.length, values);
     this.curve.draw();
   }

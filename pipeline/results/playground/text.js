@@ -12,18 +12,18 @@ const ESCAPED = [
 const OLDER = [["|", "&bar;"], ["[", "&bra;"], ["]", "&ket;"]];
 
 const rule = (pattern, replacement) => [new RegExp(pattern, "gu"), replacement];
-const applied = (rules, text) => rules.reduce((now, [pattern, replacement]) => now.replace(pattern, replacement), text);
-const wordsOf = (text) => text.split(SPACES).filter(Boolean);
+const applyRules = (rules, text) => rules.reduce((result, [pattern, replacement]) => result.replace(pattern, replacement), text);
+const splitWords = (text) => text.split(SPACES).filter(Boolean);
 const unescaped = (text) =>
   [...OLDER, ...ESCAPED.slice(1), ESCAPED[0]].reduce((now, [meant, written]) => now.replaceAll(written, meant), text);
 
 /** The rules of the tokenizer. `alpha`, `alnum` and `number` are Moses' classes of characters, as parts of patterns. */
-function rulesOf(language, { alpha, alnum, number }) {
-  const apart = rule(`([^${alpha}])'([^${alpha}])`, "$1 ' $2");
-  const behind = rule(`([${alpha}])'([^${alpha}])`, "$1 ' $2");
-  const romance = [apart, rule(`([^${alpha}])'([${alpha}])`, "$1 ' $2"), behind, rule(`([${alpha}])'([${alpha}])`, "$1' $2")];
+function makeRules(language, { alpha, alnum, number }) {
+  const separate = rule(`([^${alpha}])'([^${alpha}])`, "$1 ' $2");
+  const afterWord = rule(`([${alpha}])'([^${alpha}])`, "$1 ' $2");
+  const romance = [separate, rule(`([^${alpha}])'([${alpha}])`, "$1 ' $2"), afterWord, rule(`([${alpha}])'([${alpha}])`, "$1' $2")];
   const english = [
-    apart, rule(`([^${alpha}${number}])'([${alpha}])`, "$1 ' $2"), behind, rule(`([${alpha}])'([${alpha}])`, "$1 '$2"),
+    separate, rule(`([^${alpha}${number}])'([${alpha}])`, "$1 ' $2"), afterWord, rule(`([${alpha}])'([${alpha}])`, "$1 '$2"),
     rule(`([${number}])'(s)`, "$1 '$2"),
   ];
   return {
@@ -37,7 +37,7 @@ function rulesOf(language, { alpha, alnum, number }) {
 class Tokenizer {
   /** `prefixes`: words that keep their full stop, always (`plain`) or before a number (`numeric`). */
   constructor(language, settings, { prefixes, classes, normalization }) {
-    Object.assign(this, { language, settings, rules: rulesOf(language, classes), normalization });
+    Object.assign(this, { language, settings, rules: makeRules(language, classes), normalization });
     this.removed = normalization.removed && new RegExp(normalization.removed, "gu");
     this.letter = new RegExp(`[${classes.alpha}]`, "u");
     this.small = new RegExp(`^[${classes.lower}]`, "u");
@@ -46,7 +46,7 @@ class Tokenizer {
   }
 
   /** As in nmt/data/normalization.py. */
-  normalized(line) {
+  normalize(line) {
     const { composed, replaced } = this.normalization;
     const text = composed ? line.replace(this.removed, "").normalize("NFC") : line;
     return [...text].map((letter) => replaced[letter] ?? letter).join("");
@@ -56,26 +56,26 @@ class Tokenizer {
   tokens(text) {
     const elides = ["fr", "it"].includes(this.language);
     const line = elides ? text.replace(/(?<=[\p{L}\p{N}_]') (?=\[UNK\])/gu, "") : text;
-    const standIn = [...UNKNOWN_LETTERS].find((letter) => !line.includes(letter)) ?? UNKNOWN_WORD;
-    const words = this.tokensOfText(line.replaceAll(UNKNOWN_WORD, standIn));
-    return words.map((word) => word.replaceAll(standIn, UNKNOWN_WORD));
+    const placeholder = [...UNKNOWN_LETTERS].find((letter) => !line.includes(letter)) ?? UNKNOWN_WORD;
+    const words = this.tokensOfText(line.replaceAll(UNKNOWN_WORD, placeholder));
+    return words.map((word) => word.replaceAll(placeholder, UNKNOWN_WORD));
   }
 
   tokensOfText(line) {
     const visible = line.replace(/\p{Cs}/gu, "\ufffd").replace(CONTROL, "");
-    let text = wordsOf(this.normalized(visible)).join(" ");
+    let text = splitWords(this.normalize(visible)).join(" ");
     const { padded, hyphens, commas, apostrophes } = this.rules;
-    text = applied([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
+    text = applyRules([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
     text = text.replace(/\.{2,}/g, (dots, at) =>
       ` ${"DOT".repeat(dots.length)}MULTI${at + dots.length < text.length ? " " : ""}`);
-    text = applied([...commas, ...apostrophes], text);
-    text = wordsOf(this.withFullStops(wordsOf(text))).join(" ").replace(/\.' ?$/, " . ' ");
-    text = text.replace(/(?:DOT)+MULTI/g, (found) => ".".repeat((found.length - 5) / 3));
-    return wordsOf(this.settings.escape ? ESCAPED.reduce((now, [a, b]) => now.replaceAll(a, b), text) : text);
+    text = applyRules([...commas, ...apostrophes], text);
+    text = splitWords(this.splitFullStops(splitWords(text))).join(" ").replace(/\.' ?$/, " . ' ");
+    text = text.replace(/(?:DOT)+MULTI/g, (marks) => ".".repeat((marks.length - 5) / 3));
+    return splitWords(this.settings.escape ? ESCAPED.reduce((now, [a, b]) => now.replaceAll(a, b), text) : text);
   }
 
-  /** Full stops are tokens but behind abbreviations and before words in lower case. */
-  withFullStops(tokens) {
+  /** Separate full stops, but not from abbreviations, nor before words in lower case. */
+  splitFullStops(tokens) {
     return tokens.map((token, place) => {
       if (token.length < 2 || !token.endsWith(".")) return token;
       const prefix = token.slice(0, -1);
@@ -109,37 +109,37 @@ class Detokenizer {
   }
 
   text(tokens) {
-    const wrong = CURRENCY_BEHIND.includes(this.language) ? CURRENCY : "¢";
-    const symbols = [...wrong].filter((one) => tokens.includes(one)).sort();
-    const standIn = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
+    const leading = CURRENCY_BEHIND.includes(this.language) ? CURRENCY : "¢";
+    const symbols = [...leading].filter((symbol) => tokens.includes(symbol)).sort();
+    const placeholder = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
     const words = tokens.map((token, place) =>
-      (standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
-    let text = ` ${this.glued(words).join(" ")} `.replaceAll(" @-@ ", "-");
+      (placeholder.has(token) && this.isAfterNumber(tokens, place) ? placeholder.get(token) : token));
+    let text = ` ${this.glueTokens(words).join(" ")} `.replaceAll(" @-@ ", "-");
     if (this.settings.escape) text = unescaped(text);
-    text = this.joined(wordsOf(text)).replace(/ {2,}/g, " ").trim();
-    return symbols.reduce((now, symbol) => now.replaceAll(standIn.get(symbol), symbol), text);
+    text = this.joinWords(splitWords(text)).replace(/ {2,}/g, " ").trim();
+    return symbols.reduce((now, symbol) => now.replaceAll(placeholder.get(symbol), symbol), text);
   }
 
-  /** Whether a currency symbol stays behind what is before it: unless only a number follows. */
-  isBehind(tokens, place) {
+  /** Whether a currency symbol follows what is before it, as in "5 €", rather than preceding a number, as in "€ 5". */
+  isAfterNumber(tokens, place) {
     return /\p{Nd}$/u.test(tokens[place - 1] ?? "") || !/^\p{Nd}/u.test(tokens[place + 1] ?? "");
   }
 
   /** Tokens that the language writes without a space are joined, where Moses' rules leave them apart. */
-  glued(tokens) {
-    const found = [];
+  glueTokens(tokens) {
+    const words = [];
     let glue = false;
     tokens.forEach((token, place) => {
-      const [left, right] = this.sides(found.at(-1) ?? "", token, tokens[place + 1] ?? "");
-      if (found.length && (glue || left)) found[found.length - 1] += token;
-      else found.push(token);
+      const [left, right] = this.joins(words.at(-1) ?? "", token, tokens[place + 1] ?? "");
+      if (words.length && (glue || left)) words[words.length - 1] += token;
+      else words.push(token);
       glue = right;
     });
-    return found;
+    return words;
   }
 
   /** Whether a token is joined with the one before, and with the one after. */
-  sides(before, token, after) {
+  joins(before, token, after) {
     if (APOSTROPHES.includes(token)) return before ? this.aroundApostrophe(before, token, after) : [false, false];
     if (["/", "&", "&amp;"].includes(token)) {
       const words = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(after);
@@ -165,29 +165,29 @@ class Detokenizer {
     return [ending || before.endsWith("s"), ending];
   }
 
-  joined(tokens) {
+  joinWords(tokens) {
     const quotes = new Map();
     let text = "";
     let space = " ";
     tokens.forEach((token, place) => {
-      const left = () => { text += token; space = " "; };
-      const right = () => { text += space + token; space = ""; };
+      const attachLeft = () => { text += token; space = " "; };
+      const attachRight = () => { text += space + token; space = ""; };
       if (this.cjk[0].test(token)) {
         text += (place && this.cjk[1].test(tokens[place - 1]) ? "" : space) + token;
         space = " ";
-      } else if (this.opening.test(token)) right();
+      } else if (this.opening.test(token)) attachRight();
       else if (/^[,.?!:;\\%}\])]+$/.test(token)) {
         if (this.french && /^[?!:;\\%]$/.test(token)) text += " ";
-        left();
-      } else if (this.english && place && this.contracted.test(token)) left();
-      else if (this.french && place <= tokens.length - 2 && this.elided.test(token) && this.letter.test(tokens[place + 1])) right();
+        attachLeft();
+      } else if (this.english && place && this.contracted.test(token)) attachLeft();
+      else if (this.french && place <= tokens.length - 2 && this.elided.test(token) && this.letter.test(tokens[place + 1])) attachRight();
       else if (/^['"„“`]+$/.test(token)) {
         const mark = /^[„“”]+$/.test(token) ? '"' : token;
         const open = (quotes.get(mark) ?? 0) % 2 === 0;
         const possessive = open && this.english && token === "'" && place && tokens[place - 1].endsWith("s");
         if (!possessive) quotes.set(mark, (quotes.get(mark) ?? 0) + 1);
-        if (open && !possessive) right();
-        else left();
+        if (open && !possessive) attachRight();
+        else attachLeft();
       } else { text += space + token; space = " "; }
     });
     return text;
