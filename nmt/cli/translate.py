@@ -24,7 +24,7 @@ from nmt.cli.terminal import (
 from nmt.errors import UserError
 from nmt.settings.base import MAX_BEAM_SIZE
 from nmt.settings.decoding import ComputeOptions, TranslateOptions
-from nmt.settings.model_types import ALIGNING
+from nmt.settings.model_types import MODEL_TYPES_WITH_ATTENTION
 
 if TYPE_CHECKING:
     from nmt.decoding.formats import AlignmentForm
@@ -106,7 +106,10 @@ def translate(
         # 1. what the options ask for, and whether the model can do it
         alignment_form = None if alignment == "none" else alignment
         if (alignment_form or plot) and not model.aligns:
-            option, model_types = "--alignment" if alignment_form else "--plot", " or ".join(ALIGNING)
+            option, model_types = (
+                "--alignment" if alignment_form else "--plot",
+                " or ".join(MODEL_TYPES_WITH_ATTENTION),
+            )
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of type {model_types}"
             )

@@ -14,7 +14,7 @@ from nmt.decoding.forced_decoding import check_finite
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
 from nmt.model.model_types.grconv import GrConv
-from nmt.settings.model_types import TREE_MAKING
+from nmt.settings.model_types import MODEL_TYPES_WITH_TREES
 from nmt.store.trained_model import Tokens, TrainedModel
 
 
@@ -64,7 +64,7 @@ def compute_tree(model: TrainedModel, words: Tokens) -> Tree:
     """
     if not isinstance(model.network, GrConv):
         raise UserError(
-            f"--model: {model.run.label} makes no trees; expected a model of type {' or '.join(TREE_MAKING)}"
+            f"--model: {model.run.label} makes no trees; expected a model of type {' or '.join(MODEL_TYPES_WITH_TREES)}"
         )
     leaves, ids = model.source.segment(words), model.source.ids(words)
     if model.run.architecture.source_eos or not words:

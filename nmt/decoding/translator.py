@@ -26,7 +26,7 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
 from nmt.settings.decoding import Average, ComputeOptions, Decoding, TextSettings, TranslateOptions
-from nmt.settings.model_types import ALIGNING
+from nmt.settings.model_types import MODEL_TYPES_WITH_ATTENTION
 from nmt.settings.text import Tokenization
 from nmt.store.trained_model import Tokens, TrainedModel
 
@@ -199,7 +199,7 @@ class TextTranslator:
         if self._copy_unknown and not aligns:
             raise UserError(
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
-                f"of type {' or '.join(ALIGNING)}, or keep or forbid the words"
+                f"of type {' or '.join(MODEL_TYPES_WITH_ATTENTION)}, or keep or forbid the words"
             )
 
         # `retry` may allow [UNK] in its second search, also where it is forbidden. So the beam is widened instead.

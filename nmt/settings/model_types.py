@@ -190,9 +190,9 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
 }
 
-ALIGNING = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.aligns)
-TREE_MAKING = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.trees)
-IN_BROWSER = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.in_browser)
+MODEL_TYPES_WITH_ATTENTION = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.aligns)
+MODEL_TYPES_WITH_TREES = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.trees)
+MODEL_TYPES_IN_BROWSER = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.in_browser)
 
 
 def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:

@@ -7,7 +7,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from nmt.settings.base import KeyPath, Problem, flatten, format_value, suggest_name
-from nmt.settings.model_types import ALIGNING, IN_BROWSER, MODEL_TYPES, TREE_MAKING
+from nmt.settings.model_types import (
+    MODEL_TYPES,
+    MODEL_TYPES_IN_BROWSER,
+    MODEL_TYPES_WITH_ATTENTION,
+    MODEL_TYPES_WITH_TREES,
+)
 from pipeline.config.runs import (
     PHRASE_BASED,
     SEED_SUFFIX,
@@ -19,7 +24,9 @@ from pipeline.config.runs import (
 )
 from pipeline.config.schema import Config
 
-WITHOUT_ATTENTION = tuple(model_type for model_type in MODEL_TYPES if model_type not in ALIGNING)
+WITHOUT_ATTENTION = tuple(
+    model_type for model_type in MODEL_TYPES if model_type not in MODEL_TYPES_WITH_ATTENTION
+)
 
 
 def find_contradictions(config: Config) -> list[Problem]:
@@ -187,12 +194,12 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
     """Check that the model of a figure or page is of a type that can do what is shown."""
     artifacts, vectors = config.artifacts, config.sentence_vectors
     displayed_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
-        (("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING),
-        (("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING),
+        (("artifacts", "figure3_model"), artifacts.figure3_model, MODEL_TYPES_WITH_ATTENTION),
+        (("artifacts", "tree_model"), artifacts.tree_model, MODEL_TYPES_WITH_TREES),
         (("sentence_vectors", "model"), vectors.model if vectors else None, WITHOUT_ATTENTION),
     ]
     for model in config.playground.models or []:
-        displayed_models.append((("playground", "models"), model, IN_BROWSER))
+        displayed_models.append((("playground", "models"), model, MODEL_TYPES_IN_BROWSER))
 
     # each with the types that can do it
     for key, name, model_types in displayed_models:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmt.settings.model_types import IN_BROWSER
+from nmt.settings.model_types import MODEL_TYPES_IN_BROWSER
 from pipeline.config.schema import Config
 
 COMMON_BUDGET = "common_budget"
@@ -229,5 +229,5 @@ def select_playground_models(config: Config) -> list[str]:
     models = config.playground.models
     if models is None:
         models = select_contrasted_models(config)
-    can_compute = all(config.models[model].model_type in IN_BROWSER for model in models)
+    can_compute = all(config.models[model].model_type in MODEL_TYPES_IN_BROWSER for model in models)
     return models if can_compute and not config.vocabulary.subwords else []

@@ -25,7 +25,7 @@ from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
 from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
-from nmt.settings.model_types import IN_BROWSER
+from nmt.settings.model_types import MODEL_TYPES_IN_BROWSER
 from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, WEIGHTS
@@ -93,8 +93,10 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
         has_subwords = any(
             Vocabulary.read(folder / f"{side}.tsv").has_subwords for side in ("source", "target")
         )
-        if run.model_type not in IN_BROWSER or has_subwords:
-            return f"This page computes {' and '.join(IN_BROWSER)} only, and without subword units."
+        if run.model_type not in MODEL_TYPES_IN_BROWSER or has_subwords:
+            return (
+                f"This page computes {' and '.join(MODEL_TYPES_IN_BROWSER)} only, and without subword units."
+            )
         # The file has 32 bits for each weight.
         size = (folder / WEIGHTS).stat().st_size * bits / 32
         sizes.append((run.label, size / 1e6))

@@ -11,7 +11,7 @@ import torch
 from nmt.decoding.encoders import compute_tree, encode_sentences
 from nmt.evaluation.principal_components import read_projections
 from nmt.model.model_types.grconv import GrConv
-from nmt.settings.model_types import ALIGNING, MODEL_TYPES, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
 from nmt.store import trained_model
 from tests import translators
 from tests.messages import refused
@@ -23,7 +23,9 @@ SENTENCES = [[2, 3, 4], [5], [2, 3, 4, 5, 6, 7], [4, 3, 2]]
 CPU = torch.device("cpu")
 
 
-@pytest.mark.parametrize("model_type", [name for name in MODEL_TYPES if name not in ALIGNING])
+@pytest.mark.parametrize(
+    "model_type", [name for name in MODEL_TYPES if name not in MODEL_TYPES_WITH_ATTENTION]
+)
 @torch.no_grad()
 def test_vectors_do_not_depend_on_the_batch(model_type: ModelTypeName) -> None:
     model = small_model(model_type)
