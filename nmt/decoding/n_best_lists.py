@@ -62,6 +62,11 @@ class NBestList:
     source: list[str]
     entries: Sequence[NBestEntry]
 
+    @property
+    def texts(self) -> list[str]:
+        """The hypotheses."""
+        return [entry.text for entry in self.entries]
+
 
 def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
     """Yield an n-best list for each line of the source, in its order. Only one list is in memory at a time.

@@ -139,9 +139,7 @@ def rescore_n_best_lists(
             for number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
                 # 2. the log-probabilities of a group, unless a killed process has computed them
                 if number not in journal.done:
-                    sentences = [
-                        (n_best.source, [entry.text for entry in n_best.entries]) for n_best in group
-                    ]
+                    sentences = [(n_best.source, n_best.texts) for n_best in group]
                     log_probs = rescorer.compute_log_probabilities(sentences)
                     journal.add(number, [[round(value, _DIGITS) for value in row] for row in log_probs])
 
@@ -194,5 +192,4 @@ def choose_by_bleu(n_best: NBestList, reference: str) -> str:
         count_matches,  # importing sacrebleu takes time, and rescoring does without
     )
 
-    texts = (entry.text for entry in n_best.entries)
-    return max(texts, key=lambda text: count_matches(text, reference).smoothed)
+    return max(n_best.texts, key=lambda text: count_matches(text, reference).smoothed)

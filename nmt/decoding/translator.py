@@ -229,11 +229,11 @@ class TextTranslator:
         translations, start = [], 0
         for line, pieces in zip(lines, pieces_by_line, strict=True):
             hypotheses_by_piece = all_hypotheses[start : start + len(pieces)]
-            translations.append(self._translations(line, pieces, hypotheses_by_piece))
+            translations.append(self._make_translations(line, pieces, hypotheses_by_piece))
             start += len(pieces)
         return translations
 
-    def _translations(
+    def _make_translations(
         self, line: str, pieces: Sequence[Tokens], hypotheses_by_piece: Sequence[Sequence[Hypothesis]]
     ) -> list[Translation]:
         """Return the translations of a line, given the hypotheses of each of its pieces, best first.

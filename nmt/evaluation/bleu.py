@@ -168,7 +168,7 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
         raise UserError(
             f"{all_path} has {len(translations)} translations, the test set {len(pairs)} lines; translate again"
         )
-    return _scores(model, translations, match_references(no_unk_path, pairs))
+    return _describe_scores(model, translations, match_references(no_unk_path, pairs))
 
 
 def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
 
     # The other system has no file of the sentences without unknown words: a model's file tells which these are.
     no_unk = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
-    return _scores(system, translations, no_unk)
+    return _describe_scores(system, translations, no_unk)
 
 
 def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
@@ -208,7 +208,7 @@ def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Refer
     return matches
 
 
-def _scores(
+def _describe_scores(
     system: str, translations: Sequence[ReferencedTranslation], no_unk: Sequence[ReferencedTranslation]
 ) -> dict[str, Any]:
     """Return the scores of a system as they are written to its JSON file."""
