@@ -2,7 +2,7 @@
 
 from job import job
 
-with job(snakemake):
+with job(snakemake) as (inputs, outputs):
     from pathlib import Path
 
     import yaml
@@ -13,18 +13,18 @@ with job(snakemake):
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
 
-    params = snakemake.params
-    artifacts = [Path(file) for file in snakemake.input.artifacts]
-    package = ReplicationPackage(Path("results"))
-    inputs = Inputs(package, package.folder / "papers", Path("scores"), package.folder / "comparison.json")
+    params, results = snakemake.params, Path("results")
+    comparison = results / "comparison.json"
+    package_inputs = Inputs(ReplicationPackage(results), results / "papers", Path("scores"), comparison)
+    names = [file.stem for file in inputs.artifacts if file.suffix == ".md"]
     page.write_report(
-        Path(snakemake.output.page),
+        outputs.page,
         params.title,
         params.papers,
-        tables={file.stem: make_table(file.stem, inputs) for file in artifacts if file.suffix == ".md"},
-        artifacts=artifacts,
+        tables={name: make_table(name, package_inputs) for name in names},
+        artifacts=inputs.artifacts,
         other_pages=params.beside,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
-        settings=read_json(snakemake.input.settings),
+        settings=read_json(inputs.settings),
         several=params.several,
     )
