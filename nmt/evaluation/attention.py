@@ -6,6 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+ATTENTION_HEADERS = {
+    "entropy": "entropy",
+    "max_weight": "largest weight",
+    "first_weight": "first position",
+    "last_weight": "last position",
+}
+"""Key of a statistic -> its header in a table."""
+
 
 def measure_attention(alignments: Iterable[Sequence[Sequence[float]]]) -> dict[str, float]:
     """Return statistics of attention matrices as means over all target positions, or an empty dictionary without any.
@@ -32,5 +40,9 @@ def measure_attention(alignments: Iterable[Sequence[Sequence[float]]]) -> dict[s
     if not rows:
         return {}
     means = np.concatenate(rows).mean(axis=0)
-    names = ("entropy", "max_weight", "first_weight", "last_weight")
-    return {name: round(float(mean), 4) for name, mean in zip(names, means, strict=True)}
+    return {name: round(float(mean), 4) for name, mean in zip(ATTENTION_HEADERS, means, strict=True)}
+
+
+def format_attention(statistics: dict[str, float]) -> list[str]:
+    """Return the cells of a row of statistics for readers, in the order of `ATTENTION_HEADERS`."""
+    return [f"{statistics[name]:.2f}" for name in ATTENTION_HEADERS]

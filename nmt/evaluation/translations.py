@@ -14,6 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, FiniteFloat, model_validator
 
 from nmt.errors import UserError
+from nmt.evaluation.attention import measure_attention
 from nmt.io.compression import name_without_compression
 from nmt.io.files import sha256, write_json
 from nmt.io.system import describe_environment
@@ -130,6 +131,8 @@ class _Provenance(BaseModel, extra="allow"):
     seconds: float
     device: str
     made_with: dict[str, Any]
+    attention: dict[str, float] = {}
+    """The statistics of `measure_attention`; empty without attention, and in packages of earlier versions."""
     lines: str | None = None
     """The checksum of the translations' lines, which the first versions did not have."""
 
@@ -173,8 +176,12 @@ def write_provenance(
     # An earlier file must not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)
     summary = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
+    alignments = (record.alignment or [] for record in read_translations(translations))
+    attention = measure_attention(alignments)
     lines = sha256_of_lines(translations)
-    write_json(provenance_path(translations), {**provenance, **summary, "lines": lines})
+    write_json(
+        provenance_path(translations), {**provenance, **summary, "attention": attention, "lines": lines}
+    )
 
 
 def write_model_names(translations: Path, names: Sequence[str]) -> int:

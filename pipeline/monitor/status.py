@@ -16,6 +16,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from nmt.errors import UserError
+from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
+from nmt.evaluation.translations import provenance_path, read_provenance
 from nmt.io import progress
 from nmt.io.locks import read_holder
 from nmt.io.progress import LOG_SECONDS, format_duration
@@ -145,11 +147,14 @@ def format_status_table(config: Config, folder: Path) -> str:
             notes.append(f"{training.label}: {training.state}: {training.note}")
     notes += _describe_unused_trainings(config, folder)
 
-    # paragraphs: the folder, the table, the hours left, notes, other jobs
+    # paragraphs: the folder, the table, the attention, the hours left, notes, other jobs
     paragraphs = [str(folder)]
     if rows:
         alignment = ("left", "left", "right", "right", "right", "right", "right")
         paragraphs.append(tabulate(rows, HEADER, disable_numparse=True, colalign=alignment))
+    attention_table = _format_attention_table(config, folder)
+    if attention_table:
+        paragraphs.append(attention_table)
     if unfinished_runs:
         times = estimate_training_times(config, folder, unfinished_runs)
         paragraphs.append(f"Left to train: {describe_training_times(config, times)}")
@@ -161,6 +166,25 @@ def format_status_table(config: Config, folder: Path) -> str:
     text = "\n\n".join(paragraphs)
     return "".join(
         character if character.isprintable() or character == "\n" else "\ufffd" for character in text
+    )
+
+
+def _format_attention_table(config: Config, folder: Path) -> str:
+    """Return a table of the attention of each run that has translated the test set, or "" if none has attention."""
+    files = ExperimentFolder(config, folder)
+    rows: list[list[str]] = []
+    for run in collect_runs(config, config.use.models).values():
+        translations = files.translations("test", run.name, "all")
+        if not provenance_path(translations).is_file():
+            continue
+        statistics = read_provenance(translations)["attention"]
+        if statistics:
+            rows.append([format_run_label(config, run), *format_attention(statistics)])
+    if not rows:
+        return ""
+    headers = ("Attention", *ATTENTION_HEADERS.values())
+    return tabulate(
+        rows, headers, disable_numparse=True, colalign=("left", "right", "right", "right", "right")
     )
 
 

@@ -12,16 +12,21 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.build import make_table
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
+    from pipeline.results.tables.attention import make_attention_table
 
     params, results = snakemake.params, Path("results")
     comparison = results / "comparison.json"
     package_inputs = Inputs(ReplicationPackage(results), results / "papers", Path("scores"), comparison)
     names = [file.stem for file in inputs.artifacts if file.suffix == ".md"]
+    tables = {name: make_table(name, package_inputs) for name in names}
+    attention_table = make_attention_table(package_inputs)
+    if attention_table:
+        tables["attention"] = attention_table
     page.write_report(
         outputs.page,
         params.title,
         params.papers,
-        tables={name: make_table(name, package_inputs) for name in names},
+        tables=tables,
         artifacts=inputs.artifacts,
         other_pages=params.beside,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),

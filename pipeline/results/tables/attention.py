@@ -1,0 +1,22 @@
+"""The table of the report that says whether each model's attention has learned where to look."""
+
+from __future__ import annotations
+
+from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
+from nmt.evaluation.translations import read_provenance
+from pipeline.results.inputs import Inputs
+from pipeline.results.tables.writer import Table, make_frame
+
+
+def make_attention_table(inputs: Inputs) -> Table | None:
+    """Return a row for each system with attention, or None if no system has any. Values are of the test set."""
+    rows = []
+    for name in inputs.systems:
+        statistics = read_provenance(inputs.package.translations("test", name, "all"))["attention"]
+        if statistics:
+            cells = zip(ATTENTION_HEADERS.values(), format_attention(statistics), strict=True)
+            rows.append({"Model": name, **dict(cells)})
+    if not rows:
+        return None
+    frame = make_frame(rows)
+    return Table(frame, frame)
