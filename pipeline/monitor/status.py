@@ -183,7 +183,8 @@ def _format_attention_table(config: Config, folder: Path) -> str:
     if not rows:
         return ""
     headers = ("Attention", *ATTENTION_HEADERS.values())
-    return tabulate(
+    table: str = tabulate(
+    return table
         rows, headers, disable_numparse=True, colalign=("left", "right", "right", "right", "right")
     )
 
