@@ -184,9 +184,9 @@ def _format_attention_table(config: Config, folder: Path) -> str:
         return ""
     headers = ("Attention", *ATTENTION_HEADERS.values())
     table: str = tabulate(
-    return table
         rows, headers, disable_numparse=True, colalign=("left", "right", "right", "right", "right")
     )
+    return table
 
 
 def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
