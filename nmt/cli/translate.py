@@ -125,27 +125,31 @@ def translate(
         line_number = 0
         with (
             open_output(output) as write,  # before the input, whose opening waits for its first bytes
-            open_lines(input) as lines,
-            show_progress("translate", lines, input, output) as add_progress,
+            open_lines(input) as stream,
+            show_progress("translate", stream, input, output) as add_progress,
         ):
-            for group in lines.read_groups(READ_AHEAD):
-                translations = translator(group)  # for each line the n best
+            for lines in stream.read_groups(READ_AHEAD):
+                n_best_lists = translator(lines)  # for each line its best translations, best first
                 if plot:
-                    plot_attention(translations, plot, line_number)
-                write(format_line(number, n_best) for number, n_best in enumerate(translations, line_number))
+                    plot_attention(n_best_lists, plot, line_number)
+                write(
+                    format_line(number, n_best_list)
+                    for number, n_best_list in enumerate(n_best_lists, line_number)
+                )
 
-                best_translations = [n_best[0] for n_best in translations]
+                # what a person should know of these lines
+                best_translations = [n_best_list[0] for n_best_list in n_best_lists]
                 chunk_counts = [len(best.pieces) for best in best_translations]
                 warn_of_split_lines(line_number, chunk_counts, options.max_words)
                 unknown_words.count(best.source_tokens for best in best_translations)
                 if is_typed(input):
                     unknown_words.warn()
-                line_number += len(group)
-                add_progress(len(group))
+                line_number += len(lines)
+                add_progress(len(lines))
 
             # 3. warnings about the whole input
             unknown_words.warn()
-            warn_of_invalid_utf8(lines)
+            warn_of_invalid_utf8(stream)
 
 
 @click.command(short_help="Score given translations with a trained model: their log-probabilities.")
@@ -230,26 +234,26 @@ def format_score(line_number: int, scored: Translation, as_json: bool) -> str:
 def choose_format(
     writes_n_best: bool, alignment_form: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Sequence[Translation]], str]:
-    """Return the function that formats the n best translations of a line, given the number of the line."""
+    """Return the function that formats the n-best list of a line, given the number of the line."""
     from nmt.decoding import formats
 
     if as_json:
         return formats.format_json_line
     if writes_n_best:
-        return lambda line_number, n_best: formats.format_n_best(line_number, n_best, alignment_form)
-    return lambda line_number, n_best: formats.format_text(n_best[0], alignment_form)
+        return lambda number, n_best_list: formats.format_n_best(number, n_best_list, alignment_form)
+    return lambda number, n_best_list: formats.format_text(n_best_list[0], alignment_form)
 
 
-def plot_attention(translations: Sequence[Sequence[Translation]], path: Path, first_line: int) -> None:
+def plot_attention(n_best_lists: Sequence[Sequence[Translation]], path: Path, first_line: int) -> None:
     """Plot the attention of the best translation of each line, except where a side has no words.
 
     Args:
-        translations: the n best of each line.
+        n_best_lists: the translations of each line, best first.
         path: file of line 0; that of line 1 has -2 before its extension, and so on.
         first_line: number of the first line.
     """
-    for line_number, n_best in enumerate(translations, first_line):
-        best = n_best[0]
+    for line_number, n_best_list in enumerate(n_best_lists, first_line):
+        best = n_best_list[0]
         if best.tokens and best.source_tokens:
             file = path
             if line_number > 0:
