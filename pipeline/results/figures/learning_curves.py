@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,6 +18,7 @@ from nmt.training.history import read_history
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.style import add_grid, line_style
 from pipeline.results.inputs import Inputs
+from pipeline.results.seeds import Result
 
 Points = tuple[tuple[int, float], ...]
 """Updates and nats per sentence, in the order of the updates."""
@@ -45,19 +44,20 @@ class RunCurves:
 def plot_learning_curves(inputs: Inputs) -> Figure:
     """Plot the figure of a package."""
     run_file = inputs.package.run_file
-    files = [(run_file(run, SUMMARY), run_file(run, HISTORY)) for run in inputs.runs]
-    return make_learning_curves(read_curves(files), inputs.settings)
+    runs = []
+    for run in inputs.runs:
+        runs.append((read_json(run_file(run, SUMMARY)), list(read_history(run_file(run, HISTORY)))))
+    return make_learning_curves(collect_curves(runs), inputs.settings)
 
 
-def read_curves(files: Sequence[tuple[Path, Path]]) -> list[RunCurves]:
-    """Return the curves of runs, each given by the paths of its summary and history, in the same order.
+def collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]]) -> list[RunCurves]:
+    """Return the curves of runs, each given by its summary and the lines of its history, in the same order.
 
     A run that continues another starts at the end of that one's curves, since its own history begins after that.
     """
     # 1. the curves of each history
     curves_by_run: dict[tuple[str, int], RunCurves] = {}
-    for summary_path, history_path in files:
-        summary, lines = read_json(summary_path), list(read_history(history_path))
+    for summary, lines in runs:
         model, seed = summary["model"], summary["seed"]
         curves_by_run[model, seed] = RunCurves(
             model=model,
@@ -79,7 +79,7 @@ def read_curves(files: Sequence[tuple[Path, Path]]) -> list[RunCurves]:
     return joined_curves
 
 
-def _finite_points(lines: Sequence[Mapping[str, Any]], key: str) -> Points:
+def _finite_points(lines: Sequence[Result], key: str) -> Points:
     """Return the finite values of a key, which only some lines of a history have."""
     points = []
     for line in lines:

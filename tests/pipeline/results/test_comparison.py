@@ -38,124 +38,121 @@ WORDS = [
     "voit",
 ]
 SENTENCES = 60
+RNG = random.Random(0)
+REFERENCES = [" ".join([*RNG.choices(WORDS, k=RNG.randint(6, 14)), "."]) for _ in range(SENTENCES)]
+
 Texts = dict[str, list[list[str]]]
 """Tokenized translations, by system and run."""
 
 
-def damaged(seed: int, share: float, lines: list[str]) -> list[str]:
-    """Translations in which this share of the words is wrong."""
+def damage_references(seed: int, fraction: float) -> list[str]:
+    """Translations in which this fraction of the words is wrong."""
     rng = random.Random(seed)
-    return [
-        " ".join(rng.choice(WORDS) if rng.random() < share else word for word in line.split())
-        for line in lines
-    ]
+    lines = []
+    for line in REFERENCES:
+        words = [rng.choice(WORDS) if rng.random() < fraction else word for word in line.split()]
+        lines.append(" ".join(words))
+    return lines
 
 
-RNG = random.Random(0)
-REFERENCES = [" ".join([*RNG.choices(WORDS, k=RNG.randint(6, 14)), "."]) for _ in range(SENTENCES)]
-GOOD, SIMILAR, BAD = (damaged(*how, REFERENCES) for how in ((1, 0.2), (2, 0.21), (3, 0.6)))
+GOOD, SIMILAR, BAD = damage_references(1, 0.2), damage_references(2, 0.21), damage_references(3, 0.6)
 ONE_RUN: Texts = {"good": [GOOD], "similar": [SIMILAR], "bad": [BAD]}
 WITH_MOSES: Texts = {**ONE_RUN, "moses": [REFERENCES]}
 
 
-def raw(lines: list[str]) -> list[str]:
+def detokenize(lines: list[str]) -> list[str]:
     return [line.replace(" .", ".") for line in lines]
 
 
-def compare(
-    systems: Texts, samples: int, seed: int = 1, references: list[str] = REFERENCES
-) -> dict[str, Any]:
-    size = len(references)
-    counts = {
-        name: [[*map(count_matches, run[:size], references)] for run in runs]
-        for name, runs in systems.items()
-    }
-    texts = {name: [raw(run[:size]) for run in runs] for name, runs in systems.items()}
-    return comparison.compare(
-        comparison.ColumnTranslations(counts, texts, raw(references)), Bootstrap(samples, seed)
-    )
+def compare(systems: Texts, samples: int, seed: int = 1, sentences: int = SENTENCES) -> dict[str, Any]:
+    """The comparison of the systems on the first sentences."""
+    references = REFERENCES[:sentences]
+    counts = {}
+    texts = {}
+    for name, runs in systems.items():
+        counts[name] = [list(map(count_matches, run[:sentences], references)) for run in runs]
+        texts[name] = [detokenize(run[:sentences]) for run in runs]
+    column = comparison.ColumnTranslations(counts, texts, detokenize(references))
+    return comparison.compare(column, Bootstrap(samples, seed))
 
 
 def compare_both(systems: Texts, samples: int) -> dict[str, Any]:
     """Both columns of Table 1; the second one has the first half of the sentences."""
-    half = REFERENCES[: SENTENCES // 2]
-    return {"all": compare(systems, samples), "no_unk": compare(systems, samples, references=half)}
+    return {"all": compare(systems, samples), "no_unk": compare(systems, samples, sentences=SENTENCES // 2)}
 
 
-def plain(texts: list[str], references: list[str]) -> float:
-    score = sacrebleu.corpus_bleu(
-        texts, [references], tokenize="none", force=True, smooth_method="none"
-    ).score
-    return float(score)
+def find_pair(results: dict[str, Any], first: str, second: str) -> dict[str, Any]:
+    """The comparison of two systems."""
+    (pair,) = (pair for pair in results["pairs"] if (pair["first"], pair["second"]) == (first, second))
+    return dict(pair)
+
+
+def token_bleu(texts: list[str], references: list[str]) -> float:
+    options = {"tokenize": "none", "force": True, "smooth_method": "none"}
+    return float(sacrebleu.corpus_bleu(texts, [references], **options).score)
 
 
 def test_scores_match_sacrebleu() -> None:
-    found = compare(WITH_MOSES, samples=300, seed=7)
-    assert found["sentences"] == SENTENCES
+    results = compare(WITH_MOSES, samples=300, seed=7)
+    assert results["sentences"] == SENTENCES
     for model, (texts,) in WITH_MOSES.items():
-        system = found["systems"][model]
-        assert system["bleu"] == pytest.approx(plain(texts, REFERENCES), abs=1e-5)
-        today = (
-            sacrebleu.corpus_bleu(raw(texts), [raw(REFERENCES)]),
-            sacrebleu.corpus_chrf(raw(texts), [raw(REFERENCES)]),
-        )
-        assert (system["sacrebleu"], system["chrf"]) == pytest.approx([one.score for one in today], abs=1e-5)
-    p = {(pair["first"], pair["second"]): pair["p"] for pair in found["pairs"]}
-    assert len(p) == 6
-    assert p["good", "bad"] < 0.01 and p["similar", "bad"] < 0.01 and p["good", "similar"] > 0.05
-    assert "bs:300" in found["signatures"]["bleu"] and "seed:7" in found["signatures"]["bleu"]
-    assert "tok:13a" in found["signatures"]["sacrebleu"]
+        system = results["systems"][model]
+        raw_texts, raw_references = detokenize(texts), [detokenize(REFERENCES)]
+        assert system["bleu"] == pytest.approx(token_bleu(texts, REFERENCES), abs=1e-5)
+        assert system["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(raw_texts, raw_references).score)
+        assert system["chrf"] == pytest.approx(sacrebleu.corpus_chrf(raw_texts, raw_references).score)
+    assert len(results["pairs"]) == 6
+    assert find_pair(results, "good", "bad")["p"] < 0.01 < 0.05 < find_pair(results, "good", "similar")["p"]
+    assert "bs:300" in results["signatures"]["bleu"] and "seed:7" in results["signatures"]["bleu"]
+    assert "tok:13a" in results["signatures"]["sacrebleu"]
 
 
 def test_intervals_and_p_match_resampling() -> None:
     samples, seed = 200, 7
-    found = compare(WITH_MOSES, samples, seed)
-    lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
-    bleu = {}
-    for model in ("good", "similar"):
-        (texts,) = ONE_RUN[model]
-        drawn = [
-            plain([texts[line] for line in sample], [REFERENCES[line] for line in sample]) for sample in lines
-        ]
-        bleu[model] = np.array(drawn)
-        system = found["systems"][model]
-        expected = np.percentile(bleu[model], [2.5, 97.5])
-        assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
+    results = compare(WITH_MOSES, samples, seed)
+    sampled_lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
+    scores = {}
+    for model, texts in (("good", GOOD), ("similar", SIMILAR)):
+        sampled_scores = []
+        for lines in sampled_lines:
+            sampled_scores.append(token_bleu([texts[n] for n in lines], [REFERENCES[n] for n in lines]))
+        scores[model] = np.array(sampled_scores)
+        bounds = np.percentile(sampled_scores, [2.5, 97.5])
+        system = results["systems"][model]
+        assert [system["low"], system["high"]] == pytest.approx(bounds, abs=1e-5)
         # a figure's interval of the same sentences is this one
-        counts = [*map(count_matches, texts, REFERENCES)]
-        assert bootstrap_interval([counts], Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
-    differences = bleu["similar"] - bleu["good"]
-    (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
-    as_far = np.sum(np.abs(differences - differences.mean()) >= abs(pair["difference"]))
-    assert pair["p"] == pytest.approx((as_far + 1) / (samples + 1), abs=1e-6)
+        counts = list(map(count_matches, texts, REFERENCES))
+        assert bootstrap_interval([counts], Bootstrap(samples, seed)) == pytest.approx(bounds, abs=1e-9)
+    differences = scores["similar"] - scores["good"]
+    pair = find_pair(results, "good", "similar")
+    extreme_count = np.sum(np.abs(differences - differences.mean()) >= abs(pair["difference"]))
+    assert pair["p"] == pytest.approx((extreme_count + 1) / (samples + 1), abs=1e-6)
     # no BLEU is above 100, so no bound is
-    assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
+    assert [results["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
 
 
 def test_comparison_of_several_seeds() -> None:
-    """And so are the interval, the difference and p: never those of the first run."""
-    alone = compare(ONE_RUN, 200)
-    together = compare({"model": [GOOD, BAD], "similar": [SIMILAR]}, 200)
-    system = together["systems"]["model"]
+    """Scores, intervals, differences and p-values are those of the mean, never of the first run."""
+    single = compare(ONE_RUN, 200)
+    merged = compare({"model": [GOOD, BAD], "similar": [SIMILAR]}, 200)
+    good, bad, model = single["systems"]["good"], single["systems"]["bad"], merged["systems"]["model"]
     for metric in ("bleu", "sacrebleu", "chrf"):
-        values = [alone["systems"][name][metric] for name in ("good", "bad")]
-        assert system[metric] == pytest.approx(np.mean(values), abs=1e-5)
-        assert system[f"{metric}_std"] == pytest.approx(np.std(values, ddof=1), abs=1e-5)
-    assert system["runs"] == 2 and "runs" not in together["systems"]["similar"]
+        scores = [good[metric], bad[metric]]
+        assert model[metric] == pytest.approx(np.mean(scores), abs=1e-5)
+        assert model[f"{metric}_std"] == pytest.approx(np.std(scores, ddof=1), abs=1e-5)
+    assert model["runs"] == 2 and "runs" not in merged["systems"]["similar"]
     # two runs that differ so much: the interval reaches from one to the other, and holds the mean of both
-    assert system["low"] < alone["systems"]["bad"]["high"] < system["bleu"]
-    assert system["bleu"] < alone["systems"]["good"]["low"] < system["high"]
-    (pair,) = together["pairs"]
-    difference = together["systems"]["similar"]["bleu"] - system["bleu"]
+    assert model["low"] < bad["high"] < model["bleu"] < good["low"] < model["high"]
+    pair = find_pair(merged, "model", "similar")
+    difference = merged["systems"]["similar"]["bleu"] - model["bleu"]
     assert pair["difference"] == pytest.approx(difference, abs=1e-5)
-    (first,) = (pair for pair in alone["pairs"] if (pair["first"], pair["second"]) == ("similar", "bad"))
-    assert first["p"] < 0.01 < pair["p"]
+    assert find_pair(single, "similar", "bad")["p"] < 0.01 < pair["p"]
 
 
 def test_comparison_without_samples_or_sentences() -> None:
     found = compare(ONE_RUN, 0)
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
-    nothing = compare(ONE_RUN, 10, references=[])
+    nothing = compare(ONE_RUN, 10, sentences=0)
     assert nothing == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
     make_significance_table({"all": found, "no_unk": nothing}, settings())
 
