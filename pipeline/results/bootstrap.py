@@ -1,24 +1,24 @@
 """Bootstrap of corpus BLEU over sentences and seeds: 95% intervals, and p-values of differences.
 
-Each sample draws as many sentences as there are, with replacement (Koehn, 2004), and the same sentences for all
+Each sample has as many sentences as there are, with replacement (Koehn, 2004), and the same sentences for all
 systems. If a model has several runs with different seeds, the sample also draws as many runs as there are, with
-replacement; the model's BLEU is then the mean of the drawn runs on the drawn sentences. With one run per model, these
-are the samples of sacrebleu's paired bootstrap.
+replacement; the model's BLEU is then the mean of the sampled runs on the sampled sentences. With one run per model,
+these are the samples of sacrebleu's paired bootstrap.
 
-A p-value is two-sided: the share of samples whose difference d deviates from the mean of all samples' differences by at
-least the observed difference, |d - mean(d)| >= |observed|. If two systems' translations are exchanged at random, p <
-0.05 occurs in about 5% of cases. sacrebleu's rule, |d| - mean(|d|) > |observed|, counts one side, so its p is about
-half as large: p < 0.05 occurs in about 10% of cases.
+A p-value is two-sided: the fraction of samples whose difference d deviates from the mean of all samples'
+differences by at least the observed difference, |d - mean(d)| >= |observed|. If two systems' translations are
+exchanged at random, p < 0.05 occurs in about 5% of cases. sacrebleu's rule, |d| - mean(|d|) > |observed|, counts
+one side, so its p is about half as large: p < 0.05 occurs in about 10% of cases.
 
-The number of seeds limits the result. The mean of drawn runs varies less than the mean of new runs would, by a factor
-of sqrt((R - 1) / R) for R runs, and is never beyond the lowest and the highest run. If seeds matter far more than
-sentences, the interval contains the mean of all possible runs in 50% of cases with two runs, in 75% with three, and in
-83% with five, not in 95%. Then p < 0.05 occurs by chance in 33% of cases with two runs per model, in 20% with three,
-and in 13% with five. So tables show the deviation over seeds beside the interval. With one run, nothing is known about
-other seeds: interval and p-value belong to that run alone.
+The number of seeds limits the result. The mean of sampled runs varies less than the mean of new runs would, by a
+factor of sqrt((R - 1) / R) for R runs, and is never beyond the lowest and the highest run. If seeds matter far more
+than sentences, the interval contains the mean of all possible runs in 50% of cases with two runs, in 75% with
+three, and in 83% with five, not in 95%. Then p < 0.05 occurs by chance in 33% of cases with two runs per model, in
+20% with three, and in 13% with five. So tables also show the deviation over seeds. With one run, nothing is known
+about other seeds: interval and p-value belong to that run alone.
 
-Runs of different models are drawn independently of each other. If the runs of a model continue those of another model,
-seed by seed, they are correlated, which makes the p-value of these two models too large, not too small.
+Runs of different models are sampled independently of each other. If the runs of a model continue those of another
+model, seed by seed, they are correlated, which makes the p-value of these two models too large, not too small.
 """
 
 from __future__ import annotations

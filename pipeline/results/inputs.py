@@ -38,7 +38,7 @@ from pipeline.results.seeds import Result, Results, group_by_model, sentence_cou
 
 @dataclass(frozen=True)
 class Inputs:
-    """A package and what follows from it. Files are read on first use."""
+    """A replication package, and the scores of its translations. Files are read on first use."""
 
     package: ReplicationPackage
     papers_folder: Path
@@ -46,7 +46,7 @@ class Inputs:
     scores_folder: Path | None = None
     """Scores that a run has computed before; without them, they are computed."""
     comparison_file: Path | None = None
-    """The same of the comparison of all systems."""
+    """The comparison of all systems that a run has computed before; without it, it is computed."""
     _score_cache: dict[tuple[str, str], Result] = field(default_factory=dict, compare=False)
     """Scores by system and set."""
 
@@ -73,7 +73,7 @@ class Inputs:
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs of the models in use."""
+        """The names of the runs of the selected models."""
         return list(collect_runs(self.config, self.config.use.models))
 
     @cached_property

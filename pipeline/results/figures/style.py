@@ -1,4 +1,4 @@
-"""What figures share: the line of a model, the grid, and labels beside points, none over another."""
+"""What figures share: the line of a model, the grid, and labels of points that do not overlap."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def write_labels(
         labels: the texts and their points.
         line_letters: number of letters after which a text is broken.
         line_height: height of a line as a fraction of the y axis.
-        margin: fraction of the x axis, from its end, where texts stand behind the end instead.
+        margin: in this fraction of the x axis, at its end, the text of a point is moved to the right of the axis.
         fontsize: of the texts.
     """
     x_start, x_end = axes.get_xlim()

@@ -17,7 +17,7 @@ from pipeline.results.tables.writer import Table, format_difference, format_numb
 from pipeline.results.welch import p_value, standard_error
 
 DECIMALS = 2
-"""Of numbers for readers."""
+"""Decimals of the numbers for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 """The compared numbers, with their decimals for programs."""
 IDENTITY = {"model", "label", "seed", "sample_seed"}

@@ -47,7 +47,7 @@ class Cell(NamedTuple):
     interval: tuple[float, float] | None = None
     """95% bootstrap interval of BLEU."""
     sacrebleu: Mean = Mean()
-    """BLEU with sacrebleu's own tokenization, by which systems are compared by now; only of the whole test set."""
+    """BLEU with sacrebleu's own tokenization, as systems are compared now; only of the whole test set."""
     chrf: Mean = Mean()
     """chrF; only of the whole test set."""
 
@@ -91,7 +91,7 @@ class SystemRow(NamedTuple):
     cells: Mapping[str, Cell]
     """By column."""
     runs: int
-    """Number of runs of a model; 0 for a system that is no model here."""
+    """Number of runs of a model; 0 for a system that was not trained here."""
     summary: Result
     """The summaries of a model's runs, merged."""
     signature: str
@@ -256,7 +256,7 @@ def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings)
 
 def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     """Return a row for programs, with columns in this order."""
-    # 1. BLEU, as here and as reported, and of how many sentences
+    # 1. BLEU, reported BLEU, and the number of sentences
     record: Result = {"model": row.label}
     for name, cell in row.cells.items():
         record[f"bleu_{name}"] = format_number(cell.bleu.value, 2)
@@ -272,7 +272,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     record["signature"] = row.signature
     record["id"] = row.system
 
-    # 3. what BLEU is compared with: other seeds, other sentences, other metrics, the paper
+    # 3. deviation over seeds, interval over sentences, modern metrics, difference to the paper
     for name, cell in row.cells.items():
         record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
     record["seeds"] = row.runs or None

@@ -38,7 +38,7 @@ def make_training_table(
         label = settings.label(name)
         paper_row = spec.reported.get(name, _NOTHING_REPORTED)
         records.append(_make_csv_record(model, label, paper_row, summaries[name]))
-        rows.append(_format_row(label, model, model["device"]))
+        rows.append(_format_row(label, model, model.get("device")))
         if name in spec.reported:
             reported_means = {key: Mean(value) for key, value in paper_row if key in LEARNING}
             rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
@@ -82,10 +82,10 @@ def _make_csv_record(
         paper_row: what the paper reports of it.
         runs: the summary of each run.
     """
-    # 1. the statistics, as here and as reported
+    # 1. the statistics of this run, and those that the paper reports
     record: Result = {"model": label}
     for name in _STATISTICS:
-        record[name] = model[name]
+        record[name] = model.get(name)
         if name in LEARNING:
             record[name] = format_number(model[name].value, _CSV_DECIMALS[name])
 
