@@ -193,7 +193,7 @@ def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple
 
     The names of special symbols are not words of a text.
     """
-    words = [(word, count) for word, count in counts.items() if word not in SPECIALS]
+    words = (item for item in counts.items() if item[0] not in SPECIALS)
     return heapq.nsmallest(max_words, words, key=lambda item: (-item[1], item[0]))
 
 
