@@ -58,7 +58,7 @@ class Detokenizer:
         placeholders = self._choose_placeholders(tokens)
         words = []
         for index, token in enumerate(tokens):
-            if token in _CURRENCY and token in placeholders and _follows_number(tokens, index):
+            if token in _CURRENCY and token in placeholders and _belongs_to_previous(tokens, index):
                 token = placeholders[token]
             words.append(token)
         if self._language == "it":
@@ -71,9 +71,8 @@ class Detokenizer:
 
     def _choose_placeholders(self, tokens: Sequence[str]) -> dict[str, str]:
         """Return a character that occurs in no token for each symbol that Moses treats wrongly."""
-        symbols = "¢"
-        if self._language in _LANGUAGES_WITH_TRAILING_CURRENCY:
-            symbols = "".join(sorted(_CURRENCY))
+        # cents stand after their number in every language
+        symbols = sorted(_CURRENCY) if self._language in _LANGUAGES_WITH_TRAILING_CURRENCY else ["¢"]
         used_symbols = [symbol for symbol in symbols if symbol in tokens]
         if self._language == "it":
             used_symbols.append("'")  # of clipped words
@@ -83,7 +82,7 @@ class Detokenizer:
         return dict(zip(used_symbols, free_characters, strict=False))
 
 
-def _follows_number(tokens: Sequence[str], index: int) -> bool:
+def _belongs_to_previous(tokens: Sequence[str], index: int) -> bool:
     """Return whether a currency symbol belongs to the token before it, which is so unless only a number follows."""
     is_after_number = index > 0 and tokens[index - 1][-1].isdigit()
     is_before_number = index + 1 < len(tokens) and tokens[index + 1][0].isdigit()
@@ -125,10 +124,8 @@ def _find_joins(previous_word: str, token: str, next_token: str, language: str) 
         return _find_joins_of_apostrophe(previous_word, token, next_token, language)
     if token in ("/", "&", "&amp;"):
         is_joined = previous_word[-1:].isalnum() and next_token[:1].isalnum()
-        if token != "/":
-            is_joined = is_joined and bool(
-                _INITIALS.fullmatch(previous_word) and _INITIALS.fullmatch(next_token)
-            )
+        if token != "/" and not (_INITIALS.fullmatch(previous_word) and _INITIALS.fullmatch(next_token)):
+            is_joined = False
         return is_joined, is_joined
 
     # quotation marks
