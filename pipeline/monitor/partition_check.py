@@ -66,10 +66,10 @@ class Request:
         """Return what a job requests."""
         return cls(
             rule=job.rule,
-            partition=str(job.resources.get("slurm_partition") or ""),
+            partition=job.resources.get("slurm_partition", ""),
             needs_gpu=bool(job.resources.get("gpu")),
             has_quality_of_service=bool(job.resources.get("qos")),
-            time_setting=str(job.resources.get("time_setting") or ""),
+            time_setting=job.resources.get("time_setting", ""),
         )
 
 

@@ -62,8 +62,8 @@ def test_hours_of_measured_and_other_runs(tmp_path: Path) -> None:
     assert {time.source for time in times.values()} == {forecast.ASSUMED_RATE}
     assert sum(time.hours for time in times.values()) == pytest.approx(6.8, abs=0.2)
     assert times[RUN].updates == 667_000 - 288_000
-    chain_hours = times[BASE].hours + times[RUN].hours
-    assert forecast.estimate_parallel_hours(config, list(times.values())) == pytest.approx(chain_hours)
+    parallel_hours = forecast.estimate_parallel_hours(config, times.values())
+    assert parallel_hours == pytest.approx(times[BASE].hours + times[RUN].hours)
 
     # measured at 10 updates a second; those of another limit of length are not like it
     prepare_text(config, tmp_path)
@@ -72,7 +72,7 @@ def test_hours_of_measured_and_other_runs(tmp_path: Path) -> None:
     assert times[BASE].hours == pytest.approx(286_000 / 36_000)
     assert times[RUN].source == forecast.MEASURED_RATE
     assert times["rnnsearch-30"].source == forecast.ASSUMED_RATE
-    description = forecast.describe_training_times(config, list(times.values()))
+    description = forecast.describe_training_times(config, times.values())
     assert f"({forecast.ASSUMED_RATE}; {forecast.MEASURED_RATE})" in description
 
 

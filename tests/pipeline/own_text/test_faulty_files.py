@@ -77,17 +77,14 @@ def test_find_shift_in_step_and_unrelated() -> None:
 
 
 def test_advice_on_a_shift(tmp_path: Path) -> None:
-    sources, targets = make_translations(2400)
+    # distinct sentences; those of the test set are out of step
     numbers = range(2400)
-    sources = [f"{sources[number]} {number}" for number in numbers]
-    targets = [f"{targets[number]} {number}" for number in numbers]
-    splits: dict[str, Pairs] = {
-        "train": list(zip(sources[:1200], targets[:1200], strict=True)),
-        "test": list(zip(sources[1200:-1], targets[1201:], strict=True)),
+    sides = [[f"{side[number]} {number}" for number in numbers] for side in make_translations(2400)]
+    train_pairs: Pairs = list(zip(sides[0][:1200], sides[1][:1200], strict=True))
+    test_pairs: Pairs = list(zip(sides[0][1200:-1], sides[1][1201:], strict=True))
+    texts = {
+        "train": write_parallel_text(tmp_path, train_pairs),
+        "test": write_parallel_text(tmp_path, test_pairs, ".zst"),
     }
-    texts = {}
-    for split, pairs in splits.items():
-        (tmp_path / split).mkdir()
-        texts[split] = write_parallel_text(tmp_path / split, pairs)
     _, _, advice = write_experiment(tmp_path / "own", texts, None, tokenized=False)
     assert any(str(texts["test"]) in line and "line 1 on" in line for line in advice)

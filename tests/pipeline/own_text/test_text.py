@@ -31,10 +31,8 @@ def make_pairs(count: int = 3000, seed: int = 1) -> Pairs:
     return pairs
 
 
-def write_parallel_text(
-    folder: Path, pairs: Pairs, suffix: str = "", codes: tuple[str, str] = CODES
-) -> ParallelText:
-    files = [folder / f"text.{code}{suffix}" for code in codes]
+def write_parallel_text(folder: Path, pairs: Pairs, suffix: str = "") -> ParallelText:
+    files = [folder / f"text.{code}{suffix}" for code in CODES]
     for file, side in zip(files, zip(*pairs, strict=True), strict=True):
         write_text(file, side)
     return ParallelText(*files)
@@ -73,11 +71,10 @@ def test_sample_is_independent_of_line_order(tmp_path: Path) -> None:
 
 
 def test_given_set_is_unchanged(tmp_path: Path) -> None:
-    (tmp_path / "test").mkdir()
     test_pairs = make_pairs(10, seed=3)
     texts = {
         "train": write_parallel_text(tmp_path, make_pairs(), ".zst"),
-        "test": write_parallel_text(tmp_path / "test", test_pairs, ".gz"),
+        "test": write_parallel_text(tmp_path, test_pairs, ".gz"),
     }
     statistics, splits = split_text(tmp_path, texts)
     assert splits["test"] == test_pairs
