@@ -75,6 +75,7 @@ class OmitsDefaults(Settings):
 
     @model_serializer(mode="wrap")
     def _omit_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return the values that are written: all but those of optional keys that have their default."""
         written_values = {}
         for key, value in write(self).items():
             field = type(self).model_fields[key]
@@ -99,15 +100,18 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> FlatSettings:
     return flat_settings
 
 
-def describe_differences(old: FlatSettings, new: FlatSettings, ignore: frozenset[str] = frozenset()) -> str:
+def describe_differences(
+    old_settings: FlatSettings, new_settings: FlatSettings, ignore: frozenset[str] = frozenset()
+) -> str:
     """Return which keys have changed as text, which is empty if none has. Keys in `ignore` do not count.
 
     Example: "training.rho was 0.95 and is now 0.9".
     """
     descriptions = []
-    for key in sorted(old.keys() | new.keys()):
-        if key not in ignore and old.get(key) != new.get(key):
-            descriptions.append(f"{key} was {old.get(key)!r} and is now {new.get(key)!r}")
+    for key in sorted(old_settings.keys() | new_settings.keys()):
+        old_value, new_value = old_settings.get(key), new_settings.get(key)
+        if key not in ignore and old_value != new_value:
+            descriptions.append(f"{key} was {old_value!r} and is now {new_value!r}")
     return ", ".join(descriptions)
 
 

@@ -105,16 +105,21 @@ def write_rounded_files(folder: Path, rounded_folder: Path) -> dict[str, Path]:
 
     Returns the written files, which lie in `rounded_folder`, by their names.
     """
-    weights = round_to_float16(load_tensors(folder / WEIGHTS), folder / WEIGHTS)
-    vocabularies = load_metadata(folder / WEIGHTS).get("vocabularies", "{}")
-    save_tensors(rounded_folder / WEIGHTS, weights, {"vocabularies": vocabularies})
+    weights_path = folder / WEIGHTS
+    rounded_weights_path = rounded_folder / WEIGHTS
+    weights = round_to_float16(load_tensors(weights_path), weights_path)
+    vocabularies = load_metadata(weights_path).get("vocabularies", "{}")
+    save_tensors(rounded_weights_path, weights, {"vocabularies": vocabularies})
 
     card = (folder / MODEL_CARD).read_bytes()
-    (rounded_folder / MODEL_CARD).write_bytes(card + f"\n{ROUNDING_NOTE}\n".encode())
+    note = f"\n{ROUNDING_NOTE}\n"
+    (rounded_folder / MODEL_CARD).write_bytes(card + note.encode())
 
-    checksums = {"weights": sha256(rounded_folder / WEIGHTS), "rounded_from": sha256(folder / WEIGHTS)}
+    # A damaged summary may be another JSON value than an object, which is a TypeError.
     with errors_as_user_error(folder / SUMMARY, "make it again", TypeError):
-        write_json(rounded_folder / SUMMARY, read_json(folder / SUMMARY) | checksums)
+        summary = read_json(folder / SUMMARY)
+        summary |= {"weights": sha256(rounded_weights_path), "rounded_from": sha256(weights_path)}
+        write_json(rounded_folder / SUMMARY, summary)
     return {name: rounded_folder / name for name in (MODEL_CARD, SUMMARY, WEIGHTS)}
 
 

@@ -32,10 +32,12 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
 
     Raises a `UserError` if summary.json or settings.json was not written by `nmt train`.
     """
-    summary, settings = read_json(folder / SUMMARY), read_json(folder / SETTINGS)
+    summary = read_json(folder / SUMMARY)
+    settings = read_json(folder / SETTINGS)
+    corpora = corpora or CorpusInfo()
     files = f"{folder}: summary.json, settings.json or the scores"
     with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
-        card = format_card(summary, settings, corpora or CorpusInfo(), scores)
+        card = format_card(summary, settings, corpora, scores)
     with atomic_path(folder / MODEL_CARD) as temporary_path:
         temporary_path.write_bytes(card.encode())
 
@@ -77,9 +79,12 @@ def describe_training(
     summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo
 ) -> dict[str, str | None]:
     """Return the rows of the card's table on the training: names and texts. Those without a text are left out."""
-    training, architecture = settings["training"], settings["architecture"]
+    training = settings["training"]
+    architecture = settings["architecture"]
     code = summary["made_with"]["code"]
-    changes = ", with changes" if code.get("dirty") else ""
+    commit = code.get("commit") or "unknown"
+    if code.get("dirty"):
+        commit += ", with changes"
     return {
         "Text": ", ".join(corpora.train),
         "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
@@ -92,7 +97,7 @@ def describe_training(
         "Sizes": f"{architecture['hidden_units']:,} hidden units, embeddings of {architecture['embedding_size']:,}",
         "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
         "Hours": f"{summary['hours']:.2f} on {summary['device']}",
-        "Code": f"nmt {code['version']}, commit {code.get('commit') or 'unknown'}{changes}",
+        "Code": f"nmt {code['version']}, commit {commit}",
     }
 
 

@@ -134,8 +134,10 @@ def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
     for name in LINKED_FILES:
         link_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
-    names = {"model": run.model, "label": run.label, "continue_from": run.continue_from}
-    summary: dict[str, Any] = read_json(stored_model / SUMMARY) | names
+    summary: dict[str, Any] = read_json(stored_model / SUMMARY)
+    summary["model"] = run.model
+    summary["label"] = run.label
+    summary["continue_from"] = run.continue_from
     write_json(output / SUMMARY, summary)
     return summary
 

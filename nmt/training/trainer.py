@@ -16,7 +16,6 @@ from typing import Any
 import click
 import numpy as np
 import torch
-from torch import Tensor
 
 from nmt.backend.compiled import prepare_compiled_steps
 from nmt.backend.device import (
@@ -98,20 +97,15 @@ def load_initial_weights(model: EncoderDecoder, folder: Path, data: Mapping[str,
                 f"{folder}: trained with another {side} vocabulary; binarize the text with its {side}.tsv"
             )
 
-    shapes, model_shapes = weight_shapes(weights), weight_shapes(model.state_dict())
-    for name in sorted(shapes.keys() | model_shapes.keys()):
-        shape, model_shape = shapes.get(name), model_shapes.get(name)
-        if shape != model_shape:
-            raise UserError(
-                f"{folder}: its weights do not fit the settings: {name} is {shape}, expected {model_shape}; the model "
-                "type and the sizes of `architecture` must be the same"
-            )
-    model.load_state_dict(weights)
-
-
-def weight_shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each weight by its name."""
-    return {name: tuple(weight.shape) for name, weight in weights.items()}
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        # Line 1 of PyTorch's message names the class of the model, line 2 the first weight that does not fit.
+        mismatch = str(error).splitlines()[1].strip()
+        raise UserError(
+            f"{folder}: its weights do not fit the settings; the model type and the sizes of `architecture` must be "
+            f"the same ({mismatch})"
+        ) from None
 
 
 @contextmanager
@@ -483,8 +477,9 @@ class Trainer:
         run = self.run_settings
         seed = run.seed if run.sample_seed is None else run.sample_seed
         generator = torch.Generator().manual_seed(seed)
-        ranks = torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample]
-        sample_rows = self.pairs.rows[ranks.sort().values.numpy()]
+        shuffled_indices = torch.randperm(len(self.pairs), generator=generator)
+        sample_indices = shuffled_indices[: self.settings.train_sample].sort().values
+        sample_rows = self.pairs.rows[sample_indices.numpy()]
         return compute_mean_nll(self.model, self.train, sample_rows, self.settings.batch_size)
 
     def count_epochs(self) -> float:
