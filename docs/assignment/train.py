@@ -206,6 +206,7 @@ def main():
     torch.manual_seed(1)
     functions = load(given.file)
     functions.energy = getattr(functions, given.energy)  # which decoder_step calls
+    given.output.mkdir(parents=True, exist_ok=True)
     vocabularies, train_text, dev = text_of(given.demo) if given.demo else small_text(given.output / "ids")
     model = Lesson(functions, settings(128 if given.demo else 64), *map(len, vocabularies))
     model.initialize(seed=1)
