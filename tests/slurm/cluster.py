@@ -97,7 +97,7 @@ GRANT ALL ON slurm.* TO slurm@localhost;
 """
 
 
-def missing(accounting: bool = False) -> str | None:
+def explain_missing_slurm(accounting: bool = False) -> str | None:
     """Why no cluster can be started here, in one line; None if one can."""
     needed = PROGRAMS + (DATABASE_PROGRAMS if accounting else ())
     absent = [program for program in needed if not shutil.which(program)]
@@ -110,7 +110,7 @@ def missing(accounting: bool = False) -> str | None:
     return f"a Slurm is configured here: {', '.join(held)}" if held else None
 
 
-def refuse(problem: str) -> NoReturn:
+def skip_or_fail(problem: str) -> NoReturn:
     """Skip a test that needs a cluster; with REQUIRE_SLURM=1, as where Slurm was just installed, let it fail."""
     if os.environ.get("REQUIRE_SLURM") == "1":
         pytest.fail(f"REQUIRE_SLURM=1, but no cluster can be started: {problem}", pytrace=False)
@@ -143,7 +143,7 @@ class Cluster:
     def __init__(self, folder: Path, accounting: bool = False) -> None:
         self.folder, self.accounting = folder, accounting
         self.host = socket.gethostname().split(".")[0]
-        controller, node, database, mariadb = free_ports(4)
+        controller, node, database, mariadb = find_free_ports(4)
         self.ports = {
             "controller_port": controller,
             "node_port": node,
@@ -172,7 +172,7 @@ class Cluster:
         self._configure("gres.conf", GRES_CONF)
         if self.accounting:
             self._start("slurmdbd", "-D")
-            self.wait(lambda: answers(self.ports["database_port"]), "slurmdbd")
+            self.wait(lambda: is_listening(self.ports["database_port"]), "slurmdbd")
             for entry in ("cluster test", "account users", "user root account=users"):
                 run("sacctmgr", "--immediate", "add", *entry.split())
         self._start("slurmctld", "-D", "-c")
@@ -220,7 +220,7 @@ class Cluster:
         files = [f"--socket={self.folder}/mariadb.socket", f"--pid-file={self.folder}/mariadb.pid"]
         listening = [f"--port={self.ports['mariadb_port']}", "--bind-address=127.0.0.1"]
         self._start("mariadbd", *own, *files, *listening, f"--init-file={accounts}")
-        self.wait(lambda: answers(self.ports["mariadb_port"]), "mariadbd")
+        self.wait(lambda: is_listening(self.ports["mariadb_port"]), "mariadbd")
         self._configure("slurmdbd.conf", SLURMDBD_CONF)
 
     def start_node(self) -> None:
@@ -241,7 +241,7 @@ class Cluster:
         for daemon in reversed(self.daemons.values()):
             daemon.terminate()
         for daemon in self.daemons.values():
-            end(daemon)
+            end_daemon(daemon)
         for path in self.written:
             path.unlink(missing_ok=True)
         if self.janitor is not None:
@@ -278,7 +278,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
-def end(daemon: subprocess.Popen[bytes]) -> None:
+def end_daemon(daemon: subprocess.Popen[bytes]) -> None:
     """Wait for a daemon that was told to end, or kill it."""
     try:
         daemon.wait(timeout=10)
@@ -287,13 +287,13 @@ def end(daemon: subprocess.Popen[bytes]) -> None:
         daemon.wait()
 
 
-def answers(port: int) -> bool:
+def is_listening(port: int) -> bool:
     """Whether somebody listens at a port of this machine."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def free_ports(number: int) -> list[int]:
+def find_free_ports(number: int) -> list[int]:
     """So many ports that nobody listens at."""
     probes = [socket.socket() for _ in range(number)]
     for probe in probes:
@@ -305,7 +305,7 @@ def free_ports(number: int) -> list[int]:
 
 
 @contextmanager
-def running(accounting: bool = False) -> Iterator[Cluster]:
+def start_cluster(accounting: bool = False) -> Iterator[Cluster]:
     """A cluster in a folder of its own, stopped at the end whatever happens."""
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         cluster = Cluster(Path(folder), accounting)

@@ -139,7 +139,7 @@ class Watch:
             )
             time.sleep(0.2)
 
-    def jobs(self, state: str) -> dict[str, str]:
+    def find_jobs(self, state: str) -> dict[str, str]:
         """Ids of training jobs in a state, by run."""
         found = self.cluster.jobs(f"--states={state}")
         prefix = "rule_train_wildcards_"
@@ -149,7 +149,7 @@ class Watch:
             if comment.startswith(prefix)
         }
 
-    def held(self) -> dict[str, str]:
+    def read_gpus(self) -> dict[str, str]:
         """GPUs of the trainers at work, by run."""
         found = {}
         for name, process in self.experiment.trainers().items():
@@ -157,7 +157,7 @@ class Watch:
                 found[name] = process.environ().get("CUDA_VISIBLE_DEVICES", "")
         return found
 
-    def begun(self, name: str, but: psutil.Process | None = None) -> psutil.Process:
+    def wait_for_trainer(self, name: str, but: psutil.Process | None = None) -> psutil.Process:
         """A run's trainer, once it has written a checkpoint; another one than that given."""
 
         seen: list[psutil.Process] = []
@@ -172,7 +172,7 @@ class Watch:
         return seen[0]
 
 
-def results(folder: Path) -> dict[str, object]:
+def read_results(folder: Path) -> dict[str, object]:
     """All that must come out alike, by file: whole files; Table 2 and what made translations without clocks."""
     kinds = ["models/*/*model.safetensors", "translations/*/*.jsonl", "alignments/*", "scores/*/*"]
     kinds += ["results/table1.*", "results/figure[23].*", "results/alignment_error_rate/*"]
@@ -182,14 +182,14 @@ def results(folder: Path) -> dict[str, object]:
         rows = list(csv.DictReader(file))
     for row in rows:
         del row["hours"], row["hours_std"], row["device"]
-    makings = {
-        str(file.relative_to(folder)): making(file)
+    provenances = {
+        str(file.relative_to(folder)): read_provenance(file)
         for file in folder.glob("translations/*/*.provenance.json")
     }
-    return {**found, **makings, "results/table2.csv": rows}
+    return {**found, **provenances, "results/table2.csv": rows}
 
 
-def making(file: Path) -> dict[str, object]:
+def read_provenance(file: Path) -> dict[str, object]:
     """What made translations, without what a clock, a kill or the machine's name decides."""
     values = json.loads(file.read_text(encoding="utf-8"))
     return {key: values[key] for key in values if key not in ("seconds", "resumed", "device")}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.running import ROOT
 from tests.slurm.cluster import Cluster, run
-from tests.slurm.experiment import PATIENCE, TARGETS, Experiment, Watch, results
+from tests.slurm.experiment import PATIENCE, TARGETS, Experiment, Watch, read_results
 
 LONG, STAR = "rnnsearch-50", "rnnsearch-50-star"
 GPUS = {"0", "1"}
@@ -47,32 +47,34 @@ def test_every_fault_gives_the_same_results(
     watch.until((disturbed.folder / "logs" / "sbatch.log").exists, "a refused submission")
     watch.until(lambda: "not taken yet" in disturbed.output(), "a word of the head about it")
     run("scontrol", "update", "partitionname=gpu", "state=down")  # takes jobs, and starts none
-    watch.until(lambda: len(watch.jobs("PENDING")) == 3, "three training jobs")
+    watch.until(lambda: len(watch.find_jobs("PENDING")) == 3, "three training jobs")
     run("scontrol", "update", "partitionname=gpu", "state=up")
 
     # Two models hold two GPUs, the third waits; the most urgent does not.
-    watch.until(lambda: set(watch.held().values()) == GPUS and watch.jobs("PENDING"), "two trainers")
-    held, (waiting,) = watch.held(), watch.jobs("PENDING")
+    watch.until(
+        lambda: set(watch.read_gpus().values()) == GPUS and watch.find_jobs("PENDING"), "two trainers"
+    )
+    held, (waiting,) = watch.read_gpus(), watch.find_jobs("PENDING")
     assert LONG in held and len(held) == 2
     (first,) = set(held) - {LONG}
     assert {first, waiting} == {"rnnencdec-30", "rnnsearch-30"}
 
     # The long run gets long, on a machine of any speed.
-    trainer = watch.begun(LONG)
+    trainer = watch.wait_for_trainer(LONG)
     trainer.suspend()
 
     # A job that is cancelled, a trainer that is killed.
-    watch.begun(first)
-    run("scancel", watch.jobs("RUNNING")[first])
-    watch.begun(waiting).kill()
+    watch.wait_for_trainer(first)
+    run("scancel", watch.find_jobs("RUNNING")[first])
+    watch.wait_for_trainer(waiting).kill()
 
     # A head that is killed and started again: what it has sent runs on, and its double waits without a GPU.
     disturbed.kill_head()
     assert trainer.is_running()
     disturbed.start_on_cluster(*TARGETS)
-    watch.until(lambda: LONG in watch.jobs("PENDING"), "a second job of the long run")
-    assert LONG in watch.jobs("RUNNING")
-    assert watch.held()[LONG] in GPUS
+    watch.until(lambda: LONG in watch.find_jobs("PENDING"), "a second job of the long run")
+    assert LONG in watch.find_jobs("RUNNING")
+    assert watch.read_gpus()[LONG] in GPUS
 
     # A time limit shorter than the training.
     stopped = f"{LONG}: stopped after update "
@@ -81,7 +83,7 @@ def test_every_fault_gives_the_same_results(
     watch.until(lambda: stopped in disturbed.training_logs(LONG), "a stop before the time limit")
 
     # A node that is lost and comes back.
-    watch.begun(LONG, trainer).suspend()
+    watch.wait_for_trainer(LONG, trainer).suspend()
     cluster.stop_node()
     watch.until(lambda: cluster.node_state().startswith("down"), "the loss of the node")
     cluster.start_node()
@@ -95,7 +97,7 @@ def test_every_fault_gives_the_same_results(
 
 
 def assert_same_results(undisturbed: Experiment, disturbed: Experiment) -> None:
-    here, there = results(undisturbed.folder), results(disturbed.folder)
+    here, there = read_results(undisturbed.folder), read_results(disturbed.folder)
     assert len(here) == 38
     assert [name for name in here.keys() | there.keys() if here.get(name) != there.get(name)] == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.cluster import Cluster, missing, refuse, run, running
+from tests.slurm.cluster import Cluster, explain_missing_slurm, run, skip_or_fail, start_cluster
 from tests.slurm.experiment import PATIENCE, Experiment, Watch
 
 MODEL = "rnnencdec-30"
@@ -17,10 +17,10 @@ TARGET = f"models/{MODEL}/model.safetensors"
 @pytest.fixture(params=[False, True], ids=["without accounting", "with accounting"])
 def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A cluster whose state squeue alone knows, and one with an accounting database."""
-    problem = missing(request.param)
+    problem = explain_missing_slurm(request.param)
     if problem:
-        refuse(problem)
-    with running(request.param) as cluster:
+        skip_or_fail(problem)
+    with start_cluster(request.param) as cluster:
         yield cluster
 
 
@@ -40,10 +40,10 @@ def test_preempted_or_cancelled_training_is_resubmitted(any_cluster: Cluster, ex
     watch = Watch(any_cluster, experiment)
     asked = "sacct" if any_cluster.accounting else "squeue"
     experiment.start_on_cluster("--slurm-status-command", asked, "--", TARGET)
-    trainer = watch.begun(MODEL)
+    trainer = watch.wait_for_trainer(MODEL)
     if any_cluster.accounting:
-        run("scancel", watch.jobs("RUNNING")[MODEL])
-        trainer = watch.begun(MODEL, trainer)
+        run("scancel", watch.find_jobs("RUNNING")[MODEL])
+        trainer = watch.wait_for_trainer(MODEL, trainer)
     trainer.suspend()
     urgent = ["--partition=urgent", "--gpus=2", "--mem=100", "--output=/dev/null", "--wrap=sleep 1"]
     assert run("sbatch", *urgent).returncode == 0
