@@ -98,7 +98,8 @@ def count_gated_weights(
     # 1. embeddings and encoder
     embeddings = (K_x + K_y) * m
     gated_unit = 3 * (m + n) * n  # W, W_z, W_r and U, U_z, U_r
-    encoder = directions * gated_unit if directions else (m + 2 * n) * n
+    tree = (m + 2 * n) * n  # from the embedding to a leaf, W_l and W_r
+    encoder = directions * gated_unit if directions else tree
 
     # 2. alignment model and decoder
     alignment = 0

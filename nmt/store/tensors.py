@@ -89,6 +89,7 @@ def compute_checksum(tensors: dict[str, Tensor], metadata: dict[str, str]) -> st
     contents, shapes = hashlib.sha256(), []
     for name, tensor in sorted(tensors.items()):
         contents.update(name.encode())
+        # the bytes of the numbers, without a copy
         contents.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
         shapes.append([name, str(tensor.dtype), list(tensor.shape)])
     description = json.dumps([metadata, shapes, contents.hexdigest()], sort_keys=True)

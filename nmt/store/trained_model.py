@@ -80,10 +80,11 @@ def load_models(
 
 def check_compatible(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
-    interfaces = {
+    # Models fit together if all have the same vocabularies, and all or none read EOS after the source.
+    input_formats = {
         (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
     }
-    if len(interfaces) > 1:
+    if len(input_formats) > 1:
         raise UserError(
             f"{', '.join(model.run.label for model in models)} differ in vocabularies or architecture.source_eos; "
             f"an ensemble needs models that were trained on the same prepared text and read it alike"

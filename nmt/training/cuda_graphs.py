@@ -90,7 +90,7 @@ class GraphedUpdates:
 
     @contextmanager
     def _use_stream(self) -> Iterator[None]:
-        """Work on this object's stream, after the work of the caller's stream and before its further work."""
+        """Run the block on this object's stream, after the earlier and before the later work of the caller."""
         caller_stream = torch.cuda.current_stream(self.device)
         self._stream.wait_stream(caller_stream)
         with torch.cuda.stream(self._stream):

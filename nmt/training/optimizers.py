@@ -262,6 +262,7 @@ class Adadelta(Optimizer):
         self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
     ) -> None:
         """Update the rows that a sparse gradient (V, M) of R rows contains."""
+        # `updates` counts the updates of the weight, and `current` those that the averages of each row include.
         if "current" not in state:
             state["updates"] = torch.zeros((), dtype=torch.int64)
             state["current"] = torch.zeros(len(weight), dtype=torch.int64)
@@ -333,6 +334,7 @@ def apply_adadelta_fused(
     weight.sub_(update_averages(gradient, squares, steps, rho, epsilon, scale) * rate)
 
 
+# The length of the tensors, their dimension 0, differs from weight to weight.
 @fusible(fused=apply_adadelta_fused, weight=0, gradient=0, squares=0, steps=0)
 def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
