@@ -209,7 +209,7 @@ def main():
     given.output.mkdir(parents=True, exist_ok=True)
     vocabularies, train_text, dev = text_of(given.demo) if given.demo else small_text(given.output / "ids")
     model = Lesson(functions, settings(128 if given.demo else 64), *map(len, vocabularies))
-    model.initialize(seed=1)
+    model.initialize_weights(seed=1)
 
     updates = given.updates or (900 if given.demo else 2000)
     nll, seconds = train(model, PairsWithinLimit(train_text, 50), dev, updates)

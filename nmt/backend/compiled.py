@@ -169,7 +169,8 @@ def fusible(
         def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Any:
             if not fuse:
                 return function(*arguments, **keywords)
-            values = dict(zip(names, arguments)) | keywords  # noqa: B905
+            # all arguments by name, those by position first
+            values = dict(zip(names, arguments, strict=False)) | keywords
             for name, dimensions in varying_dimensions.items():
                 if values[name] is not None:
                     torch._dynamo.maybe_mark_dynamic(values[name], dimensions)

@@ -136,8 +136,8 @@ def make_deterministic(threads: int) -> None:
 def keep_freed_memory() -> None:
     """Keep freed memory for the next update. Without glibc, nothing is changed.
 
-    Any call of mallopt ends glibc's own adjustment of both thresholds. So the second is only set if the first was;
-    alone, it would leave all blocks above 128 kB to be taken from the system at each use.
+    Any call of mallopt ends glibc's own adjustment of both thresholds. Without a new MMAP_THRESHOLD, all blocks above
+    128 kB would then be taken from the system at each use. So nothing else is set if glibc refuses that one.
     """
     if platform.libc_ver()[0] == "glibc":
         mallopt = ctypes.CDLL(None).mallopt

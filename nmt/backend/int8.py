@@ -56,8 +56,11 @@ def _compute_scales(values: Tensor, dim: int) -> Tensor:
 def _multiply_rows(rows: Tensor, matrix: PackedMatrix) -> Tensor:
     """Return rows (R, n) @ matrix (n, m) in 32 bits."""
     row_scales = _compute_scales(rows, dim=1).unsqueeze(1)
+
     # The conversion truncates, so adding 0.5 rounds to the nearest integer.
     integers = (rows / row_scales).add_(ZERO_POINT + 0.5).to(torch.uint8)
+
+    # The columns have scales and zero points of their own; the rows get theirs afterwards. No bias, no activation.
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         integers, 1.0, ZERO_POINT, *matrix, None, 1.0, 0, torch.float32, "none", [], ""
     )

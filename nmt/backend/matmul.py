@@ -52,7 +52,7 @@ class Backend:
     def set_switches(self) -> None:
         """Set PyTorch's own switches, which are those of the whole process: for TF32, and for oneDNN in 32 bits.
 
-        PyTorch uses oneDNN for 32-bit products only if it may round their operands to bf16, which oneDNN does only with
+        To make PyTorch use oneDNN for products in 32 bits, we must allow bf16. oneDNN rounds operands to bf16 only with
         AMX instructions. `choose_matmul_library` requires a CPU without them, and checks that products keep all digits.
         """
         is_tf32, is_onednn = self.precision == "tf32", self.matmul_library == "onednn"
@@ -92,23 +92,23 @@ class Backend:
         """Return a weight that is rounded once for several products, such as a recurrent one, used at every step."""
         return Int8Weight(weight) if self.precision == "int8" else self.rounded(weight)
 
-    def product(self, left: Tensor, right: PreparedWeight) -> Tensor:
-        """Return left @ right, (..., n) by (n, m) or batches of both. Prepared weights are not rounded again."""
-        if isinstance(right, Int8Weight):
-            return right.multiply(left)
+    def product(self, values: Tensor, weights: PreparedWeight) -> Tensor:
+        """Return values @ weights, (..., n) by (n, m) or batches of both. Prepared weights are not rounded again."""
+        if isinstance(weights, Int8Weight):
+            return weights.multiply(values)
         if not self.is_bf16:
-            return left @ right
-        multiply = multiply_bf16 if left.is_cuda else torch.matmul
-        return multiply(self.rounded(left), self.rounded(right)).to(torch.float32)
+            return values @ weights
+        multiply = multiply_bf16 if values.is_cuda else torch.matmul
+        return multiply(self.rounded(values), self.rounded(weights)).to(torch.float32)
 
-    def add_product(self, sums: Tensor, left: Tensor, right: PreparedWeight) -> None:
-        """Compute sums += left @ right for matrices or batches of matrices; on a GPU in one kernel."""
-        if not sums.is_cuda or self.is_bf16 or isinstance(right, Int8Weight):
-            sums += self.product(left, right)
+    def add_product(self, sums: Tensor, values: Tensor, weights: PreparedWeight) -> None:
+        """Compute sums += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""
+        if not sums.is_cuda or self.is_bf16 or isinstance(weights, Int8Weight):
+            sums += self.product(values, weights)
         elif sums.dim() == 2:
-            sums.addmm_(left, right)
+            sums.addmm_(values, weights)
         else:
-            sums.baddbmm_(left, right)
+            sums.baddbmm_(values, weights)
 
     def affine(self, values: Tensor, weights: PreparedWeight, bias: Tensor) -> Tensor:
         """Return values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""
@@ -117,13 +117,13 @@ class Backend:
         return self.product(values, weights) + bias
 
 
-def multiply_bf16(left: Tensor, right: Tensor) -> Tensor:
-    """Return left @ right of 16-bit numbers, with sizes that are multiples of 8.
+def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
+    """Return values @ weights of 16-bit numbers, with sizes that are multiples of 8.
 
     Otherwise, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
     """
-    product = pad_to_eights(left) @ pad_to_eights(right)
-    return product[..., : left.shape[-2], : right.shape[-1]]
+    product = pad_to_eights(values) @ pad_to_eights(weights)
+    return product[..., : values.shape[-2], : weights.shape[-1]]
 
 
 def pad_to_eights(matrix: Tensor) -> Tensor:
@@ -163,6 +163,7 @@ class BackendModule(nn.Module):
         """
         if not self.is_frozen:
             return self.backend.prepare_weight(make_weight())
+
         prepared_weights: dict[str, PreparedWeight] = self.__dict__.setdefault("_prepared_weights", {})
         if name not in prepared_weights:
             prepared_weights[name] = self.backend.prepare_weight(make_weight())
@@ -229,7 +230,7 @@ def _read_cpu_words() -> set[str]:
 @functools.cache
 def _onednn_keeps_all_digits() -> bool:
     """Return whether oneDNN keeps all 24 bits of an operand, in a product as large as those of an update."""
-    values = torch.full((80, 1024), 1 + 2.0**-20)
+    values = torch.full((80, 1024), 1 + 2.0**-20)  # numbers that bf16 would round to 1
     Backend(matmul_library="onednn").set_switches()
     try:
         return torch.equal(values @ torch.eye(1024), values)

@@ -151,7 +151,7 @@ class AttentionScan(torch.autograd.Function):
         grad_projected = gates.new_empty(T, B, 3 * N)
         grad_state_products = gates.new_empty(T, B, A + 2 * N)
         grad_energies = torch.empty_like(alpha)
-        sums = AlignmentSums(torch.zeros_like(keys), keys.new_zeros(B, A))
+        sum_squares, sum_activations = torch.zeros_like(keys), keys.new_zeros(B, A)
         transposed_W_state, transposed_U = backend.prepare_weight(W_state.t()), backend.prepare_weight(U.t())
 
         # dL/d alpha_ij by way of the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
@@ -179,8 +179,8 @@ class AttentionScan(torch.autograd.Function):
                 v_a=v_a,
                 grad_energy=grad_energies[t],
                 grad_query=grad_state_products[t, :, :A],
-                sum_squares=sums.squares,
-                sum_activations=sums.activations,
+                sum_squares=sum_squares,
+                sum_activations=sum_activations,
                 fast_tanh=backend.fast_tanh,
                 fuse=backend.fuse,
             )
@@ -198,8 +198,8 @@ class AttentionScan(torch.autograd.Function):
             queries=queries,
             keys=keys,
             v_a=v_a,
-            sum_squares=sums.squares,
-            sum_activations=sums.activations,
+            sum_squares=sum_squares,
+            sum_activations=sum_activations,
             fuse=backend.fuse,
         )
 
@@ -278,16 +278,6 @@ def iterate_activations(keys: Tensor, queries: Tensor, fast_tanh: bool) -> Itera
             yield ActivationBlock(sentences, hypotheses, tanh_(activations, fast_tanh))
 
 
-class AlignmentSums(NamedTuple):
-    """Sums over all steps for the gradients of keys and v_a, with g = dL/de_ij and a = tanh(q_i + k_j).
-
-    squares: sum_i g a^2, (B, S, A). activations: sum_ij g a, (B, A). Compiled steps leave both 0.
-    """
-
-    squares: Tensor
-    activations: Tensor
-
-
 def backward_attend_fused(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
@@ -322,7 +312,7 @@ def backward_attend(
         grad_sum: the gradient of the weighted sum of values, (B, X).
         grad_alpha: the gradient of alpha_i by other ways than this sum, (B, S).
         grad_energy, grad_query: to be filled with dL/de_i (B, S) and dL/dq_i (B, A).
-        sum_squares, sum_activations: see `AlignmentSums`.
+        sum_squares, sum_activations: the sums over the steps of g a^2, (B, S, A), and of g a over positions, (B, A).
         fast_tanh: see `Backend.fast_tanh`.
     """
     # through the weighted sum and the softmax, (B, S); g is 0 on padding, where alpha is 0
@@ -355,12 +345,14 @@ def backward_keys_fused(
 def backward_keys(
     grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Return the gradients of the keys (B, S, A), v_a * sum_i g (1 - a^2), and of v_a (A,), sum_ij g a.
+    """Return the gradients of the keys, (B, S, A), and of v_a, (A,).
+
+    With a = tanh(q_i + k_j) and g = dL/de_ij, they are v_a * sum_i g (1 - a^2) and sum_ij g a.
 
     Args:
         grad_energies, queries: g of all steps, (T, B, S), and q_i, (T, B, A).
         keys, v_a: see `attend`.
-        sum_squares, sum_activations: what the steps of `backward_attend` have summed up, see `AlignmentSums`.
+        sum_squares, sum_activations: what the steps of `backward_attend` have summed up.
     """
     g_sum = grad_energies.sum(dim=0).unsqueeze(2)  # (B, S, 1)
     return torch.sub(g_sum, sum_squares, out=sum_squares).mul_(v_a), sum_activations.sum(dim=0)

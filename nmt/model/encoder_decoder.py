@@ -136,7 +136,7 @@ class EncoderDecoder(BackendModule, ABC):
 
     # What follows from it --------------------------------------------------------------------------------------------
 
-    def initialize(self, seed: int) -> None:
+    def initialize_weights(self, seed: int) -> None:
         """Draw all weights in the order of their definition. Equal seeds give equal models, but for their last digits.
 
         Those depend on the CPU: LAPACK makes the orthogonal matrices, and vector instructions the normal numbers.

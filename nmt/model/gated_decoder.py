@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from nmt.backend.matmul import BackendModule
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, OutputInputs, Prediction
-from nmt.model.gru import GRUCell, GRUStep, scan, write_gru_step
+from nmt.model.gru import GRUCell, GRUStep, scan_gru, write_gru_step
 from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
 from nmt.settings.model_types import GatedDecoderArchitecture
@@ -66,7 +66,7 @@ class GatedDecoder(BackendModule, ABC):
         return torch.tanh(self.backend.affine(encoded.summary, self.W_s, self.b_s))
 
     @abstractmethod
-    def scan(
+    def scan_steps(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Run the recurrence over words E y (T, B, M) from the state `start` (B, N).
@@ -94,12 +94,14 @@ class FixedContextDecoder(GatedDecoder):
     def __init__(self, architecture: GatedDecoderArchitecture) -> None:
         super().__init__(architecture, architecture.hidden_units)
 
-    def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
-        """See `GatedDecoder.scan`; there is no attention."""
+    def scan_steps(
+        self, encoded: Annotations, embedded: Tensor, start: Tensor
+    ) -> tuple[Tensor, Tensor, None]:
+        """See `GatedDecoder.scan_steps`; there is no attention."""
         context = encoded.annotations[:, 0]  # (B, C)
         context_terms = self.backend.product(context, self.unit.context_weights())  # (B, 3N)
         projected = self.unit.project(embedded) + context_terms  # (T, B, 3N)
-        states = scan([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
+        states = scan_gru([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
         return states, context.expand(len(embedded), -1, -1), None
 
     def compute_context_terms(
@@ -163,7 +165,7 @@ class GatedEncoderDecoder(EncoderDecoder):
         state = self.decoder.start(encoded)
         for step in range(0, len(target), steps):
             block = slice(step, step + steps)
-            states, contexts, attention = self.decoder.scan(encoded, unit_inputs[block], state)
+            states, contexts, attention = self.decoder.scan_steps(encoded, unit_inputs[block], state)
             output_states = states[1:] if order == "section3" else states[:-1]
             yield (output_states, previous[block], contexts), attention
             state = states[-1]

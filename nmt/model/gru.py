@@ -67,7 +67,9 @@ class GRUStep(NamedTuple):
     state: Tensor
 
 
-def scan(cells: list[GRUCell], projected: list[Tensor], start: Tensor, mask: Tensor | None = None) -> Tensor:
+def scan_gru(
+    cells: list[GRUCell], projected: list[Tensor], start: Tensor, mask: Tensor | None = None
+) -> Tensor:
     """Return the states h_0..h_T, (T+1, D, B, N), of one or more cells that read at the same time.
 
     Args:
@@ -76,7 +78,7 @@ def scan(cells: list[GRUCell], projected: list[Tensor], start: Tensor, mask: Ten
         start: h_0, (D, B, N).
         mask: 0 where a direction reads padding, else 1, (T, D, B); None if there is no padding.
     """
-    joined = torch.stack(projected, dim=1)  # (T, D, B, 3N)
+    pre_activations = torch.stack(projected, dim=1)  # (T, D, B, 3N)
     cell = cells[0]
 
     def stack_gates() -> Tensor:  # (D, N, 2N)
@@ -85,13 +87,14 @@ def scan(cells: list[GRUCell], projected: list[Tensor], start: Tensor, mask: Ten
     def stack_candidates() -> Tensor:  # (D, N, N)
         return torch.stack([direction.U for direction in cells])
 
+    # Frozen weights are prepared once. Otherwise, `GRUScan` computes their gradients.
     if cell.is_frozen:
         U_gates = cell.prepare_once("gates of all directions", stack_gates)
         U = cell.prepare_once("candidates of all directions", stack_candidates)
-        states, _, _ = run_recurrence(cell.backend.unfused(), joined, start, U_gates, U, mask)
+        states, _, _ = run_recurrence(cell.backend.unfused(), pre_activations, start, U_gates, U, mask)
     else:
         states = GRUScan.apply(  # type: ignore[no-untyped-call]
-            cell.backend, joined, start, stack_gates(), stack_candidates(), mask
+            cell.backend, pre_activations, start, stack_gates(), stack_candidates(), mask
         )
     return states
 
@@ -220,7 +223,7 @@ def write_gru_step(
 def open_gates(
     projected: Tensor, recurrent: Tensor, state: Tensor, mask: Tensor | None, gates: Tensor
 ) -> Tensor:
-    """Write the gates [z | r] into `gates`, and return r * h."""
+    """Write the gates [z | r] into `gates`, and return r * h; see `write_gru_step` for the arguments."""
     N = state.shape[-1]
     values = torch.add(projected[..., : 2 * N], recurrent).sigmoid_()
     if mask is not None:
@@ -279,7 +282,7 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate, and return those of the candidate."""
+    """Fill the columns of `grad_projected` for z and the candidate, and return the latter; see `backward_gru_step`."""
     N = state.shape[-1]
     update = gates[..., :N]
 
@@ -301,8 +304,12 @@ def write_reset_gradient(
     """Fill the columns of `grad_projected` for r, and return the gradient of the state before the step."""
     N = state.shape[-1]
     update, reset = gates[..., :N], gates[..., N:]
+
+    # by way of r: dL/d(r h) h r (1 - r)
     slope = torch.addcmul(reset, reset, reset, value=-1)
     grad_projected[..., N : 2 * N] = grad_reset_state * state * slope
+
+    # of h itself: dL/dh (1 - z) + dL/d(r h) r
     return torch.sub(grad, grad * update).addcmul_(grad_reset_state, reset)
 
 

@@ -115,12 +115,12 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
     return cost
 
 
-def write_product(backend: Backend, out: Tensor, left: Tensor, right: Tensor, accumulate: bool) -> None:
-    """Set `out` to left @ right, or add the product to it. In 32 bits, the product needs no memory of its own."""
-    left, right = backend.rounded(left), backend.rounded(right)
-    if left.dtype == out.dtype:
-        out.addmm_(left, right, beta=int(accumulate))
+def write_product(backend: Backend, out: Tensor, rows: Tensor, columns: Tensor, accumulate: bool) -> None:
+    """Set `out` to rows @ columns, or add the product to it. In 32 bits, the product needs no memory of its own."""
+    rows, columns = backend.rounded(rows), backend.rounded(columns)
+    if rows.dtype == out.dtype:
+        out.addmm_(rows, columns, beta=int(accumulate))
     elif accumulate:
-        out += backend.product(left, right)
+        out += backend.product(rows, columns)
     else:
-        out.copy_(backend.product(left, right))
+        out.copy_(backend.product(rows, columns))

@@ -85,6 +85,8 @@ class WordProbabilities:
                 active_rows = torch.arange(len(features), device=features.device)
             omitted = self.candidates.mask[active_rows // beam_size]  # (R, W)
             logits.masked_fill_(omitted, -torch.inf)
+
+        # The unused ids take part in the softmax, but no search writes them.
         return logits.log_softmax(dim=1)[:, : self.vocabulary_size]
 
     def select_sentences(self, rows: Tensor) -> None:

@@ -80,9 +80,10 @@ class GatedReference(Reference):
         return p, self.gated_unit("decoder.unit", read, s, c)
 
     def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
-        """Return the next state from the embedded word e, the state h and, in the decoder (A.2.2), c: App. A.1.1.
+        """Return the next state of a gated unit (GRU): App. A.1.1.
 
-        The reset gate r acts before the matrix product, U [r * h].
+        e: the embedded word. h: the previous state. c: the context, in the decoder only (A.2.2). The reset gate r acts
+        before the matrix product, U [r * h].
         """
 
         def inner(gate: str, state: Tensor) -> Tensor:
@@ -196,17 +197,20 @@ class DeepLSTM(Reference):
         self.weights, self.settings = weights, settings
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}), where v is the encoder's last state.
+        """See `Reference.nll`. Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
 
         x ends with the end symbol only if the settings say so (`source_eos`).
         """
-        words, end = (x[:-1], x[-1:]) if self.settings.source_eos else (x, [])
+        # the encoder reads the words backwards, and the end symbol last
         if self.settings.source_order == "reversed":
-            words = words[::-1]
+            words = x[:-1] if self.settings.source_eos else x
+            x = words[::-1] + x[len(words) :]
         start = torch.zeros_like(self.weights["encoder.0.U"][:, 0])
         v = [(start, start) for _ in range(self.settings.layers)]
-        for word in words + end:
+        for word in x:
             v = self.step("encoder", self.weights["source_embedding.E"][word], v)
+
+        # the decoder begins with the encoder's last state and the end symbol
         E = self.weights["target_embedding.E"]
         previous = E[y[-1]]  # the end symbol
         total = torch.zeros((), dtype=start.dtype)
@@ -220,16 +224,17 @@ class DeepLSTM(Reference):
 
     def step(self, side: str, e: Tensor, states: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
         """Return (h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""
-        below, after = e, []
+        x, next_states = e, []
         for layer, (h, c) in enumerate(states):
-            after.append(self.cell(f"{side}.{layer}", below, h, c))
-            below = after[-1][0]
-        return after
+            h_next, c_next = self.cell(f"{side}.{layer}", x, h, c)
+            next_states.append((h_next, c_next))
+            x = h_next
+        return next_states
 
     def cell(self, name: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute Eqs. 7 to 11 of Graves (2013), without the terms of c (peepholes)."""
-        inner = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
-        i, f, g, o = (inner + self.weights[f"{name}.b"]).view(4, -1)
+        """Return the next h and c of a layer: Eqs. 7 to 11 of Graves (2013), without the terms of c (peepholes)."""
+        pre_activations = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
+        i, f, g, o = (pre_activations + self.weights[f"{name}.b"]).view(4, -1)
         c_next = sigmoid(f) * c + sigmoid(i) * torch.tanh(g)
         return sigmoid(o) * torch.tanh(c_next), c_next
 

@@ -102,7 +102,7 @@ def test_additive_energy_equals_the_library(check: ModuleType) -> None:
     import train as module
 
     model = module.Lesson(check.load(SOLUTION), module.settings(8), 10, 11)
-    model.initialize(seed=1)
+    model.initialize_weights(seed=1)
     torch.nn.init.normal_(model.w.v_a)
     found = {}
     for name, cost in (

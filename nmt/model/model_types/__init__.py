@@ -24,5 +24,5 @@ def create_model(
 ) -> EncoderDecoder:
     """Build a model of a type with initial weights. `vocabularies` are both sizes, source first."""
     model = build_model(model_type, architecture, *vocabularies)
-    model.initialize(seed)
+    model.initialize_weights(seed)
     return model

@@ -58,10 +58,10 @@ class RecursiveEncoder(BackendModule):
 
         A hand-written backward pass would not be faster than PyTorch's, since nearly all time is spent in products.
         """
-        left, right = nodes[:-1], nodes[1:]
+        left_nodes, right_nodes = nodes[:-1], nodes[1:]
 
         # both terms of the new value, (n-1, B, N)
-        new_values = self.backend.product(left, self.W_l) + self.backend.product(right, self.W_r)
+        new_values = self.backend.product(left_nodes, self.W_l) + self.backend.product(right_nodes, self.W_r)
 
         # each node gives the gates a term as a left child, and one as a right child: (n, B, 6)
         gate_terms = self.backend.product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
@@ -70,8 +70,8 @@ class RecursiveEncoder(BackendModule):
         # Eq. 1
         new_values = torch.relu(new_values + self.b)
         gates = (gates + self.b_g).softmax(dim=2)
-        level = torch.addcmul(gates[..., :1] * new_values, gates[..., 1:2], left)
-        return torch.addcmul(level, gates[..., 2:], right), gates
+        level = torch.addcmul(gates[..., :1] * new_values, gates[..., 1:2], left_nodes)
+        return torch.addcmul(level, gates[..., 2:], right_nodes), gates
 
     @torch.no_grad()
     def compute_gates(self, embedded: Tensor) -> list[Tensor]:

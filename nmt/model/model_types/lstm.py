@@ -46,7 +46,7 @@ class LSTMLayer(BackendModule):
         )
         self.b = create_weight(4 * hidden_size)
 
-    def scan(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
+    def scan_steps(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
         """Return h at every step, (T, B, N), and the last state, from inputs x (T, B, M) and the state before them.
 
         `mask` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
@@ -64,7 +64,7 @@ class LSTMLayer(BackendModule):
         return torch.stack(states), state
 
     def _scan_by_library(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
-        """Compute `scan` by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
+        """Do the same by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
         # On a GPU, further inputs of 0 pad the rows to a multiple of 8 numbers: aligned rows are faster.
         padding = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
         inputs = pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, padding))  # (T, B, M + 1 + padding)
@@ -113,11 +113,11 @@ class LSTMLayers(nn.ModuleList):
         """Iterate over the layers, from the first to the top."""
         return cast(Iterator[LSTMLayer], super().__iter__())
 
-    def scan(self, x: Tensor, states: list[LSTMState], mask: Tensor) -> tuple[Tensor, list[LSTMState]]:
-        """Return h of the top layer at every step, and the last states of all layers; see `LSTMLayer.scan`."""
+    def scan_steps(self, x: Tensor, states: list[LSTMState], mask: Tensor) -> tuple[Tensor, list[LSTMState]]:
+        """Return h of the top layer at every step, and the last states of all layers; see `LSTMLayer.scan_steps`."""
         last_states = []
         for layer, state in zip(self, states, strict=True):
-            x, last_state = layer.scan(x, state, mask)
+            x, last_state = layer.scan_steps(x, state, mask)
             last_states.append(last_state)
         return x, last_states
 
@@ -178,7 +178,7 @@ class DeepLSTM(EncoderDecoder):
 
         zeros = x.new_zeros(source.shape[1], self.architecture.hidden_units)
         start = [LSTMState(zeros, zeros)] * self.architecture.layers
-        _, last_states = self.encoder.scan(x, start, mask)
+        _, last_states = self.encoder.scan_steps(x, start, mask)
         h = torch.stack([state.h for state in last_states], dim=1)
         c = torch.stack([state.c for state in last_states], dim=1)
         return SentenceVector(h, c)
@@ -188,8 +188,11 @@ class DeepLSTM(EncoderDecoder):
 
         Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
         """
+        # of 3 steps: -1, 0, 1 for a sentence of 2 words, where -1 is padding
         positions = torch.arange(steps, device=lengths.device).unsqueeze(1) - (steps - lengths)
         mask = positions >= 0
+
+        # backwards: 1, 0 instead of 0, 1; the end symbol keeps its position
         if self.architecture.source_order == "reversed":
             words = lengths - 1 if self.architecture.source_eos else lengths
             positions = torch.where(positions < words, words - 1 - positions, positions)
@@ -208,7 +211,7 @@ class DeepLSTM(EncoderDecoder):
         states = [LSTMState(h, c) for h, c in zip(encoded.h.unbind(1), encoded.c.unbind(1), strict=True)]
         for step in range(0, len(target), steps):
             x = previous[step : step + steps]
-            top_h, states = self.decoder.scan(x, states, mask=x.new_ones(x.shape[:2]))
+            top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
             yield (top_h,), None
 
     def embed_start(self, sentences: int) -> Tensor:

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from nmt.data.batches import word_mask
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
-from nmt.model.gru import GRUCell, scan
+from nmt.model.gru import GRUCell, scan_gru
 from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.settings.model_types import GatedArchitecture
 
@@ -23,7 +23,7 @@ class ForwardEncoder(nn.Module):
         mask = word_mask(lengths, len(embedded)).to(embedded.dtype)  # (S, B)
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden_size)  # (1, B, N)
         projected = self.forwards.project(embedded)  # (S, B, 3N)
-        states = scan([self.forwards], [projected], start, mask.unsqueeze(1))  # (S+1, 1, B, N)
+        states = scan_gru([self.forwards], [projected], start, mask.unsqueeze(1))  # (S+1, 1, B, N)
 
         # padded steps keep the state, so the last one is h_{T_x} of every sentence
         return Annotations.from_vector(states[-1, 0])

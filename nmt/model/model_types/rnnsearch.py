@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from nmt.data.batches import word_mask
 from nmt.model.attention import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
-from nmt.model.gru import GRUCell, scan
+from nmt.model.gru import GRUCell, scan_gru
 from nmt.model.output_layer import MaxoutOutputLayer
 from nmt.model.weights import Initializer, normal
 from nmt.settings.model_types import GatedArchitecture
@@ -35,7 +35,7 @@ class BidirectionalEncoder(nn.Module):
         start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden_size)  # (2, B, N)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
         masks = torch.stack([mask, mask.flip(0)], dim=1).to(embedded.dtype)  # (S, 2, B)
-        states = scan([self.forwards, self.backwards], projected, start, masks)  # (S+1, 2, B, N)
+        states = scan_gru([self.forwards, self.backwards], projected, start, masks)  # (S+1, 2, B, N)
         forwards, backwards = states[1:].unbind(1)
 
         # attention wants sentences first: (B, S, 2N)
@@ -54,8 +54,10 @@ class AttentionDecoder(GatedDecoder):
         """Add the keys U_a h_j, which are computed once per sentence."""
         return replace(encoded, keys=self.alignment.compute_keys(encoded.annotations))
 
-    def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """See `GatedDecoder.scan`."""
+    def scan_steps(
+        self, encoded: Annotations, embedded: Tensor, start: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """See `GatedDecoder.scan_steps`."""
         states, contexts, attention = AttentionScan.apply(  # type: ignore[no-untyped-call]
             self.backend, self.unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
             self.alignment.W_a, self.alignment.v_a,

@@ -79,8 +79,8 @@ def test_bf16_scan_matches_library() -> None:
     generator = torch.Generator().manual_seed(1)
     x = torch.randn(3, 2, 4, generator=generator).bfloat16().float() * mask.unsqueeze(2)
     start = LSTMState(torch.zeros(2, 5), torch.zeros(2, 5))
-    library_states, library_end = model.encoder[0].scan(x, start, mask)
+    library_states, library_end = model.encoder[0].scan_steps(x, start, mask)
     model.use_backend(Backend("bf16"))
-    states, end = model.encoder[0].scan(x, start, mask)
+    states, end = model.encoder[0].scan_steps(x, start, mask)
     torch.testing.assert_close((states, *end), (library_states, *library_end), rtol=0.02, atol=0.02)
     assert not library_states[0, 0].any() and not states[0, 0].any(), "padding leaves a state of 0"
