@@ -66,6 +66,11 @@ class Inputs:
         names = self.config.artifacts.papers
         return {name: read_paper(self.papers_folder / f"{name}.yaml") for name in names}
 
+    @property
+    def first_paper(self) -> Paper:
+        """The first of these papers, whose example sentences and numbers of words are shown."""
+        return self.papers[self.config.artifacts.papers[0]]
+
     @cached_property
     def systems(self) -> dict[str, System]:
         """The runs and systems that the results compare."""
@@ -110,8 +115,7 @@ class Inputs:
     @property
     def reported_data(self) -> ReportedData:
         """The words of training text that the first paper reports, if reported numbers are shown."""
-        first_paper = next(iter(self.papers.values()))
-        return first_paper.data if self.settings.reported else ReportedData()
+        return self.first_paper.data if self.settings.reported else ReportedData()
 
     # --- scores -------------------------------------------------------------------------------------------------------
 

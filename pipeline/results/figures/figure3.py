@@ -25,7 +25,7 @@ def plot_attention(inputs: Inputs) -> Figure:
         no_unk_records=inputs.system_translations(model, "no_unk"),
         limits=settings.figure3_words,
         seed=settings.figure3_seed,
-        openings=next(iter(inputs.papers.values())).openings,
+        openings=inputs.first_paper.openings,
     )
     return make_figure3(records)
 
