@@ -113,7 +113,8 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
     for name, text in texts.items():
         values[f"{name}_words"] = text.word_count
         values[f"{name}_md5"] = text.md5
-        if record := read_download_record(text.side.archive):
+        record = read_download_record(text.side.archive)
+        if record:
             records[str(text.side.archive)] = record
     values["archives"] = records
     write_json(counts, values)

@@ -187,7 +187,8 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
             return f"the PATH ({installation})"
 
         # 3. to be built
-        if problem := explain_missing_moses():
+        problem = explain_missing_moses()
+        if problem:
             raise UserError(problem)
         source = folder / "source.tar.gz"
         fetch(source)

@@ -124,7 +124,9 @@ def copy_translations(source: Path, target: Path, attention: bool = False) -> No
         UserError: the provenance file is missing, or of other translations.
     """
     check_unaltered(source)
-    dropped_keys = set(_DROPPED_KEYS) if attention else {*_DROPPED_KEYS, "alignment"}
+    dropped_keys = set(_DROPPED_KEYS)
+    if not attention:
+        dropped_keys.add("alignment")
     with write_lines(target) as writer:
         for line in read_lines(source):
             fields = json.loads(line)

@@ -46,7 +46,8 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
     # text made with the settings
     for split, meta in metas.items():
         text_facts = get_text_facts(config, split)
-        if changes := describe_differences(flatten(meta.settings), flatten(text_facts)):
+        changes = describe_differences(flatten(meta.settings), flatten(text_facts))
+        if changes:
             yield f"{meta_files[split]}: text of other settings: {changes}"
 
     # vocabularies of that text, with the number of words that the settings say
@@ -86,10 +87,12 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         # the first difference explains the others
         trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
         expected_fields = _deciding_fields(run_settings(config, run))
-        if changes := describe_differences(trained_fields, expected_fields):
-            yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {changes}"
-        elif changes := describe_differences(summary["data"], data):
-            yield f"{summary_file}: trained on other text than the package has: {changes}"
+        settings_changes = describe_differences(trained_fields, expected_fields)
+        data_changes = describe_differences(summary["data"], data)
+        if settings_changes:
+            yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {settings_changes}"
+        elif data_changes:
+            yield f"{summary_file}: trained on other text than the package has: {data_changes}"
         elif summary["key"] != find_expected_model(config, run, data).key:
             yield f"{summary_file}: key of another training than these settings, texts and bases make"
 
@@ -106,7 +109,8 @@ def check_decoding(inputs: Inputs) -> Iterator[str]:
         expected_fields = system.decoding.deciding_fields()
         for file in _list_translations(inputs, system.name):
             decoding = Decoding.model_validate(read_provenance(file)["settings"])
-            if changes := describe_differences(decoding.deciding_fields(), expected_fields):
+            changes = describe_differences(decoding.deciding_fields(), expected_fields)
+            if changes:
                 provenance = f"{provenance_path(file)} says: {changes}"
                 yield f"{inputs.package.configuration}: other decoding of {system.name} than {provenance}"
                 break
@@ -180,5 +184,6 @@ def _count_unknown_by_line(
 
 def check_provenance(inputs: Inputs) -> None:
     """Raise a UserError with all contradictions in the package of a run."""
-    if problems := list(find_contradictions(inputs)):
+    problems = list(find_contradictions(inputs))
+    if problems:
         raise UserError(*problems)

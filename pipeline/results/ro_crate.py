@@ -89,6 +89,8 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
     )
 
+    actions.append(report)
+
     # 3. the record itself, and the folder
     crate.add(RECORD, "CreativeWork", about={"@id": "./"}, conformsTo={"@id": CRATE})
     newest_time = max(int(file.stat().st_mtime) for file in files)
@@ -104,9 +106,9 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         conformsTo=crate.add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"),
         citation=[crate.add_paper(paper) for paper in inputs.papers.values()],
         hasPart=entries,
-        mentions=[*actions, report],
+        mentions=actions,
     )
-    write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": [*crate.entities.values()]})
+    write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": list(crate.entities.values())})
 
 
 class _Crate:
@@ -141,7 +143,7 @@ class _Crate:
     def add_license(self, config: Config) -> Facts:
         """Add the licence of the results: that of their text or, for generated text, that of the project."""
         # the archives of the text that the results contain
-        names = list_archives(config, [*config.use.test, *config.use.dev])
+        names = list_archives(config, config.use.test + config.use.dev)
         licenses = {config.archives[name].license for name in names}
         if not names:
             return self.add(f"{LICENSES}MIT", "CreativeWork", name="MIT License")
@@ -168,7 +170,7 @@ class _Crate:
             contentUrl=source if is_elsewhere else None,
         )
 
-    def add_training(self, run: Run, package: ReplicationPackage, text: Sequence[Facts]) -> Facts:
+    def add_training(self, run: Run, package: ReplicationPackage, text: list[Facts]) -> Facts:
         """Add the training of one model at one seed, with the checksums of its binarized text and its vocabularies."""
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
@@ -178,7 +180,7 @@ class _Crate:
             "CreateAction",
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self.add_program(summary["made_with"]),
-            object=[*text, *data],
+            object=text + data,
             result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
         )
 

@@ -124,7 +124,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
             verdict.problems += find_inconsistent_runs(verdict.readable)
 
     # 4. what the reader should know
-    for name in sorted(files - {*checksums, *NOT_RECORDED}):
+    for name in sorted(files.difference(checksums, NOT_RECORDED)):
         verdict.report(f"{results / name}: not in the record", as_note=True)
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
@@ -139,7 +139,7 @@ def _list_files(results: Path) -> tuple[set[str], list[str]]:
     """Return names of the plain files, and of what is neither file nor folder; links are not followed."""
     files, special_files = set(), []
     for folder, folders, names in os.walk(results):
-        for entry in sorted([*folders, *names]):
+        for entry in sorted(folders + names):
             path = Path(folder) / entry
             mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
             if stat.S_ISREG(mode):
@@ -231,7 +231,7 @@ class _Reproduction:
 
         # files that are neither tables nor part of the package
         unproven_files = []
-        for name in sorted(self.files - {*table_files, *NOT_REMADE}):
+        for name in sorted(self.files.difference(table_files, NOT_REMADE)):
             if belongs_to_package(name):
                 continue
             if name.endswith(_TABLE_EXTENSIONS):
@@ -319,14 +319,22 @@ class _Reproduction:
         languages = (config.languages.source, config.languages.target)
         raw = [folder / f"raw.{language}" for language in languages]
         counts = folder / "counts.json"
-        if grammar := corpus.grammar:
+        grammar = corpus.grammar
+        if grammar:
             # A package from elsewhere may ask for a text without end.
             if grammar.pairs > line_count:
                 raise UserError(
                     f"corpora.{name}.grammar.pairs is {grammar.pairs:,}, but the text has {line_count:,} lines"
                 )
-            gold, source, target = folder / "gold", *raw
-            write_corpus(config.grammar, grammar.split, grammar.pairs, [source], [target], [gold], counts)
+            write_corpus(
+                config.grammar,
+                grammar.split,
+                grammar.pairs,
+                sources=[raw[0]],
+                targets=[raw[1]],
+                alignments=[folder / "gold"],
+                counts=counts,
+            )
         else:
             archives_by_name = config.archives | own_config.archives
             sides = {}
@@ -433,7 +441,7 @@ def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
         with suppress(UserError), chdir(experiment):
             own_config = load_config(find_layers(Path(), extra_layers))
             own_values = flatten(get_published_settings(own_config))
-            unshared_models = {*config.use.models} ^ {*own_config.use.models}
+            unshared_models = set(config.use.models) ^ set(own_config.use.models)
             prefixes = tuple(f"models.{model}." for model in unshared_models)
             differences = []
             for key in sorted(own_values.keys() | values.keys()):
