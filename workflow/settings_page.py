@@ -26,18 +26,20 @@ PAGE = ROOT / "docs" / "settings.md"
 HEAD = """\
 # Settings
 
-An experiment's `config.yaml` says what it uses, and how it differs from the experiment that it extends
-(`extends: ../paper`) and from the [defaults](../workflow/defaults.yaml), which are in parentheses here. What is
-*(required)* has no default; [the paper's settings](../experiments/paper/config.yaml) are an example. Later layers win:
+    extends: ../paper
+    vocabulary: {words: 15000}
+
+This `config.yaml` is an experiment that differs from [the paper's](../experiments/paper/config.yaml) in one key. Here the keys have their
+[defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*` stands for a name of your choice. Later layers
+override earlier ones:
 
 1. `workflow/defaults.yaml`
-2. the `config.yaml` of the experiment that the working directory's one extends
+2. the `config.yaml` of the experiment that is extended
 3. the `config.yaml` of the working directory
 4. files given with `--configfile`
 5. pairs given with `--config`
 
-Mappings are merged; lists and values are replaced. Unknown keys are refused. A relative path is relative to the file
-that says it. A `*` stands for a name of your choice. `python workflow/settings_page.py` writes this page.
+Mappings are merged; lists and values are replaced. Unknown keys are errors. A relative path is relative to the file that contains it.
 """
 
 

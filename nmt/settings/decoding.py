@@ -24,18 +24,18 @@ class Decoding(OmitsDefaults):
     """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
-    """Longest translation, as a multiple of the source's length (with EOS)."""
+    """Maximum length of a translation, as a multiple of the source's length (with EOS)."""
     if_no_eos: IfNoEos
-    """What happens if no translation in the beam ends. widen_beam: search again with a beam that is doubled repeatedly.
-    retry: as the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
-    translation (widen_beam and retry do this in the end, too)."""
+    """What happens if no translation in the beam ends. widen_beam: search again with beams that are doubled repeatedly.
+    retry: as in the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
+    translation, as the other two do in the end."""
     max_beam: BeamSize
     """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """What these further searches may cost for a sentence, in multiples of the work of its first search (hypotheses x
-    steps). Example: with 6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
+    """Maximum cost of these further searches per sentence, in multiples of its first search (hypotheses x steps). With
+    6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
     batch_size: BatchSize
-    """Sentences per batch. Only last digits of the results depend on it."""
+    """Sentences per batch. Only the last digits of scores depend on it."""
     device: Device
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads
@@ -45,13 +45,12 @@ class Decoding(OmitsDefaults):
     normalize_by_length: bool
     """Rank finished translations by log-probability divided by length."""
     min_length: Literal["half", "none"]
-    """Shortest translation. half: it cannot end before half the source's length. none: it can end at any time."""
+    """Minimum length of a translation. half: half the source's length. none: no minimum."""
     unknown: Unknown
-    """Column "All" of Table 1. allowed: the model can write [UNK], as the note to the table says. excluded: it cannot,
-    as in Cho et al. (2014b). In the column "No UNK" it never can."""
+    """Whether the model can write [UNK] in the column "All" of Table 1. allowed: it can, as the note to the table says.
+    excluded: it cannot, as in Cho et al. (2014b). In the column "No UNK" it never can."""
     n_best: BeamSize
-    """Number of translations that are kept for each sentence. With fewer than `beam`, a search ends as soon as they are
-    certain."""
+    """Number of translations per sentence. If it is smaller than `beam`, a search ends as soon as they are certain."""
 
     def deciding_fields(self) -> dict[str, Any]:
         """Return the settings that decide translations, but for last digits of their scores."""

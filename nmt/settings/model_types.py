@@ -41,13 +41,13 @@ class GatedDecoderArchitecture(Architecture):
     maxout_units: Size
     """l: maxout units of the output layer."""
     step_order: Literal["groundhog", "appendix", "section3"]
-    """When the word that was just generated enters the state. groundhog: as in the authors' code. appendix: as in
-    A.2.2. section3: as in Sec. 3.1."""
+    """When the previous word enters the state. groundhog: as in the authors' code. appendix: as in A.2.2. section3: as
+    in Sec. 3.1."""
     output_layer: Literal["direct", "factored"]
-    """From the maxout units to the words. direct: as in the paper. factored: through a layer of the embedding's size,
-    as in the authors' code."""
+    """Layer from the maxout units to the words. direct: as in the paper. factored: by way of a layer of the embedding's
+    size, as in the authors' code."""
     init_std: Deviation
-    """Standard deviation of the initial matrices (B.1), but for the recurrent ones, which are orthogonal."""
+    """Standard deviation of the initial matrices (B.1), except the recurrent ones, which are orthogonal."""
 
 
 class GatedArchitecture(GatedDecoderArchitecture):
@@ -74,9 +74,9 @@ class LSTMArchitecture(Architecture):
     layers: Annotated[int, Field(ge=1, le=100)] = 4
     """Number of layers of the encoder, and of the decoder."""
     source_order: Literal["reversed", "forward"] = "reversed"
-    """In which order the encoder reads the source."""
+    """Order in which the encoder reads the source."""
     init_range: Deviation = 0.08
-    """All initial weights are uniform between minus this number and this number."""
+    """r, if all initial weights are uniform in [-r, r]."""
 
 
 VocabularySizes = tuple[int, int]

@@ -24,9 +24,9 @@ class Languages(Settings):
     """Codes of both languages, as in Moses' tokenizer."""
 
     source: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-    """Translated from."""
+    """The language from which the models translate."""
     target: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
-    """Translated into."""
+    """The language into which the models translate."""
 
     @model_validator(mode="after")
     def _check_different(self) -> Languages:
@@ -39,16 +39,15 @@ class Tokenization(Settings):
     """Moses' tokenizer and its options, with Moses' defaults."""
 
     tokenizer: Literal["moses"] = "moses"
-    """There is only this one."""
+    """Only this one."""
     escape: bool = True
-    """Write &apos; and the like for characters that have a meaning for Moses' decoder, as tokenizer.perl does."""
+    """Write &apos; and the like for characters with a meaning for Moses' decoder, as tokenizer.perl does."""
     split_hyphens: bool = False
     """Split words at hyphens (tokenizer.perl -a). The authors' example does not."""
     normalization: Normalization = "none"
-    """What is done to text before, in training and in every use of a model. none: nothing, as in the papers. unicode:
-    letters are composed with their accents (NFC), and characters without width, such as soft hyphens, are removed, but
-    for the joiners of scripts that spell with them. punctuation: also, all forms of apostrophes, quotation marks and
-    hyphens become ', " and -, and the ellipsis three full stops, on both sides."""
+    """Normalization before tokenization (docs/own-text.md#apostrophes-quotes-and-accents), in training and in every use
+    of a model. none: as in the papers. unicode: accents are composed (NFC), and most characters without width are
+    removed. punctuation: also, all forms of apostrophes, quotation marks, hyphens and the ellipsis become ASCII."""
 
     @model_serializer(mode="wrap")
     def _omit_no_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

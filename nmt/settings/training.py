@@ -28,78 +28,77 @@ class Training(OmitsDefaults):
     optimizer: Literal["adadelta", "adam", "sgd"]
     """adadelta (as in the paper), adam, or sgd (without momentum, as in Sutskever et al., 2014)."""
     rho: Fraction
-    """Adadelta's decay of its averages."""
+    """Adadelta's decay of its averages (rho)."""
     epsilon: Annotated[float, Field(gt=0, le=1)]
-    """Adadelta's (or Adam's) epsilon."""
+    """epsilon of Adadelta or Adam."""
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
-    """Learning rate. For Adadelta it is a factor on each step, and 1 is Adadelta as published."""
+    """Learning rate. For Adadelta it scales each step; Adadelta as published has 1."""
     decay_from_epoch: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """The learning rate begins to fall after this many passes over the text. null: it stays the same."""
+    """Passes over the text after which the learning rate begins to fall. null: it is constant."""
     decay_every_epochs: Annotated[float, Field(gt=0, le=1e6)] = 0.5
-    """After the first time, it falls again whenever so many more passes are done."""
+    """Passes over the text between two reductions of the learning rate."""
     decay_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """Each time, the learning rate is multiplied by this number."""
+    """Factor of each reduction."""
     clip_norm: Annotated[float, Field(gt=0, le=1e9)]
-    """Largest L2 norm of the gradient. A longer gradient is scaled down."""
+    """Maximum L2 norm of the gradient; a longer one is scaled down."""
     cost: Literal["sum", "mean"]
-    """The cost of a batch, before clipping: sum over its sentences, as in the authors' code, or mean."""
+    """Cost of a batch before clipping. sum: over its sentences, as in the authors' code. mean: over its sentences."""
     not_finite: Literal["stop", "groundhog"]
-    """What happens at a gradient that is not finite. stop: training stops at the last good state. groundhog: a tenth of
-    the weights takes its place, as in the authors' code. The history counts such gradients."""
+    """Reaction to a gradient that is not finite; the history counts them. stop: training stops at the last good state.
+    groundhog: a tenth of the weights replaces the gradient, as in the authors' code."""
     precision: Literal["fp32", "tf32", "bf16"]
-    """Precision of the matrix products: fp32, tf32 (on a GPU: factors of 11 significant bits) or bf16 (8 bits). States
-    stay in fp32."""
+    """Precision of the matrix products (docs/gpu.md#precision): fp32, tf32 (on a GPU) or bf16."""
     batch_size: BatchSize
     """Sentence pairs per update."""
     batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
     """Number of batches that are read together, sorted by length, and split again (B.2: 20 x 80 = 1600 pairs)."""
     order: Literal["stored", "seed"] = "stored"
-    """Order in which the training pairs are read. stored: the same for every model and seed. seed: each seed has its
-    own order and so other batches (as in the ensembles of Sutskever et al., 2014)."""
+    """Order of the training pairs. stored: the same for every model and seed. seed: a different one for each seed, so
+    batches differ, too (as in the ensembles of Sutskever et al., 2014)."""
     updates: PositiveInt
-    """Number of updates from the start of the training. Each model below states its own."""
+    """Number of updates, counted from the start of the training. Models override it."""
     epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    """Stop after this many passes over the text, if that is earlier. null: only `updates` counts."""
+    """Maximum number of passes over the text. null: only `updates` counts."""
     patience: PositiveInt | None
-    """Stop after this many validations without a better development score. null: all updates are done."""
+    """Training stops after this many validations without a better development score. null: all updates are done."""
     keep: Literal["best", "last"]
-    """Which weights the finished model has: best (by development score) or last. Where the paper reports updates, they
-    are the last."""
+    """Weights of the finished model: best (by development score) or last. Where the paper reports updates, they are the
+    last."""
     dev_score: Literal["nll", "bleu"]
-    """The development score: nll, or bleu of greedy translations. The paper says "performance"."""
+    """Development score: nll, or bleu of greedy translations. The paper says "performance"."""
     dev_sentences: Literal["all", "within_limit"]
-    """Which development pairs count: all, or within_limit (both sides within the model's max_words). The paper says
+    """Development pairs of the score: all, or within_limit (both sides within the model's max_words). The paper says
     "the development set"."""
     validate_every: PositiveInt
     """Updates between two validations."""
     checkpoint_every: PositiveInt
-    """Updates between two checkpoints. A killed job loses at most this many."""
+    """Updates between two checkpoints: a killed job loses at most this many."""
     log_every: PositiveInt
-    """Updates between two lines of the history. A multiple of batches_per_sort gives each line batches of all lengths.
-    """
+    """Updates between two lines of the history. With a multiple of batches_per_sort, each line covers batches of all
+    lengths."""
     train_sample: PositiveInt
-    """Number of training pairs, drawn once, whose NLL Table 2 reports."""
+    """Number of random training pairs whose NLL Table 2 reports."""
     tensorboard: bool
-    """Also write the history for TensorBoard, into the folder of the training state."""
+    """Also write the history for TensorBoard, into the folder of the training in the store."""
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
-    """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. Batches then have few
-    different shapes, each with its own CUDA graph: 10 if the longest side has 50 words."""
+    """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. So there are few shapes, each
+    with its own CUDA graph: 10 if the longest side has 50 words."""
     cuda_graph_max_words: Annotated[int, Field(ge=0, le=MAX_SENTENCE_LENGTH)] | None = None
-    """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words. Graphs keep
-    the memory of the largest batch, so a smaller number saves memory, but updates without a graph take longer. 0: none
-    is captured. null: all are. No result depends on it."""
+    """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words. A smaller
+    number saves memory, but updates without a graph take longer. 0: none is captured. null: all are. No result depends
+    on it."""
     kernels: Literal["auto", "torch", "compiled"] = "auto"
-    """What computes between the matrix products. torch: PyTorch's operations. compiled: fewer and larger kernels, which
-    torch.compile makes in the first minute; it takes a C compiler. auto: compiled on a GPU where this works (a C
-    compiler, compute capability 7.0), else torch. The last digits of the results depend on it."""
+    """Operations between the matrix products (docs/gpu.md#kernels). torch: PyTorch's. compiled: fewer and larger ones,
+    compiled in the first minute. auto: compiled on a GPU where this works, else torch. The last digits of the results
+    depend on it."""
     matmul_library: Literal["auto", "torch"] = "auto"
-    """What computes the matrix products in fp32 on a processor. auto: oneDNN on AMD processors with AVX-512, where MKL
-    does not use its fastest kernels, and else MKL, which is PyTorch's choice. torch: always MKL. The last digits of the
-    results depend on it, and a resumed run keeps its choice."""
+    """Library of the matrix products in fp32 on a processor. torch: MKL, PyTorch's choice. auto: oneDNN on AMD
+    processors with AVX-512, where MKL does not use its fastest kernels, else MKL. The last digits of the results depend
+    on it; a resumed training keeps its choice."""
     device: Literal["auto", "cpu", "cuda"]
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads
-    """Threads of the matrix products. Results must not depend on the machine's cores, so the number is a setting."""
+    """Threads of the matrix products. It is a setting, so that results do not depend on the cores of the machine."""
 
 
 RECORDING_KEYS = {"checkpoint_every", "log_every", "tensorboard"}
@@ -128,15 +127,16 @@ class ModelEntry(Settings):
     model_type: ModelTypeName
     """rnnencdec, rnnsearch, grconv or lstm; each has its own keys of `architecture`."""
     max_words: TokenCount
-    """Longest side, in words, of the pairs that the model is trained on."""
+    """Maximum words of each side of the model's training pairs."""
     continue_from: Identifier | None = None
-    """The model whose final state it continues from: weights, optimizer, position in the data, counts and hours."""
+    """The model that this one continues, from its final state: weights, optimizer, position in the data, counts and
+    hours."""
     seeds: Seeds | None = None
-    """Seeds of its own instead of the shared ones."""
+    """Seeds of this model instead of the shared ones."""
     architecture: ArchitectureOfModelType
-    """What differs from the shared `architecture`."""
+    """Differences from the shared `architecture`."""
     training: Training
-    """What differs from the shared `training`."""
+    """Differences from the shared `training`."""
 
     @property
     def aligns(self) -> bool:

@@ -48,14 +48,13 @@ class Source(Settings):
     url: Annotated[str, Field(pattern=r"^(https?|file)://"), AfterValidator(check_address)]
     """Official address."""
     path: Annotated[str, Field(pattern=r"^[^/{}]([^{}]*[^/{}])?$")] = ""
-    """Its place under a mirror and under data/archives, where PATH.json records where it came from. "": the path in the
-    address."""
+    """Path under a mirror and under data/archives. "": the path in the address."""
     bytes: PositiveInt | None = None
-    """Its size. This and the checksums are verified if they are there."""
+    """Size, verified if it is given, as the checksums are."""
     md5: Md5 | None = None
-    """Its checksum."""
+    """Checksum."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """Its checksum."""
+    """Checksum."""
 
     @model_validator(mode="before")
     @classmethod
@@ -94,10 +93,10 @@ class Archive(Source):
     """A file to download, and other files with the same members. Sizes and checksums are checked."""
 
     license: str | None = newer_key(None)
-    """Identifier of its licence at SPDX, such as CC-BY-NC-SA-4.0, for the record of results that contain its text."""
+    """SPDX identifier of the licence, such as CC-BY-NC-SA-4.0, for the record of results that contain its text."""
     alternatives: list[Source] = Field(default=[])
-    """Other archives, of any kind, with the same members, perhaps in another folder. They have the same keys,
-    and are tried in order if no source has the file itself."""
+    """Other archives, of any kind, with the same members, perhaps in another folder. They are tried in order if no
+    source has the file itself."""
 
 
 class Member(Settings):
@@ -108,9 +107,9 @@ class Member(Settings):
     file: FilePath | None = newer_key(None)
     """A file of your own, instead of an archive (docs/own-text.md)."""
     member: str | None = None
-    """The member that holds this side. null: the archive is the text."""
+    """Path of this side in the archive. null: the archive is the text."""
     md5: Md5 | None = None
-    """Checksum of the member (as it lies in the archive), whatever archive it came in."""
+    """Checksum of the member as it lies in the archive."""
 
     @model_validator(mode="after")
     def _check_one_origin(self) -> Member:
@@ -138,11 +137,11 @@ class Corpus(Settings):
     grammar: GrammarCorpus | None = None
     """Generated text, instead of two sides (experiments/demo)."""
     shards: Annotated[int, Field(ge=1, le=500)] = 1
-    """Number of pieces that are prepared in parallel, at most 500. No result depends on it."""
+    """Number of parts that are prepared in parallel, at most 500. No result depends on it."""
     pairs: PositiveInt | None = None
     """Number of pairs that the archives must hold. null: any number."""
     tokenized: bool = False
-    """Whether the text is tokenized already (docs/data.md)."""
+    """Whether the text is already tokenized (docs/data.md#tokenized-text)."""
 
     @property
     def sides(self) -> dict[str, Member]:
@@ -173,9 +172,9 @@ class SystemEntry(Settings):
     members: Annotated[Names, Field(min_length=1, max_length=100)]
     """Runs of the models in use (`rnnsearch-50`; its second seed is `rnnsearch-50.seed-2`)."""
     average: Average = "probability"
-    """The mean that is taken at each word, of probability or of log_probability."""
+    """Mean of the members at each word: of probability or of log_probability."""
     decoding: Decoding
-    """What differs from the shared `decoding`."""
+    """Differences from the shared `decoding`."""
 
 
 class RescoredEntry(Settings):
@@ -186,12 +185,12 @@ class RescoredEntry(Settings):
     n_best_list: Identifier
     """A name in `n_best_lists`, or a run or system in use (with its `decoding.n_best`)."""
     members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
-    """Runs whose log-probability is mixed into the scores of the lists. null: the system is the oracle, which chooses
-    by sentence BLEU."""
+    """Runs whose log-probability is interpolated with the scores of the lists. null: an oracle, which chooses by
+    sentence BLEU."""
     average: Average = "probability"
     """As in `systems`."""
     weight: Fraction = 0.5
-    """The members' share of the mixed score."""
+    """Weight of the members in the interpolated score."""
 
 
 class GrammarSettings(Settings):
@@ -200,7 +199,7 @@ class GrammarSettings(Settings):
     seed: Seed
     """Seed of lexicon and sentences."""
     max_words: Annotated[int, Field(ge=12, le=1000)]
-    """Longest English sentence in words, with the full stop; at least 12. Its French translation can be a quarter
+    """Maximum words of an English sentence, with the full stop; at least 12. The French translation can be a quarter
     longer."""
     lexicon: Annotated[int, Field(ge=1, le=100_000)]
     """Number of invented pairs of rare words, besides the hand-written core."""

@@ -22,70 +22,63 @@ class Display(Settings):
     """
 
     reported: bool
-    """Show the paper's numbers beside ours. true only if the run is the paper's."""
+    """Show the paper's numbers beside those of the run. Only if the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
-    """Models or systems whose curves are in Figure 2, in the order of its legend. Other figures of BLEU show the same
-    ones."""
+    """Models or systems in Figure 2 and other figures of BLEU, in the order of the legend."""
     figure2_length: SentenceLength
-    """Whose words are the length of a sentence in Figure 2: source, reference, or both (source and reference are within
-    the window). The paper does not say; Cho et al. (2014b, Fig. 5) show all three. Tables of certain lengths use it,
-    too."""
+    """Side whose words are the length of a sentence in Figure 2 and in tables by length: source, reference, or both
+    (each within the window). The paper does not say; Cho et al. (2014b, Fig. 5) show all three."""
     figure2_window: TokenCount
-    """Number of lengths whose sentences make one point, the BLEU of all of them together (Cho et al., 2014b)."""
+    """Number of lengths whose sentences make one point of the curve (Cho et al., 2014b)."""
     figure2_max_words: TokenCount
     """Right end of the axis of Figure 2."""
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
-    """Samples of sentences (and seeds), drawn with replacement, for each 95% interval (2.5th to 97.5th percentile); 0
-    shows no intervals. All are in memory at once: 10,000 samples of 3,003 sentences take 2 GB, and some minutes for
-    five models."""
+    """Bootstrap samples of sentences (and seeds) for each 95% interval (2.5th to 97.5th percentile). 0: no intervals.
+    All samples are in memory together: 10,000 of 3,003 sentences take 2 GB, and some minutes for five models."""
     bootstrap_seed: Seed
-    """Seed of these draws."""
+    """Seed of these samples."""
     unknown_words_most: TokenCount
     """Right end of the axis of BLEU against unknown words of the source (Cho et al., 2014b, Fig. 4c)."""
     figure3_model: Identifier | None
-    """The model whose alignments Figure 3 shows. null: there is no Figure 3, just as if no model in use aligns."""
+    """The model whose alignments Figure 3 shows. null, or if no model has attention: no Figure 3."""
     figure3_words: Annotated[list[TokenCount], Field(min_length=2, max_length=2)]
-    """Panels b to d of Figure 3 show the paper's own sentences. If the test set does not have them, others are drawn,
-    whose source has at least and at most this many words."""
+    """Minimum and maximum source words of the random sentences in panels b to d of Figure 3, if the test set does not
+    have the paper's own sentences."""
     figure3_seed: Seed
-    """Seed of that draw."""
+    """Seed of the random sentences."""
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
-    """Models whose translations of long sentences are in Table 3, in the order of its rows (App. C)."""
+    """Models in Table 3, long sentences, in the order of the rows (App. C)."""
     table3_words: TokenCount
-    """Fewest words of a source in Table 3."""
+    """Minimum words of a source in Table 3."""
     table3_sentences: Annotated[int, Field(ge=1, le=1000)]
-    """Number of sentences in Table 3. The paper's own come first, if the test set has them; others are drawn."""
+    """Number of sentences in Table 3: the paper's own if the test set has them, then random ones."""
     table3_seed: Seed
-    """Seed of that draw."""
+    """Seed of the random sentences."""
     tree_model: Identifier | None = None
-    """The model whose tree is drawn (Cho et al., 2014b, Fig. 6). null: there is no such figure, just as if no model
-    makes trees."""
+    """The model whose tree is drawn (Cho et al., 2014b, Fig. 6). null, or if no model makes trees: no such figure."""
     tree_sentence: Annotated[str, Field(min_length=1, max_length=1000)] = (
         "Obama is the President of the United States."
     )
-    """The sentence of that tree. This is the one of the paper."""
+    """The sentence of the tree. The default is the paper's."""
     gold_alignments: FilePath | None = None
-    """File with known word alignments of the test set's tokens, in the form of Pharaoh (`0-0 1-2`, one sentence per
-    line; `1?2` is possible, not sure) or of the WPT 2003 task. With it, the alignment error rate is computed. Synthetic
-    text has its own file."""
+    """File with known word alignments of the test set's tokens, from which the alignment error rate is computed: in
+    Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure) or that of the WPT 2003 task.
+    Synthetic text has its own file."""
     moses_translations: FilePath | None = None
-    """File with Moses' translations of the test set, tokenized, one sentence per line. Table 1 then measures Moses like
-    a model. null: the row shows only the reported numbers."""
+    """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures. null: the
+    row has only reported numbers."""
     moses_dev_translations: FilePath | None = newer_key(None)
-    """The same for the development set, whose corpora follow one another. Tables with scores of the development set use
-    it."""
+    """The same for the development set, whose corpora follow one another, for tables with its scores."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = newer_key(8)
-    """Number of equal groups into which Figure 3 of Sutskever et al. (2014) cuts the sorted test sentences. Its ticks
-    show 8."""
+    """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014), whose ticks show 8."""
     rank_of: Literal["source", "reference"] = newer_key("source")
-    """Whose words sort the sentences there by average rank of frequency: source or reference. The paper does not say. A
-    word that is not in the vocabulary ranks behind its last word."""
+    """Side whose words sort the sentences there by average rank of frequency: source or reference. The paper does not
+    say. Unknown words rank last."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = newer_key([FIRST_PAPER])
-    """Papers whose tables and figures are made. workflow/papers/PAPER.yaml says what they show and what the paper
-    reports."""
+    """Papers whose tables and figures are made (workflow/papers/PAPER.yaml)."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
-    """Ablations of ambiguous details of the paper (see experiments/ablations): baselines, and for each the models that
-    are compared with it. null: there is no such table."""
+    """Baselines, and for each the models that are compared with it in results/ablations.* (experiments/ablations).
+    null: no such table."""
 
     @field_validator("figure3_words")
     @classmethod
@@ -117,7 +110,7 @@ class SentenceVectors(Settings):
     """A figure of sentence vectors (Sutskever et al., 2014, Fig. 2)."""
 
     model: Identifier
-    """One of the models in use, of a model type without attention."""
+    """A model in use whose model type has no attention."""
     panels: Annotated[
         list[Annotated[list[str], Field(min_length=3, max_length=100)]], Field(min_length=1, max_length=6)
     ]
@@ -128,10 +121,10 @@ class Playground(Settings):
     """The page that translates in the browser."""
 
     models: list[Identifier] | None
-    """The models, each an RNNencdec or RNNsearch. null: of those in Figure 2, the first with attention and the first
+    """Models of the types rnnencdec or rnnsearch. null: of those in Figure 2, the first with attention and the first
     without. []: no page is made."""
     megabytes: Annotated[int, Field(ge=1, le=2000)]
-    """Most megabytes that all weights may take. For larger models, such as the paper's, the page only says why they are
+    """Maximum megabytes of all weights. For larger models, such as the paper's, the page only says why they are
     missing."""
     bits: Literal[16, 8]
     """Bits of a weight in the page, 16 or 8. With 8 the page is half as large, and some translations differ."""

@@ -39,7 +39,7 @@ class Pretrained(Settings):
     """Released models of others, which replace those that this run would train."""
 
     models: FilePath | None
-    """Folder with one folder for each model in use, as `nmt unpack` writes them. Nothing is trained; these models
+    """Folder with one folder for each model in use, as `nmt unpack` writes them. These models are not trained, but
     translate the test text."""
 
 
@@ -49,40 +49,38 @@ class Use(OmitsDefaults):
     train: Annotated[Names, Field(min_length=1)]
     """Training text (Sec. 4.1)."""
     dev: Annotated[Names, Field(min_length=1)]
-    """Development text: training computes its negative log-likelihood (NLL) at every validation (Sec. 4.1)."""
+    """Development text, on which validations compute the negative log-likelihood (NLL; Sec. 4.1)."""
     test: Annotated[Names, Field(min_length=1, max_length=1)]
-    """Test text: BLEU is computed on it. Exactly one corpus (Sec. 4.1)."""
+    """Test text, on which BLEU is computed: exactly one corpus (Sec. 4.1)."""
     models: Annotated[Names, Field(min_length=1)]
     """Models, in the order of the tables (Sec. 4.2)."""
     systems: Names = Field(default=[])
-    """Other systems, such as ensembles. In the tables they follow the models, in this order."""
+    """Other systems, such as ensembles, in the order of the tables, where they follow the models."""
     rescored: Names = Field(default=[])
-    """Rescored n-best lists. In the tables they follow all others, in this order."""
+    """Rescored n-best lists, in the order of the tables, where they follow all others."""
 
 
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Hours
-    """Longest time limit of a training job in hours, for example that of a partition. Another job continues a training
-    that meets the limit. At most twice as many jobs are sent as the estimate needs."""
+    """Maximum time limit of a training job in hours, for example that of a partition. A training that meets the limit
+    is continued by another job; at most twice as many jobs are submitted as the estimate needs."""
     updates_per_hour: dict[ModelTypeName, Rate]
-    """Updates per hour by model type, for example {rnnsearch: 60000}. The time limit of a training job follows from
-    this rate, until the run has shown its own."""
+    """Updates per hour by model type, for example {rnnsearch: 60000}, from which the time limit of a training follows
+    until the run has measured its own rate."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """For a model type without such a rate, the rate is the one measured on an H100, scaled by the speed of the GPU:
-    10^12 operations per second with numbers of 32 bits (data
-    sheets: T4 8, RTX 2080 Ti 13, A100 19.5, L4 30, H100 and H200
-    67)."""
+    """Speed of the GPU, in 10^12 operations per second with numbers of 32 bits (data sheets: T4 8, RTX 2080 Ti 13, A100
+    19.5, L4 30, H100 and H200 67). Without a rate above, the rate of an H100 is scaled by it."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
-    """On a cluster: how often a training job is submitted again after it was lost (cancelled, node lost, error),
-    besides the times that its time limit requires."""
+    """How often a training job is submitted again on a cluster after it was lost (cancelled, node lost, error). Time
+    limits do not count."""
     train_memory_gb: Gigabytes
     """Memory of a training job in GB."""
     translate_hours: Hours
     """Time limit of a translation job in hours. The next job resumes."""
     moses_hours: Hours
-    """Time limit in hours of Moses' word alignment, phrase extraction, tuning and translation, each a job."""
+    """Time limit in hours of each of Moses' jobs: word alignment, phrase extraction, tuning and translation."""
     data_memory_gb: Gigabytes
     """Memory of a data job in GB."""
 
@@ -93,41 +91,39 @@ class Config(OmitsDefaults):
     seed: Seed
     """Seed of shuffling, samples and initial weights. The grammar has its own."""
     seeds: Seeds | None
-    """Seeds of the initial weights. Every model is trained with each of them, and the tables give mean and standard
-    deviation. null: only `seed`. The runs of the first seed have the names of the models, so add new seeds at the end:
-    nothing is then trained again."""
+    """Seeds of the initial weights, with each of which every model is trained; the tables give mean and standard
+    deviation. null: only `seed`. Add new seeds at the end, since the runs of the first seed have the names of the
+    models: then no model is trained again."""
     data_from: FilePath | None
-    """Folder of another experiment, whose prepared text is used and not changed. Its models are used, too, if they have
-    the same name and the same settings. null: the run downloads and prepares its own text."""
+    """Folder of another experiment, whose prepared text this one uses and does not change. Its models with the same
+    name and settings are used, too. null: the run prepares its own text."""
     pretrained: Pretrained
-    """Published models, from which the tables and figures are made. They are not changed."""
+    """Published models, from which the tables and figures are made."""
     languages: Languages
     """Codes of the languages, as Moses' tokenizer knows them (Sec. 4)."""
     use: Use
-    """The entries of the catalogues that this run uses. The other entries have no effect."""
+    """Names of the entries that this run uses. The other entries have no effect."""
     mirrors: list[Annotated[str, AfterValidator(check_address)]]
-    """Folders or URLs that hold the archives under their `path`. They are tried before the official address. Another
-    mirror never changes what has already been downloaded."""
+    """Folders or URLs that hold the archives under their `path`, tried before the official addresses. Another mirror
+    never changes downloaded files."""
     archives: dict[Identifier, Archive]
     """The files to download."""
     corpora: dict[Identifier, Corpus]
-    """The bilingual texts: two sides from archives or files, or generated text."""
+    """The bilingual texts, each in two sides from archives or files, or generated."""
     grammar: GrammarSettings
-    """The synthetic language of corpora with `grammar`. The paper's run uses none."""
+    """The synthetic language of corpora with `grammar`, which the paper's run does not use."""
     cleaning: Cleaning
-    """Which pairs are removed before tokenization. The paper mentions no limits. Pairs with an empty side are always
-    removed. The limits are those of Moses' clean-corpus-n.perl, whose usual call would be max_words: 80, max_ratio:
-    9.0. They apply to training text and in-domain text. Development and test text stays whole. Malformed characters
-    are always repaired and counted: bytes that are not UTF-8 become U+FFFD; U+FEFF at the start of a line, carriage
-    returns at its end and control characters are removed; other line separators inside a line become spaces."""
+    """Limits of training and in-domain text, before tokenization (docs/data.md#cleaning). The paper mentions none.
+    Moses' clean-corpus-n.perl is usually called with max_words: 80, max_ratio: 9.0. Pairs with an empty side are always
+    removed, and malformed characters are always repaired and counted."""
     tokenization: Tokenization
     """Tokenization by Moses' rules (Sec. 4.1), without lower-casing and stemming."""
     selection: Selection
     """Selection of training text by bilingual cross-entropy difference (Axelrod et al., 2011; Sec. 4.1): from 850M
     words to 348M."""
     vocabulary: VocabularySettings
-    """The words that have an id of their own (Sec. 4.1). All others are [UNK]. They are counted in the selected text of
-    all lengths, and are the same for all models."""
+    """The words that have an id of their own (Sec. 4.1). All others are [UNK]. All models share them. They are counted
+    in the selected text of all lengths."""
     architecture: GatedArchitecture
     """Sizes of the models, and choices where the paper is not clear (Sec. 3, App. A and B.1). All models share them; a
     model's own `architecture` wins."""
@@ -139,28 +135,27 @@ class Config(OmitsDefaults):
     systems: dict[Identifier, SystemEntry] = Field(default={})
     """Systems that train nothing: an ensemble of runs, or one run with another decoding."""
     n_best_lists: dict[Identifier, FilePath] = Field(default={})
-    """Files with n-best lists of other systems for the test text, by the name of the system. They are tokenized, in the
-    form of Moses (`id ||| hypothesis ||| features ||| score`), plain or compressed (.gz, .zst)."""
+    """Files with n-best lists of other systems for the test text, by name of the system: tokenized, in Moses' format
+    (`id ||| hypothesis ||| features ||| score`), plain or compressed (.gz, .zst)."""
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     """Systems that choose from n-best lists."""
     decoding: Decoding
     """Beam search (Sec. 4.2). Where the paper is silent, this is what the authors' code does."""
     moses: PhraseBased
-    """A phrase-based system on the same text (Moses, Koehn et al., 2007). Its row in Table 1 is then measured. The
-    paper says only that it had another 418 million words of monolingual text (Sec. 5.1). Cho et al. (2014b), who report
-    the same 33.30 BLEU, add that the language model was a 4-gram model. The rest is Moses' own baseline."""
+    """Moses (Koehn et al., 2007) on the same text, whose row in Table 1 is then measured. The paper says only that it
+    had another 418 million words of monolingual text (Sec. 5.1); Cho et al. (2014b), who report the same 33.30 BLEU,
+    add that the language model was a 4-gram model. The rest is Moses' own baseline."""
     artifacts: Display
-    """What the tables and figures show."""
+    """Contents of the tables and figures."""
     sentence_vectors: SentenceVectors | None = None
-    """A figure of sentence vectors, as Figure 2 of Sutskever et al. (2014). It shows sentences in the plane in which
-    their vectors differ most (PCA). A vector is what the model's encoder hands to the decoder. null: there is no such
-    figure."""
+    """A figure of sentence vectors in the plane in which they differ most (PCA), as Figure 2 of Sutskever et al.
+    (2014). The encoder of a model hands such a vector to the decoder. null: no such figure."""
     playground: Playground
-    """results/playground.html: models translate in the browser what you type."""
+    """results/playground.html, where models translate in the browser."""
     release: Release
-    """releases/RUN.tar.zst, the models for others (`snakemake releases`)."""
+    """releases/RUN.tar.zst, archives of models for others (`snakemake releases`)."""
     resources: ClusterResources
-    """What jobs request from a scheduler. No result depends on it, and a change makes nothing run again."""
+    """Requests of the jobs to a scheduler. No result depends on them, and no job runs again after a change."""
 
     @property
     def measures_moses(self) -> bool:

@@ -14,37 +14,35 @@ class Cleaning(Settings):
     """Which pairs are removed before tokenization, besides those with an empty side."""
 
     max_words: TokenCount | None = None
-    """Longest side in words, before tokenization. null: no limit (the models have their own limit, models.*.max_words).
-    """
+    """Maximum words of a side. null: no limit (models.*.max_words is another limit)."""
     max_ratio: Annotated[float, Field(gt=1, le=1e6)] | None = None
-    """Largest ratio of the longer side to the shorter one, in words. null: no limit."""
+    """Maximum ratio of the longer side to the shorter one, in words. null: no limit."""
 
 
 class Selection(Settings):
     """Selection by bilingual cross-entropy difference (Axelrod et al., 2011)."""
 
     enabled: bool
-    """false: all text is used."""
+    """false: the whole text is used."""
     in_domain: list[Identifier]
-    """In-domain text. The paper does not say which; Cho et al. (2014a) used these two."""
+    """In-domain text. The paper does not name it; Cho et al. (2014a) used these two."""
     order: Annotated[int, Field(ge=2, le=6)]
     """Order of the language models (words in the longest n-gram)."""
     lm_vocabulary: Literal["all", "in_domain"] = "all"
-    """Words that the language models know. all: each model knows all words of its own text. in_domain: all four models
-    know only the words of the in-domain text, as in Moore and Lewis (2010), whom Axelrod et al. follow, and in XenC;
-    other words then count the same in both models. The paper names no limit, so `all` is used; how the authors' text
-    was selected is not known."""
+    """Words that the language models know. all: each model knows all words of its own text. in_domain: all four know
+    only the words of the in-domain text, as in Moore and Lewis (2010), whom Axelrod et al. follow, and in XenC. The
+    paper names no limit, so `all` is the default; how the authors' text was selected is not known."""
     lm_vocabulary_min_count: PositiveInt = 2
-    """Only for in_domain: how often a word must occur in the in-domain text. Moore and Lewis have 2, XenC has 1."""
+    """For in_domain: minimum count of a word in the in-domain text. Moore and Lewis have 2, XenC has 1."""
     sample_pairs: PositiveInt | None = None
-    """Number of pairs in the random sample for the out-of-domain models. null: as many as the in-domain text has."""
+    """Pairs in the random sample for the out-of-domain models. null: as many as the in-domain text has."""
     target_words: PositiveInt
-    """Keep the best pairs up to this number of words of the target language. Words are tokens."""
+    """Budget of the selection: words (tokens) of the target language."""
     corpus_words: dict[Identifier, PositiveInt] = Field(default={})
-    """Corpora that have a budget of their own, for example europarl-v7: 27450000. {}: one threshold for all corpora, as
-    in Axelrod et al."""
+    """Budgets of single corpora, for example {europarl-v7: 27450000}. {}: one threshold for all corpora, as in Axelrod
+    et al."""
     discount_fallback: bool = False
-    """Let lmplz use fixed discounts if a text is too small to estimate them. Only for tiny experiments."""
+    """Use fixed discounts if a text is too small to estimate them (lmplz). Only for tiny experiments."""
 
 
 class VocabularySettings(OmitsDefaults):
@@ -53,12 +51,11 @@ class VocabularySettings(OmitsDefaults):
     words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)]
     """Number of most frequent words in each language."""
     target_words: Annotated[int, Field(ge=1, le=MAX_VOCABULARY_SIZE)] | None = None
-    """Number of words in the target language, if it is another one. null: the same number."""
+    """Another number of words for the target language. null: the same number."""
     subwords: bool = False
-    """Cut words into subword units (byte pair encoding, docs/own-text.md#subword-units). `words` is then the number of
-    units."""
+    """Cut words into subword units (docs/own-text.md#subword-units), whose number is then `words`."""
     specials_included: bool
-    """Whether UNK and the end symbol take two of these places. In the authors' code they do; the paper does not say."""
+    """Whether [UNK] and the end symbol count among `words`. In the authors' code they do; the paper does not say."""
 
     @property
     def sizes(self) -> tuple[int, int]:
