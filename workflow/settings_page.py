@@ -29,9 +29,9 @@ HEAD = """\
     extends: ../paper
     vocabulary: {words: 15000}
 
-This `config.yaml` is an experiment that differs from [the paper's](../experiments/paper/config.yaml) in one key. Here the keys have their
-[defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*` stands for a name of your choice. Later layers
-override earlier ones:
+This `config.yaml` is an experiment that differs from [the paper's](../experiments/paper/config.yaml) in one key. Here
+the keys have their [defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*` stands
+for a name of your choice. Later layers override earlier ones:
 
 1. `workflow/defaults.yaml`
 2. the `config.yaml` of the experiment that is extended
@@ -39,7 +39,8 @@ override earlier ones:
 4. files given with `--configfile`
 5. pairs given with `--config`
 
-Mappings are merged; lists and values are replaced. Unknown keys are errors. A relative path is relative to the file that contains it.
+Mappings are merged; lists and values are replaced. Unknown keys are errors. A relative path is relative to the file
+that contains it.
 """
 
 
