@@ -30,8 +30,8 @@ HEAD = """\
     vocabulary: {words: 15000}
 
 This `config.yaml` is an experiment that differs from [the paper's](../experiments/paper/config.yaml) in one key. Here
-the keys have their [defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*` stands
-for a name of your choice. Later layers override earlier ones:
+the keys have their [defaults](../workflow/defaults.yaml) in parentheses; a *(required)* one has no default. A `*`
+stands for a name of your choice. Later layers override earlier ones:
 
 1. `workflow/defaults.yaml`
 2. the `config.yaml` of the experiment that is extended
