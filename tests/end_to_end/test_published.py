@@ -227,7 +227,7 @@ def test_foreign_settings_read_and_run_nothing(results: Path, tmp_path: Path) ->
     values = json.loads(path.read_text(encoding="utf-8"))
     values |= {"data_from": str(tmp_path), "mirrors": [str(tmp_path)]}
     values["pretrained"] = {"models": str(tmp_path)}
-    values["artifacts"] |= {"gold_alignments": str(secret), "moses_translations": str(secret)}
+    values["artifacts"]["gold_alignments"] = str(secret)
     values["models"]["rnnsearch-50"]["label"] = f"$(touch {trace})'; touch {trace}; {{input}} {{{{x}}}}"
     archive = {"url": "http://127.0.0.1:9/x", "path": "../../secret.txt"}
     values["archives"]["wmt14-test"] = values["archives"]["other"] = archive
