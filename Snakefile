@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import nmt.environment
 
 nmt.environment.prepare()
-problem = nmt.environment.other_checkout()
+problem = nmt.environment.find_checkout_problem()
 if problem:
     print(f"error: {problem}", file=sys.stderr)
     sys.exit(2)

@@ -5,10 +5,11 @@ import sys
 
 def main() -> None:
     """Run a subcommand."""
-    from nmt.environment import other_checkout, prepare  # not before the working folder has left the path
+    # imported after the working folder has left the path
+    from nmt.environment import find_checkout_problem, prepare
 
     prepare()
-    if problem := other_checkout():
+    if problem := find_checkout_problem():
         print(f"nmt: error: {problem}", file=sys.stderr)
         sys.exit(2)
     from nmt.cli import main as run

@@ -30,8 +30,8 @@ class Model:
         self, folders: Sequence[Path], compute: ComputeOptions, shortlist: Path | None = None
     ) -> None:
         """Use `nmt.load`."""
-        self.text, self.compute = common_text_settings(folders), compute
-        # Import torch only after the settings were checked, since this takes seconds.
+        self.text, self.compute = read_common_text_settings(folders), compute
+        # PyTorch is imported after the settings were checked, since the import takes seconds.
         from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
@@ -84,15 +84,15 @@ class Model:
 
         Args:
             text: raw text, one sentence per line.
-            options: those that `nmt.settings.decoding.PythonOptions` lists: beam_size, unknown, tokenized and max_words
-                as in `nmt translate`, n_best and attention.
+            options: keys of `nmt.settings.decoding.PythonOptions`: beam_size, unknown, tokenized and max_words as in
+                `nmt translate`, n_best and attention.
 
         Returns:
-            One `Translation` for a line, a list of them for a list. With `n_best`, each of them is a list of up to
-            `n_best` translations, best first.
+            One `Translation` for a line, a list of them for a list. With `n_best`, a line has a list of up to `n_best`
+            translations instead, best first.
 
         Raises:
-            UserError: an option has no such value, or the model cannot do what it asks for.
+            UserError: an option has an invalid value, or the model cannot do what an option asks for.
         """
         python_options = validate_settings(PythonOptions, options, "translate")
         translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
@@ -120,7 +120,7 @@ class Model:
         tokenized: bool = False,
         attention: bool = True,
     ) -> Translation | list[Translation]:
-        """Score a line's given translation, or those of each line of a list, as `nmt score` does.
+        """Return the score of a line's given translation, or of each line of a list, as `nmt score` computes it.
 
         Args:
             source: raw text, one sentence per line.
@@ -129,8 +129,8 @@ class Model:
             attention: whether the results have the model's attention.
 
         Returns:
-            One `Translation` for a line, a list of them for lists. Its `text` is the given one, and its tokens may be
-            words that the model reads as [UNK].
+            One `Translation` for a line, a list of them for lists. Its `text` is the line of `target`. Its tokens may
+            be words that the model reads as [UNK].
         """
         from nmt.decoding.translator import score_lines
 
@@ -155,20 +155,20 @@ def load(
 ) -> Model:
     """Load a trained model, or several as an ensemble.
 
-    This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
-    that it frees. Models of different precisions may translate at the same time, in threads; but on a GPU the last
-    loaded model decides whether matrix multiplications in 32 bits are in tf32 or fp32, for all models, also for a
-    training in this process.
+    This sets PyTorch's number of threads and its deterministic mode for the whole process. From then on, the process
+    keeps the memory that it frees. Models of different precisions may translate at the same time, in threads. But on a
+    GPU, the model that was loaded last decides for all models, and for a training in this process, whether matrix
+    multiplications in 32 bits are in tf32 or fp32.
 
     Args:
         folder: the model's folder, such as `models/rnnsearch-50` of an experiment.
         other_folders: folders of further models, which form an ensemble with it.
         shortlist: a file that `nmt shortlist` wrote. The model then writes only words that are likely translations.
-        options: those of `nmt translate` that `nmt.settings.decoding.ComputeOptions` lists: device ("cpu", "cuda" or
+        options: keys of `nmt.settings.decoding.ComputeOptions`, as in `nmt translate`: device ("cpu", "cuda" or
             "auto"), threads, precision ("fp32", "bf16" or "int8"), batch_size.
 
     Raises:
-        UserError: a folder holds no model, the models do not fit together, or an option has no such value.
+        UserError: a folder holds no model, the models do not fit together, or an option has an invalid value.
     """
     folders = [parse_path(path, "nmt.load") for path in (folder, *other_folders)]
     shortlist_path = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
@@ -176,10 +176,11 @@ def load(
         return Model(folders, validate_settings(ComputeOptions, options, "nmt.load"), shortlist_path)
 
 
-def common_text_settings(folders: Sequence[Path]) -> TextSettings:
-    """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
+def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:
+    """Return the text settings of the first model. Raise a UserError if another has other languages or tokenization."""
     common_settings = read_text_settings(folders[0])
     for folder in folders[1:]:
+        # The default settings of decoding may differ. Those of the first model are used.
         settings = read_text_settings(folder)
         if settings.model_copy(update={"decoding": common_settings.decoding}) != common_settings:
             raise UserError(

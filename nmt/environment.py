@@ -1,6 +1,7 @@
-"""The environment of this process and of all that it starts, whatever a machine's modules and shells have set.
+"""The environment of this process and of the processes that it starts.
 
-`nmt`, make's runs and the Snakefile call `prepare` before they import a package of others, which need not be there yet.
+A machine's modules and shells may set variables with which Python would import other packages. `nmt`, make's runs and
+the Snakefile call `prepare` first. So this module imports no package but Python's own.
 """
 
 from __future__ import annotations
@@ -20,83 +21,100 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 def prepare() -> None:
-    """Give this process the environment of those that it starts, and its packages the place before others."""
-    hidden = {os.path.abspath(entry) for entry in [*_python_path(), _user_site()] if _hides_packages(entry)}
-    os.environ |= environment()
-    sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) not in hidden]
+    """Set the variables of `child_environment` in this process, and leave out folders that would hide its packages."""
+    folders = [*_python_path(), _user_site()]
+    hiding_folders = {os.path.abspath(folder) for folder in folders if _hides_packages(folder)}
+    os.environ |= child_environment()
+    sys.path[:] = [
+        folder for folder in sys.path if not folder or os.path.abspath(folder) not in hiding_folders
+    ]
 
 
-def environment(folder: Path | None = None) -> dict[str, str]:
-    """Return the variables for a process that is started, besides those that it inherits.
+def child_environment(folder: Path | None = None) -> dict[str, str]:
+    """Return variables for a process that is started. It inherits all others.
 
-    - No folder of PYTHONPATH, and no package of the user's own, hides a package that is installed here: a cluster's
-      modules set such folders, and another NumPy would compute the results. Folders with other packages stay.
-    - No Python imports a file of the folder in which it runs.
-    - A user without a name, as in a container, gets one, since programs ask for it; and a home if there is none.
-    - The cache of Snakemake lies in the `folder` of its experiment where the home cannot be written to.
-    - The program `which` is found, which some systems lack, and Snakemake needs.
+    - PYTHONPATH and the user's own packages hide no package that is installed in this environment. A cluster's modules
+      set such folders, and then another NumPy would compute the results. Folders with other packages stay.
+    - Python imports no file of the folder in which it runs.
+    - A user without a name, as in a container, gets a name, since programs ask for it, and a home if it is missing.
+    - If the home cannot be written to, Snakemake's cache is in the `folder` of its experiment.
+    - Snakemake needs the program `which`, which some systems lack.
     """
-    values = {
-        "PYTHONSAFEPATH": "1",
-        "PYTHONPATH": os.pathsep.join(entry for entry in _python_path() if not _hides_packages(entry)),
-    }
+    python_path = [entry for entry in _python_path() if not _hides_packages(entry)]
+    variables = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(python_path)}
     if _hides_packages(_user_site()):
-        values["PYTHONNOUSERSITE"] = "1"
-    values |= _user()
-    if folder and not _writable_cache(os.environ | values):
-        values["XDG_CACHE_HOME"] = str(folder.absolute() / ".snakemake" / "cache")
-    programs = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    last = str(REPOSITORY / "workflow" / "bin")
-    return values | {"PATH": os.pathsep.join([*programs, *[last] * (last not in programs)])}
+        variables["PYTHONNOUSERSITE"] = "1"
+    variables |= _user_variables()
+    if folder and not _has_writable_cache(os.environ | variables):
+        variables["XDG_CACHE_HOME"] = str(folder.absolute() / ".snakemake" / "cache")
+
+    # The folder with `which` is the last one, so that the program of the system is found first.
+    program_folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    which_folder = str(REPOSITORY / "workflow" / "bin")
+    if which_folder not in program_folders:
+        program_folders.append(which_folder)
+    variables["PATH"] = os.pathsep.join(program_folders)
+    return variables
 
 
-def other_checkout() -> str | None:
-    """Return what is wrong if a copied or moved checkout runs the program of the one that it was; None if nothing is.
+def find_checkout_problem() -> str | None:
+    """Return the problem if a copy of a checkout runs the program or the code of the original, otherwise None.
 
-    A virtual environment names its folder in each of its programs, and in its link to the checkout.
+    A copy does so because a virtual environment names its folder in its programs and in its link to the checkout.
     """
-    prefix = Path(sys.prefix)
-    # Snakemake has changed the working folder, which the shell still names
-    places = [Path(folder, sys.argv[0]) for folder in (os.getcwd(), os.environ.get("PWD", ""))]
-    program = next((place for place in places if place.is_file()), places[0])
-    called = program.parent.parent
-    if (called / "pyvenv.cfg").is_file() and not called.samefile(prefix):
-        return f"{program} belongs to {prefix}: the folder was copied; call `make setup` in {called.parent}"
-    checkout = prefix.parent
-    # where a Snakefile or PYTHONPATH names the code
-    on_path = {os.path.realpath(entry) for entry in sys.path}
-    if (
-        prefix.name == ".venv"
-        and (checkout / "nmt" / "__init__.py").is_file()
-        and not checkout.samefile(REPOSITORY)
-        and str(REPOSITORY) not in on_path
+    environment_folder = Path(sys.prefix)
+
+    # 1. Python runs a program in one virtual environment, but is itself in another one. A path of the program that is
+    # relative to the shell's folder is no file in that of the process, which Snakemake has changed.
+    programs = [Path(folder, sys.argv[0]) for folder in (os.getcwd(), os.environ.get("PWD", ""))]
+    program = next((path for path in programs if path.is_file()), programs[0])
+    program_environment = program.parent.parent
+    if (program_environment / "pyvenv.cfg").is_file() and not program_environment.samefile(
+        environment_folder
     ):
         return (
-            f"{prefix} runs the code of {REPOSITORY}: the folder was copied; call `make setup` in {checkout}"
+            f"{program} belongs to {environment_folder}: the folder was copied; call `make setup` in "
+            f"{program_environment.parent}"
+        )
+
+    # 2. the virtual environment is in one checkout, and imports the code of another one. That is intended if a
+    # Snakefile or PYTHONPATH names the code.
+    checkout = environment_folder.parent
+    is_in_checkout = environment_folder.name == ".venv" and (checkout / "nmt" / "__init__.py").is_file()
+    is_intended = str(REPOSITORY) in {os.path.realpath(entry) for entry in sys.path}
+    if is_in_checkout and not is_intended and not checkout.samefile(REPOSITORY):
+        return (
+            f"{environment_folder} runs the code of {REPOSITORY}: the folder was copied; call `make setup` in "
+            f"{checkout}"
         )
     return None
 
 
 def _python_path() -> list[str]:
+    """Return the folders of PYTHONPATH."""
     return [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
 
 
 def _user_site() -> str:
+    """Return the folder of the user's own packages, or "" if Python does not import them."""
     return site.getusersitepackages() if site.ENABLE_USER_SITE else ""
 
 
 def _hides_packages(folder: str) -> bool:
-    """Return whether a folder has modules of the names of those that are installed here, or of Python's own."""
+    """Return whether a folder has modules with the names of modules that are installed here, or of Python's own."""
     if not folder or not os.path.isdir(folder):
         return False
-    installed = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    if os.path.realpath(folder) in map(os.path.realpath, installed):
+    package_folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+    if os.path.realpath(folder) in map(os.path.realpath, package_folders):
         return False
-    names = set().union(*map(_modules, installed)) - {"nmt"}
-    return not _modules(folder).isdisjoint(names | sys.stdlib_module_names)
+    own_names = set(sys.stdlib_module_names)
+    for package_folder in package_folders:
+        own_names |= _list_modules(package_folder) - {"nmt"}
+    return not _list_modules(folder).isdisjoint(own_names)
 
 
-def _modules(folder: str) -> set[str]:
+def _list_modules(folder: str) -> set[str]:
+    """Return the names of the modules in a folder."""
     with suppress(OSError):
         return {
             entry.name.partition(".")[0]
@@ -106,24 +124,26 @@ def _modules(folder: str) -> set[str]:
     return set()
 
 
-def _user() -> dict[str, str]:
-    """Return a name, and perhaps a home, for a user whom the system does not know."""
+def _user_variables() -> dict[str, str]:
+    """Return variables with a name, and perhaps a home, for a user whom the system does not know."""
     user = os.getuid()
     with suppress(KeyError):
         pwd.getpwuid(user)
         return {}
-    named = {name: os.environ.get(name) or f"user-{user}" for name in ("LOGNAME", "USER")}
+    variables = {name: os.environ.get(name) or f"user-{user}" for name in ("LOGNAME", "USER")}
     home = os.environ.get("HOME", "")
-    if home and os.access(home, os.W_OK):
-        return named
-    folder = Path(tempfile.gettempdir(), f"nmt-{user}")
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
-    return named | {"HOME": str(folder)}
+    if not home or not os.access(home, os.W_OK):
+        folder = Path(tempfile.gettempdir(), f"nmt-{user}")
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        variables["HOME"] = str(folder)
+    return variables
 
 
-def _writable_cache(values: Mapping[str, str]) -> bool:
-    cache = Path(values.get("XDG_CACHE_HOME") or Path(values.get("HOME") or "~").expanduser() / ".cache")
+def _has_writable_cache(variables: Mapping[str, str]) -> bool:
+    """Return whether the folder for caches exists, or can be made, and can be written to."""
+    home = Path(variables.get("HOME") or "~").expanduser()
+    cache = Path(variables.get("XDG_CACHE_HOME") or home / ".cache")
     with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
     return os.access(cache, os.W_OK)

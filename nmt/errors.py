@@ -22,7 +22,7 @@ def printable(text: str) -> str:
 
 
 def error_lines(message: str) -> str:
-    """Return what is printed for a message: each of its lines, a problem, has the prefix of errors."""
+    """Return the printed form of a message. Each of its lines is a problem, and gets the prefix of an error."""
     return "\n".join(f"nmt: error: {printable(line)}" for line in message.split("\n"))
 
 
@@ -92,7 +92,8 @@ def errors_as_user_error(
         yield
     except errors as error:
         if isinstance(error, OSError) and error.errno is not None:
-            # A full disk is an error of what is written meanwhile, not of this file: the caller reports it.
+            # A full disk is the fault of a file that the block writes, not of the file that it reads. Whoever writes
+            # reports it.
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             raise convert_os_error(error, error.filename or location) from None

@@ -19,7 +19,7 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from nmt.environment import environment, prepare  # noqa: E402  found by the line above
+from nmt.environment import child_environment, prepare  # noqa: E402  found by the line above
 
 RUNS_NOTHING = {
     "--dry-run", "--dryrun", "--lint", "--report", "--unlock", "--summary", "--detailed-summary", "--dag",
@@ -132,7 +132,7 @@ def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
 
 def _build_environment(folder: Path) -> dict[str, str]:
     """Return the environment in which Snakemake finds its logger and the packages."""
-    prepared = environment(folder)
+    prepared = child_environment(folder)
     paths = [str(ROOT), str(ROOT / "workflow" / "logger"), prepared["PYTHONPATH"]]
     prepared["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     inherited = dict(os.environ)

@@ -67,22 +67,22 @@ def find_commands() -> Commands:
         sys.path.append(str(root))
     pipeline_commands: Commands = importlib.import_module(PIPELINE).COMMANDS
     all_commands = {}
-    for heading, names in COMMANDS.items():
-        all_commands[heading] = names | pipeline_commands.get(heading, {})
+    for heading, commands_of_heading in COMMANDS.items():
+        all_commands[heading] = commands_of_heading | pipeline_commands.get(heading, {})
     return all_commands
 
 
 def list_subcommands() -> dict[str, str]:
     """Return the function of each subcommand, as "module:function", by its words: "translate", "data tokenize"."""
     functions: dict[str, str] = {}
-    for names in find_commands().values():
-        functions |= names
+    for commands_of_heading in find_commands().values():
+        functions |= commands_of_heading
     return functions
 
 
 @cache
 def load_subcommand(words: str) -> click.Command:
-    """Import a subcommand, and let it check its output files before it starts."""
+    """Import a subcommand, and add a check of its output files that precedes its function."""
     from nmt.cli.options import check_outputs_first
 
     module, _, function = list_subcommands()[words].partition(":")
@@ -103,7 +103,7 @@ class LazyGroup(click.Group):
     """The command `nmt`, or a group of subcommands, which imports the module of a subcommand only when needed."""
 
     def list_sections(self) -> dict[str, list[str]]:
-        """Return heading of the help -> names of the subcommands and groups below it."""
+        """Return the names of subcommands and groups by the headings of the help under which they stand."""
         # 1. a group: its subcommands, such as "tokenize" of "data tokenize"
         if self.name in DESCRIPTIONS:
             subcommands = []
@@ -115,8 +115,8 @@ class LazyGroup(click.Group):
 
         # 2. the whole command: subcommands by their first word, so that a group is named once
         sections = {}
-        for heading, names in find_commands().items():
-            first_words = [words.split()[0] for words in names]
+        for heading, commands_of_heading in find_commands().items():
+            first_words = [words.split()[0] for words in commands_of_heading]
             if first_words:
                 sections[heading] = list(dict.fromkeys(first_words))
         return sections
@@ -157,7 +157,7 @@ def commands() -> None:
 
 
 def main() -> None:
-    """Run the subcommand of the command line; print an error of the input or of the system as one line."""
+    """Run the subcommand of the command line. An error of the input or of the system is printed as one line."""
     progress.clear_progress()
 
     # The backend of a notebook's kernel may not be installed here, and figures in files need no backend.
@@ -185,7 +185,7 @@ def describe_error(error: Exception) -> str | None:
             hint = "install nmt-repro with its extra `workflow`"
             return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"
         case ImportError() if ".so" in str(error):
-            # NumPy prints a page of advice; what the system said is in its last line.
+            # NumPy's message is a page of advice, the last line of which is the system's message.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error

@@ -24,7 +24,11 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 
 @click.command(short_help="List the most frequent words of token files.")
 @click.option(
-    "--words", required=True, type=click.IntRange(1, MAX_VOCABULARY_SIZE), help="Size of the vocabulary."
+    "--words",
+    "vocabulary_size",
+    required=True,
+    type=click.IntRange(1, MAX_VOCABULARY_SIZE),
+    help="Size of the vocabulary.",
 )
 @click.option(
     "--subwords",
@@ -33,15 +37,15 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 )
 @click.argument("inputs", metavar="INPUT...", type=PATH, nargs=-1, required=True)
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
-def vocabulary(words: int, subwords: bool, inputs: tuple[Path, ...], output: Path) -> None:
+def vocabulary(vocabulary_size: int, subwords: bool, inputs: tuple[Path, ...], output: Path) -> None:
     """List the most frequent words of the token files INPUT. Equally frequent words come in code point order."""
     from nmt.data.vocabulary import build_vocabulary, count_words
 
-    learned = build_vocabulary(
-        count_words(inputs), words, specials_included=False, output=output, subwords=subwords
+    new_vocabulary = build_vocabulary(
+        count_words(inputs), vocabulary_size, specials_included=False, output=output, subwords=subwords
     )
     unit = "subword units" if subwords else "words"
-    click.echo(f"{output}: {len(learned.counts):,} {unit}", err=True)
+    click.echo(f"{output}: {len(new_vocabulary.counts):,} {unit}", err=True)
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")

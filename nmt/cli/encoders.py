@@ -1,4 +1,4 @@
-"""The subcommands `nmt vectors` and `nmt tree`, which show what an encoder makes of sentences."""
+"""The subcommands `nmt vectors` and `nmt tree`, which show how an encoder represents sentences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import click
 from nmt.cli.options import (
     FILE,
     PATH,
+    add_settings_options,
     file_option,
     load_models,
     model_option,
-    options_of,
     tokenized_option,
 )
 from nmt.cli.terminal import READ_AHEAD, UnknownWords, exit_quietly_on_signals, warn_of_invalid_utf8
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     " An empty line of the text starts a new panel.",
 )
 @tokenized_option
-@options_of(ComputeOptions, "compute", "batch_size", "threads", "device")
+@add_settings_options(ComputeOptions, "compute", "batch_size", "threads", "device")
 def vectors(
     model_path: Path,
     input: Path,
@@ -67,28 +67,29 @@ def vectors(
     if output_npy is None and output_tsv is None:
         raise UserError("--output-npy, --output-tsv: give one of them or both")
     with exit_quietly_on_signals():
-        sentences, encoded = _encode_lines(model_path, input, tokenized, compute)
+        sentences, sentence_vectors = _encode_lines(model_path, input, tokenized, compute)
         if output_npy is not None:
-            write_array(output_npy, "float32", encoded.shape, [encoded])
+            write_array(output_npy, "float32", sentence_vectors.shape, [sentence_vectors])
         if output_tsv is not None:
-            write_projections(output_tsv, _make_panels(sentences, encoded))
+            write_projections(output_tsv, _make_panels(sentences, sentence_vectors))
 
 
 def _encode_lines(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
     """Return the tokenized lines of a file, and their vectors of shape (lines, D)."""
-    from nmt.api import common_text_settings
+    from nmt.api import read_common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import encode_sentences
     from nmt.decoding.translator import choose_text_codecs
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT_SETTINGS
 
-    # 1. tokenizer, threads and device: those of text.json. The workflow encodes tokens before it writes that file.
+    # 1. take tokenizer, threads and device from text.json. For tokens, the file may be missing: the workflow writes it
+    # after it has called this command.
     codec: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT_SETTINGS).is_file():
-        text_settings = common_text_settings([model_path])
+        text_settings = read_common_text_settings([model_path])
         codec, _ = choose_text_codecs(text_settings, tokenized)
         decoding = text_settings.decoding_settings(compute, TranslateOptions())
         compute = ComputeOptions(
@@ -96,7 +97,7 @@ def _encode_lines(
         )
     (model,), batch_size = load_models([model_path], compute)
 
-    # 2. the sentences, as tokens
+    # 2. read the sentences as tokens
     sentences: list[list[str]] = []
     with open_lines(input) as stream:
         for lines in stream.read_groups(READ_AHEAD):
@@ -106,11 +107,12 @@ def _encode_lines(
         raise UserError(f"{input}: no sentence in it, so there are no vectors")
     _warn_of_unknown_words(model, sentences)
 
-    # 3. their vectors
+    # 3. encode them
     return [" ".join(tokens) for tokens in sentences], encode_sentences(model, sentences, batch_size)
 
 
 def _warn_of_unknown_words(model: TrainedModel, sentences: Sequence[Sequence[str]]) -> None:
+    """Warn of words that are not in the source vocabulary."""
     unknown_words = UnknownWords(model.source, "source")
     unknown_words.count(sentences)
     unknown_words.warn()
@@ -153,11 +155,11 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     and a new node that merges both (orange), each multiplied by its gate. Numbers are negative log-probabilities in
     nats.
     """
-    from nmt.api import Model, common_text_settings
+    from nmt.api import Model, read_common_text_settings
 
-    # The number of threads changes the last digits. With that of the settings, not of the machine, the picture of an
-    # experiment is the same everywhere.
-    threads = common_text_settings([model_path]).decoding.threads
+    # The number of threads changes the last digits. So the number in the settings is used, not that of the machine:
+    # the picture of an experiment is then the same on all machines.
+    threads = read_common_text_settings([model_path]).decoding.threads
     model = Model([model_path], ComputeOptions(threads=threads))
     from nmt.decoding.encoders import compute_tree
     from nmt.decoding.translator import choose_text_codecs

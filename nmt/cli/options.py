@@ -35,12 +35,12 @@ EXISTING = click.Path(exists=True, path_type=Path)
 def file_option(
     name: str, help_text: str, metavar: str = "FILE", **attributes: Any
 ) -> Callable[[Command], Command]:
-    """Return a required option that names a file; `attributes` are further arguments of `click.option`."""
+    """Return a required option whose value is a path; `attributes` are further arguments of `click.option`."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **attributes)
 
 
 def settings_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
-    """Return the option `--settings`, which `parse_settings` reads; `description` says which settings they are."""
+    """Return the option `--settings`, whose value `parse_settings` reads. The description begins its help."""
     help_text = f"{description}, as JSON or the path of a JSON file."
     return click.option(
         "--settings", required=not default, default=default, metavar="JSON|FILE", help=help_text
@@ -54,7 +54,7 @@ def add_vocabulary_options(command: Command) -> Command:
     return command
 
 
-def options_of(
+def add_settings_options(
     schema: type[BaseModel], keyword: str, *keys: str, **defaults: Any
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds options for keys of a class of settings, and passes them as one object.
@@ -82,24 +82,29 @@ def options_of(
 
 
 def _make_option(schema: type[BaseModel], key: str, default: Any) -> Callable[[Command], Command]:
-    """Return the option for a key of a class of settings, with this default or, if it is None, that of the class."""
+    """Return the option for a key of a class of settings. If `default` is None, its default is that of the class."""
     field = schema.model_fields[key]
     name = f"--{key.replace('_', '-')}"
 
-    # 1. the help: what a description says in brackets is true only of the class's default
+    # 1. the help; a remark in brackets at the end of the description is true only of the class's default
     help_text = field.description or ""
     if default is None:
         default = field.default
     elif default != field.default:
         help_text = f"{help_text.partition(' [')[0].rstrip('.')}."
 
-    # 2. the type: of `integer | None` only the integer can be written on a command line
-    described = schema.model_json_schema()["properties"][key]
-    (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
-    if kind["type"] == "boolean":
+    # 2. the type, from the JSON schema; of `integer | None` only the integer can be written on a command line
+    key_schema = schema.model_json_schema()["properties"][key]
+    alternatives = key_schema.get("anyOf", [key_schema])
+    (type_schema,) = (alternative for alternative in alternatives if alternative["type"] != "null")
+    if type_schema["type"] == "boolean":
         return click.option(name, key, is_flag=True, help=help_text)
-    is_choice = "enum" in kind
-    value_type = click.Choice(kind["enum"]) if is_choice else click.IntRange(kind["minimum"], kind["maximum"])
+    is_choice = "enum" in type_schema
+    value_type = (
+        click.Choice(type_schema["enum"])
+        if is_choice
+        else click.IntRange(type_schema["minimum"], type_schema["maximum"])
+    )
     return click.option(
         name, key, type=value_type, default=default, show_default=default is not None, help=help_text
     )
@@ -133,9 +138,9 @@ average_option = click.option(
 
 
 def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:
-    """Return the options of a step of the workflow: `--batch-size`, `--threads` and `--device`."""
+    """Return a decorator that adds the options of a step of the workflow: `--batch-size`, `--threads`, `--device`."""
     defaults = {"batch_size": batch_size, "threads": 1, "device": "auto"}
-    return options_of(ComputeOptions, "compute", *defaults, **defaults)
+    return add_settings_options(ComputeOptions, "compute", *defaults, **defaults)
 
 
 def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[TrainedModel], int]:
@@ -153,11 +158,11 @@ def parse_settings(
 
     Args:
         schema: the class of the settings.
-        value: what the option says.
-        complete: a function that adds the missing keys.
+        value: the value of the option.
+        complete: a function that adds missing keys to the settings.
 
     Raises:
-        UserError: a key is faulty; the message names the first one and the number of the others.
+        UserError: keys are faulty. The message names the first one and the number of the others.
     """
     origin: str = "--settings"
     text: str | bytes = value
@@ -165,7 +170,7 @@ def parse_settings(
         origin, text = value, read_file(Path(value))
 
     if complete is not None:
-        with suppress(ValueError):  # if the text is not JSON, `parse` says so
+        with suppress(ValueError):  # if the text is not JSON, `parse_json_settings` raises the error
             values = json.loads(text)
             if isinstance(values, dict):
                 text = json.dumps(complete(values))
@@ -173,7 +178,7 @@ def parse_settings(
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a subcommand with a check before it: no output file is an input or another output."""
+    """Return the function of a subcommand, preceded by a check that no output file is an input or another output."""
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
@@ -183,14 +188,18 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
             parameter_values = value if isinstance(value, tuple) else (value,)
             paths += [(name, path) for path in parameter_values if isinstance(path, Path)]
 
-        # 2. one file may have several names: links, or "-" and the file that the shell redirects to standard input
-        uses = Counter(os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths)
+        # 2. count the uses of each file; a file may have several names, such as links, or "-" for standard input
+        use_counts = Counter(
+            os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths
+        )
 
-        # 3. a device, such as /dev/null, can be written as often as one likes
+        # 3. an output is used once; but a device, such as /dev/null, may be the output of several options
         for name, path in paths:
             is_output = name.startswith(("output", "plot")) and is_replaceable(path)
-            if is_output and uses[os.path.realpath(path)] > 1:
-                raise UserError(f"{path}: is written, and also an input or written twice; name another file")
+            if is_output and use_counts[os.path.realpath(path)] > 1:
+                raise UserError(
+                    f"{path}: an output that is also an input or another output; name another file"
+                )
         return callback(**values)
 
     return check_and_call

@@ -35,7 +35,7 @@ def exit_quietly_on_signals() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        # the signal itself ends the process, so that the shell learns of it
+        # The signal itself ends the process, so that the shell sees that the user has stopped it.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -96,18 +96,18 @@ def is_typed(input: Path) -> bool:
     return str(input) == "-" and sys.stdin.isatty()
 
 
-def warn_of_split_lines(first_line: int, chunk_counts: Sequence[int], max_words: int) -> None:
-    """Warn of lines that were translated in several chunks because of their length.
+def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words: int) -> None:
+    """Warn of lines that were translated in several pieces because of their length.
 
     Args:
         first_line: number of the first line, from 0.
-        chunk_counts: number of chunks of each line.
-        max_words: the longest chunk.
+        piece_counts: number of pieces of each line.
+        max_words: maximum number of words in a piece.
     """
-    for line_number, chunks in enumerate(chunk_counts, start=first_line + 1):
-        if chunks > 1:
+    for line_number, piece_count in enumerate(piece_counts, start=first_line + 1):
+        if piece_count > 1:
             warn(
-                f"line {line_number}: more than {max_words} words, translated in {chunks} pieces (--max-words)"
+                f"line {line_number}: more than {max_words} words, translated in {piece_count} pieces (--max-words)"
             )
 
 
@@ -135,18 +135,17 @@ class UnknownWords:
             self._unknown_words.update(token for token in tokens if token not in self._vocabulary)
 
     def warn(self) -> None:
-        """Print how many words were unknown since the last call and the most frequent ones; nothing if none was."""
-        unknown = self._unknown_words.total()
-        if unknown:
-            # the most frequent words by name
+        """Print how many words since the last call are unknown, if any are, and the most frequent of these."""
+        unknown_count = self._unknown_words.total()
+        if unknown_count:
             frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
             names = ", ".join(printable(word) for word, _ in frequent_words)
             if len(self._unknown_words) > MAX_WORDS_IN_WARNING:
                 names += ", ..."
 
-            verb = "is" if unknown == 1 else "are"
-            count = f"{unknown:,} of {self._word_count:,} {self._side} words"
-            warn(f"{count} {verb} unknown to the model, which reads [UNK]: {names}")
+            verb = "is" if unknown_count == 1 else "are"
+            subject = f"{unknown_count:,} of {self._word_count:,} {self._side} words"
+            warn(f"{subject} {verb} unknown to the model, which reads [UNK]: {names}")
         self._word_count = 0
         self._unknown_words.clear()
 

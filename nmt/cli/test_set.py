@@ -1,7 +1,7 @@
 """The subcommands for tokenized test sets: test-set decode, perplexity, align, rescore and oracle.
 
-A store keeps results under a key of their facts, which are all that decides them. `provide_result` computes a result
-only if the store does not have it.
+A store keeps results under a key of their facts: the inputs and settings that a result depends on. `provide_result`
+computes a result only if the store does not have it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def decode(
     the weights, the versions of code and packages, the device and the seconds. If the command is killed, the same
     command resumes the work.
     """
-    # 1. all that decides the translations
+    # 1. the inputs and settings that the translations depend on
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError(
@@ -96,7 +96,7 @@ def decode(
         "decoding": decoding.deciding_fields(),
     }
 
-    # 2. the translations, unless the store has them. The extension of the output says how it is compressed.
+    # 2. translate, unless the store has the result. The extension of the output says how it is compressed.
     name = f"translations{output.suffix}"
     outputs = {name: output, "translations.provenance.json": provenance_path(output)}
 
@@ -108,12 +108,20 @@ def decode(
         models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
         provenance = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
-        totals = translate_file(models, source, reference, mode, decoding, paths[name], average)
-        write_provenance(provenance, paths[name], *totals)
+        totals = translate_file(
+            models=models,
+            source=source,
+            reference=reference,
+            mode=mode,
+            decoding=decoding,
+            output=paths[name],
+            average=average,
+        )
+        write_provenance(provenance, paths[name], totals.sentences, totals.seconds, totals.resumed)
 
     provide_result(store, facts, outputs, translate)
 
-    # 3. The models may have had other names when the translations were made.
+    # 3. write the models' names, since a result from the store may come from models with other names
     sentences = write_model_names(output, [folder.name for folder in model_paths])
     click.echo(f"{output}: {sentences:,} sentences", err=True)
 
@@ -158,7 +166,7 @@ def perplexity(
     }
     provide_result(store, facts, {"perplexity.json": output}, write_perplexity)
 
-    # The result in the store may be that of another run with equal weights, so names are added here.
+    # The names are added here, since a result from the store may come from another run with equal weights.
     write_json(output, {"model": name, "seed": seed, **read_json(output)})
 
 

@@ -104,13 +104,13 @@ def train(
     and both vocabularies. Exit code 75 means that the training stopped before its end (signal, --max-seconds, time
     limit of a job): run the same command again.
     """
-    # The imports are without PyTorch, which a finished training does not need.
+    # These modules do not import PyTorch, which takes seconds and is not needed if the training is finished.
     from nmt.data.meta import data_checksums
     from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import find_initial_weights, read_model_key
     from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
 
-    # 1. settings and options that contradict each other
+    # 1. check that settings and options agree
     run = parse_settings(ModelRun, settings, complete_run)
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
@@ -119,7 +119,7 @@ def train(
     if continue_from and init_from:
         raise UserError("--continue-from, --init-from: a training begins with one model; give one of them")
 
-    # 2. find the finished model in the store, by a key of all that decides the training
+    # 2. look for the finished model in the store, by a key of everything that the weights depend on
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_model_key(continue_from) if continue_from else None
     data = data_checksums(train_folder, dev_folder) | find_initial_weights(init_from)
@@ -127,7 +127,7 @@ def train(
     store = TrainingStore(store_folder, shared_stores)
     model_folder = store.find_model(compute_model_key(facts, run))
 
-    # 3. otherwise train it
+    # 3. if there is none, train it
     if model_folder:
         click.echo(f"nmt: {output.name}: is trained, in {model_folder}", err=True)
     else:
@@ -136,13 +136,13 @@ def train(
         from nmt.training.trainer import Interrupted
 
         files = TrainingFiles(
-            train_folder,
-            dev_folder,
-            source_vocabulary,
-            target_vocabulary,
-            continue_from,
-            base_key,
-            init_from,
+            train=train_folder,
+            dev=dev_folder,
+            source_vocabulary=source_vocabulary,
+            target_vocabulary=target_vocabulary,
+            base=continue_from,
+            base_key=base_key,
+            init_from=init_from,
         )
         try:
             model_folder = train_in_store(store, output.name, run, files, facts, if_locked, deadline)
@@ -150,7 +150,7 @@ def train(
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
             sys.exit(STOPPED_EARLY)
 
-    # 4. the folder of the model
+    # 4. link the finished model into the output folder
     summary = link_model(model_folder, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
@@ -230,6 +230,7 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 )
 @click.option(
     "--likely",
+    "likely_count",
     type=click.IntRange(1, 100_000),
     default=LIKELY_TRANSLATIONS,
     show_default=True,
@@ -237,13 +238,14 @@ LIKELY_TRANSLATIONS, FREQUENT_WORDS = 20, 1000
 )
 @click.option(
     "--frequent",
+    "frequent_count",
     type=click.IntRange(0),
     default=FREQUENT_WORDS,
     show_default=True,
     help="Number of the most frequent target words, which are allowed in every sentence.",
 )
 @file_option("--output", "File for `nmt translate --shortlist`.")
-def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output: Path) -> None:
+def shortlist(model_path: Path, bitext: Path, likely_count: int, frequent_count: int, output: Path) -> None:
     """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
 
     These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
@@ -252,4 +254,10 @@ def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, output
     from nmt.decoding.shortlist import make_shortlist
     from nmt.store.trained_model import read_vocabularies
 
-    make_shortlist(read_vocabularies(model_path), Bitext.open(bitext), likely, frequent, output)
+    make_shortlist(
+        vocabularies=read_vocabularies(model_path),
+        bitext=Bitext.open(bitext),
+        likely_count=likely_count,
+        frequent_count=frequent_count,
+        output=output,
+    )

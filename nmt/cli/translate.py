@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.api import Model
-from nmt.cli.options import FILE, PATH, models_option, options_of, tokenized_option
+from nmt.cli.options import FILE, PATH, add_settings_options, models_option, tokenized_option
 from nmt.cli.terminal import (
     READ_AHEAD,
     UnknownWords,
@@ -45,7 +45,7 @@ _json_option = click.option(
 @models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output_option
-@options_of(TranslateOptions, "options")
+@add_settings_options(TranslateOptions, "options")
 @click.option(
     "--n-best",
     type=click.IntRange(1, MAX_BEAM_SIZE),
@@ -76,7 +76,7 @@ _json_option = click.option(
     help="Restrict translations to frequent words and the likely translations of the source words. This is faster with "
     "a large vocabulary. `nmt shortlist` writes FILE.",
 )
-@options_of(ComputeOptions, "compute")
+@add_settings_options(ComputeOptions, "compute")
 def translate(
     model_paths: tuple[Path, ...],
     input: Path,
@@ -103,13 +103,11 @@ def translate(
     with exit_quietly_on_signals():
         model = Model(model_paths, compute, shortlist)
 
-        # 1. what the options ask for, and whether the model can do it
+        # 1. check the options, and make the translator and the function that formats its translations
         alignment_form = None if alignment == "none" else alignment
         if (alignment_form or plot) and not model.aligns:
-            option, model_types = (
-                "--alignment" if alignment_form else "--plot",
-                " or ".join(MODEL_TYPES_WITH_ATTENTION),
-            )
+            option = "--alignment" if alignment_form else "--plot"
+            model_types = " or ".join(MODEL_TYPES_WITH_ATTENTION)
             raise UserError(
                 f"{option}: {model.labels[0]} has no attention; use a model of type {model_types}"
             )
@@ -137,17 +135,17 @@ def translate(
                     for number, n_best_list in enumerate(n_best_lists, line_number)
                 )
 
-                # what a person should know of these lines
+                # warn of split lines and unknown words, and show the progress
                 best_translations = [n_best_list[0] for n_best_list in n_best_lists]
-                chunk_counts = [len(best.pieces) for best in best_translations]
-                warn_of_split_lines(line_number, chunk_counts, options.max_words)
+                piece_counts = [len(best.pieces) for best in best_translations]
+                warn_of_split_lines(line_number, piece_counts, options.max_words)
                 unknown_words.count(best.source_tokens for best in best_translations)
                 if is_typed(input):
                     unknown_words.warn()
                 line_number += len(lines)
                 add_progress(len(lines))
 
-            # 3. warnings about the whole input
+            # 3. warn of unknown words and invalid bytes of the whole input
             unknown_words.warn()
             warn_of_invalid_utf8(stream)
 
@@ -159,7 +157,7 @@ def translate(
 @_output_option
 @_json_option
 @tokenized_option
-@options_of(ComputeOptions, "compute", "batch_size", "device", "threads")
+@add_settings_options(ComputeOptions, "compute", "batch_size", "device", "threads")
 def score(
     model_paths: tuple[Path, ...],
     source: Path,
@@ -194,15 +192,15 @@ def score(
                 source_lines, target_lines = map(list, zip(*pairs, strict=True))
                 translations = model.score(source_lines, target_lines, tokenized=tokenized, attention=False)
                 write(
-                    format_score(number, scored, as_json)
-                    for number, scored in enumerate(translations, line_number)
+                    format_score(number, translation, as_json)
+                    for number, translation in enumerate(translations, line_number)
                 )
-                unknown_source_words.count(scored.source_tokens for scored in translations)
-                unknown_target_words.count(scored.tokens for scored in translations)
+                unknown_source_words.count(translation.source_tokens for translation in translations)
+                unknown_target_words.count(translation.tokens for translation in translations)
                 line_number += len(pairs)
                 add_progress(len(pairs))
 
-            # 2. warnings about the whole input
+            # 2. warn of unknown words and invalid bytes of the whole input
             unknown_source_words.warn()
             unknown_target_words.warn()
             warn_of_invalid_utf8(source_stream)
@@ -210,23 +208,23 @@ def score(
 
 
 def warn_if_model_expects_tokens(model: Model, tokenized: bool) -> None:
-    """Print that a model reads and writes tokens, unless the user asked for that with --tokenized."""
+    """Print that a model reads and writes tokens, unless the user has said so with --tokenized."""
     if model.text.tokenized and not tokenized:
         message = "nmt: the model was trained on text that came tokenized: it reads and writes tokens"
         click.echo(message, err=True)
 
 
-def format_score(line_number: int, scored: Translation, as_json: bool) -> str:
+def format_score(line_number: int, translation: Translation, as_json: bool) -> str:
     """Return the line that `nmt score` writes for a translation: its log-probability, or all details as JSON."""
     if not as_json:
-        return f"{scored.score:.4f}"
+        return f"{translation.score:.4f}"
     details = {
         "line": line_number,
-        "source_tokens": scored.source_tokens,
-        "target_tokens": scored.tokens,
-        "log_probability": scored.score,
-        "per_word": scored.score / len(scored.token_scores),
-        "word_log_probabilities": [round(value, 5) for value in scored.token_scores],
+        "source_tokens": translation.source_tokens,
+        "target_tokens": translation.tokens,
+        "log_probability": translation.score,
+        "per_word": translation.score / len(translation.token_scores),
+        "word_log_probabilities": [round(value, 5) for value in translation.token_scores],
     }
     return json.dumps(details, ensure_ascii=False)
 

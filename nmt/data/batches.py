@@ -47,7 +47,7 @@ class Batch:
 
     @property
     def positions(self) -> Tensor:
-        """Indices into the flattened target, T * B, that are no padding, in order: (P,). Waits for a GPU."""
+        """Indices of words and end symbols, without padding, in the flattened target (T * B,). Waits for a GPU."""
         return word_mask(self.target_lengths, len(self.target)).flatten().nonzero().squeeze(1)
 
     def tensors(self) -> tuple[Tensor, ...]:
@@ -129,7 +129,7 @@ def training_batches(
         start_update: the number of the first update, from 0.
         bucket: see `pad_pairs`.
     """
-    # a resumed run skips the batches of its first group that it has had
+    # A resumed run may begin within a group. It skips the batches of the group on which it has trained already.
     group_size = batch_size * batches_per_sort
     group, batches_to_skip = divmod(start_update, batches_per_sort)
     while True:
@@ -180,8 +180,8 @@ def pad_pairs(
     # S and T of the padded sides
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
     if bucket is not None:
-        words = max(source_steps, target_steps) - 1
-        bucket_count = -(-words // bucket)  # rounded up
+        max_words = max(source_steps, target_steps) - 1
+        bucket_count = -(-max_words // bucket)  # rounded up
         source_steps = target_steps = bucket_count * bucket + 1
     return Batch(
         source=torch.from_numpy(_pad_sentences(sources, source_steps)),
@@ -192,7 +192,7 @@ def pad_pairs(
 
 
 def _pad_sentences(sentences: Sequence[NDArray[Any]], steps: int) -> Indices:
-    """Return ids (steps, B). End symbols stand behind each sentence, also as padding."""
+    """Return the ids as an array (steps, B). End symbols follow each sentence, also as padding."""
     padded = np.full((steps, len(sentences)), END, dtype=np.int64)
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids
@@ -206,14 +206,14 @@ WORDS_PER_SENTENCE = 50
 
 
 def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
-    """Yield batches of the indices of sentences, those of similar length together.
+    """Yield batches of sentences of similar length. A batch is a list of indices into `lengths`.
 
     A batch has at most `batch_size` sentences, and together with padding at most 50 times as many words.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        words = (len(batch) + 1) * lengths[index]  # the longest sentence comes last
-        if batch and (len(batch) == batch_size or words > batch_size * WORDS_PER_SENTENCE):
+        padded_words = (len(batch) + 1) * lengths[index]  # the longest sentence comes last
+        if batch and (len(batch) == batch_size or padded_words > batch_size * WORDS_PER_SENTENCE):
             yield batch
             batch = []
         batch.append(index)

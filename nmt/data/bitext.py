@@ -30,7 +30,7 @@ from nmt.io.npy import map_array, write_array
 _PAIRS_PER_CHUNK = 100_000
 """Pairs whose ids are gathered in memory before they are written."""
 _KEY_BYTES = 16
-"""Bytes of a sort key. They are so many that no two pairs have the same random key."""
+"""Bytes of a sort key. With so many bytes, no two pairs have the same random key."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -58,7 +58,7 @@ class Bitext:
         return cls(Path(folder), read_meta(Path(folder)))
 
     def _map_side(self, side: str, words: int) -> tuple[Ids, NDArray[np.int64]]:
-        """Return the ids and offsets of a side that has so many words."""
+        """Return the ids and offsets of a side, which must have this number of words."""
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
         if len(offsets) != self.meta.pairs + 1 or len(ids) != words or list(offsets[-1:]) != [words]:
@@ -96,6 +96,7 @@ class Bitext:
         return self._sentence("target", i)
 
     def _sentence(self, side: str, i: int) -> Ids:
+        """Return the ids of sentence `i` of a side."""
         ids, offsets = self.sides[side]
         return ids[offsets[i] : offsets[i + 1]]
 
@@ -128,19 +129,19 @@ def binarize(
         source_vocabulary: the ids of source words.
         target_vocabulary: the ids of target words.
         folder: the folder of the bitext.
-        shuffle_seed: shuffles the pairs.
-        settings: with which the text was made, for meta.json.
+        shuffle_seed: the seed of the random order, or None to keep the order of the corpora.
+        settings: the settings that the text was prepared with. They are stored in meta.json.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # Without meta.json the folder is no bitext, so that nothing that a killed run leaves is taken for complete.
+    # A folder without meta.json is no bitext. So nobody reads arrays that a killed run has left incomplete.
     (folder / "meta.json").unlink(missing_ok=True)
 
-    # hold the ids of all pairs, with a sort key for each
+    # 1. encode all pairs, and give each a sort key; big-endian numbers are sorted by their bytes
     source, target = _Side(source_vocabulary), _Side(target_vocabulary)
     sort_keys = bytearray()
     corpus_ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
-    for corpus, line_number, (source_line, target_line) in read_numbered_pairs(corpora, "binarize"):
+    for corpus, line_number, (source_line, target_line) in read_numbered_pairs(corpora, label="binarize"):
         source_ids, target_ids = source.encode(source_line), target.encode(target_line)
         if source_ids and target_ids:
             source.append(source_ids)
@@ -152,7 +153,7 @@ def binarize(
     if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
 
-    # write them in the order of the keys
+    # 2. write them in the order of the keys
     order = _sort_by_key(sort_keys)
     source.write(folder, "source", order)
     target.write(folder, "target", order)
@@ -181,7 +182,7 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in ARRAYS:
         with (folder / name).open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)  # continues the digest of the files before
+            hashlib.file_digest(file, lambda: digest)  # continues the digest of the previous files
     return digest.hexdigest()
 
 
@@ -224,6 +225,8 @@ def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> ND
     Example: the starts [5, 0] and ends [7, 3] give [5, 6, 0, 1, 2].
     """
     sizes = ends - starts  # [2, 3]
-    positions = np.cumsum(sizes) - sizes  # of each range in the result: [0, 2]
-    numbers: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(starts - positions, sizes)
+    # In the result, a range has consecutive numbers, too: its numbers are its positions plus a constant.
+    positions = np.cumsum(sizes) - sizes  # of the first number of each range: [0, 2]
+    differences = np.repeat(starts - positions, sizes)  # [5, 5, -2, -2, -2]
+    numbers: NDArray[np.int64] = np.arange(len(differences)) + differences
     return numbers

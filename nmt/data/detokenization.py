@@ -54,15 +54,15 @@ class Detokenizer:
         if not tokens:
             return ""
 
-        # hide from Moses what it would attach to the wrong side
+        # hide currency symbols and Italian apostrophes from Moses, which would attach them to the wrong side
         placeholders = self._choose_placeholders(tokens)
         words = []
         for index, token in enumerate(tokens):
             if token in _CURRENCY and token in placeholders and _belongs_to_previous(tokens, index):
                 token = placeholders[token]
             words.append(token)
-        if self._language == "it":
-            words = _join_clipped_words(words, placeholders.get("'", "'"))
+        if self._language == "it":  # ["un", "po", "'", "di"] -> ["un", "po'", "di"]
+            words = _join_clipped_words(words, apostrophe=placeholders.get("'", "'"))
 
         text: str = self._moses.detokenize(
             _join_words(words, self._language), return_str=True, unescape=self._unescape
@@ -83,7 +83,7 @@ class Detokenizer:
 
 
 def _belongs_to_previous(tokens: Sequence[str], index: int) -> bool:
-    """Return whether a currency symbol belongs to the token before it, which is so unless only a number follows."""
+    """Return whether a currency symbol belongs to the previous token: it follows a number, or no number follows it."""
     is_after_number = index > 0 and tokens[index - 1][-1].isdigit()
     is_before_number = index + 1 < len(tokens) and tokens[index + 1][0].isdigit()
     return is_after_number or not is_before_number
@@ -104,7 +104,7 @@ def _join_clipped_words(tokens: Sequence[str], apostrophe: str) -> list[str]:
 
 
 def _join_words(tokens: Sequence[str], language: str) -> list[str]:
-    """Join what the language writes without a space and Moses' rules leave apart: l ’ homme, it ’ s, km / h, है ।."""
+    """Join tokens that the language writes without a space, but Moses separates: l ’ homme, it ’ s, km / h, है ।."""
     words: list[str] = []
     joins_next = False
     for token, next_token in zip(tokens, [*tokens[1:], ""], strict=True):
@@ -119,7 +119,7 @@ def _join_words(tokens: Sequence[str], language: str) -> list[str]:
 
 
 def _find_joins(previous_word: str, token: str, next_token: str, language: str) -> tuple[bool, bool]:
-    """Return whether a token is joined with the word before, and whether with the token after it."""
+    """Return whether a token is joined with the previous word, and whether it is joined with the next token."""
     if token in _APOSTROPHES:
         return _find_joins_of_apostrophe(previous_word, token, next_token, language)
     if token in ("/", "&", "&amp;"):
@@ -130,11 +130,11 @@ def _find_joins(previous_word: str, token: str, next_token: str, language: str) 
 
     # quotation marks
     if token in ("“", "”"):
-        has_marks = language in _LANGUAGES_WITH_CURLY_QUOTES
-        return has_marks and token == "”", has_marks and token == "“"
+        has_curly_quotes = language in _LANGUAGES_WITH_CURLY_QUOTES
+        return has_curly_quotes and token == "”", has_curly_quotes and token == "“"
     if token in ("«", "»"):
-        has_marks = language in _LANGUAGES_WITH_GUILLEMETS
-        return has_marks and token == "»", has_marks and token == "«"
+        has_guillemets = language in _LANGUAGES_WITH_GUILLEMETS
+        return has_guillemets and token == "»", has_guillemets and token == "«"
 
     # signs after a word or number: n°, 82¢, 90 M$
     if token == "°":
@@ -149,7 +149,7 @@ def _find_joins(previous_word: str, token: str, next_token: str, language: str) 
 def _find_joins_of_apostrophe(
     previous_word: str, apostrophe: str, next_token: str, language: str
 ) -> tuple[bool, bool]:
-    """Return whether an apostrophe is joined with the word before, and whether with the token after it."""
+    """Return whether an apostrophe is joined with the previous word, and whether it is joined with the next token."""
     if not previous_word:
         return False, False
     is_typographic = apostrophe == "’"

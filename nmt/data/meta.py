@@ -1,4 +1,5 @@
-"""The description of a bitext in `meta.json`: counts, and checksums that stand for its large files."""
+"""The description of a bitext in `meta.json`: counts, and checksums by which two bitexts are compared without reading
+their large files."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class Meta(Settings, extra="ignore"):
     target_vocabulary_sha256: str
     sha256: str
     settings: dict[str, Any] = Field(default_factory=dict)
-    """The settings that the text was made with, so that one can ask whether it is that of other settings."""
+    """The settings that the text was prepared with. They show whether a bitext is out of date."""
 
 
 def read_meta(folder: Path) -> Meta:

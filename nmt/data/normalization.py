@@ -57,7 +57,7 @@ def normalize(line: str, form: Normalization) -> str:
     return line
 
 
-def letters_beside_moses(form: Normalization) -> str:
+def letters_unknown_to_moses(form: Normalization) -> str:
     """Return the characters of words that Moses takes for punctuation: joiners, and marks such as accents.
 
     Some accents cannot be composed with their letter, and the tones of Thai never are.

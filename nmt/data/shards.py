@@ -25,29 +25,29 @@ Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
 BLOCK_LINES = 10_000
 
 
-def shard_of(line: int, shards: int) -> int:
-    """Return the shard (from 0) of global line number `line` (from 0)."""
-    return line // BLOCK_LINES % shards
+def shard_of(line_number: int, shards: int) -> int:
+    """Return the shard (from 0) of a line with this global number (from 0)."""
+    return line_number // BLOCK_LINES % shards
 
 
-def global_line(line: LineNumber, shard: int, shards: int) -> LineNumber:
-    """Return the global number of the `line`-th line (from 0) of `shard`, or of several lines."""
-    block, line_in_block = divmod(line, BLOCK_LINES)
+def global_line(line_in_shard: LineNumber, shard: int, shards: int) -> LineNumber:
+    """Return the global number of a line, or of several lines, given the number (from 0) within one of the shards."""
+    block, line_in_block = divmod(line_in_shard, BLOCK_LINES)
     return (block * shards + shard) * BLOCK_LINES + line_in_block
 
 
-def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
+def random_key(seed: int, corpus: str, line_number: int, size: int) -> bytes:
     """Return `size` random bytes for a global line number, which do not depend on the number of shards.
 
-    Keys of different sizes are different, not prefixes of each other.
+    A short key of a line is no prefix of a longer one.
     """
-    return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
+    return hashlib.blake2b(f"{seed}\t{corpus}\t{line_number}".encode(), digest_size=size).digest()
 
 
 def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
     """Yield the pairs of all shards, each with its corpus and its global line number.
 
-    The shards come one after the other, so the numbers are not in order. `label` names the work in its progress.
+    The shards come one after the other, so the numbers are not in order. The progress bar has the label.
     """
     files: list[Path] = []
     for shards in corpora.values():
@@ -56,8 +56,8 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
     with Progress.over_files(files, label) as progress:
         for corpus, shards in corpora.items():
             for shard, (source, target) in enumerate(shards):
-                for line, pair in enumerate(read_pairs(source, target, progress)):
-                    yield corpus, global_line(line, shard, len(shards)), pair
+                for line_in_shard, pair in enumerate(read_pairs(source, target, progress)):
+                    yield corpus, global_line(line_in_shard, shard, len(shards)), pair
 
 
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
@@ -83,8 +83,8 @@ def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line
     if remaining_lines:
         raise UserError(
             f"{corpus}: its {len(lines)} shards are inconsistent: {block % len(lines)} has no line"
-            f" {block * BLOCK_LINES + lines_in_block:,} of the corpus (from 0), and others go on; make this stage of it"
-            " again"
+            f" {block * BLOCK_LINES + lines_in_block:,} of the corpus (from 0), but other shards go on; make these"
+            " files again"
         )
 
 
@@ -101,9 +101,9 @@ class ShardFiles:
         self._writer: LineWriter
         self._stack = ExitStack()
 
-    def writer(self, line: int) -> LineWriter:
-        """Return the writer of the shard to which global line number `line` belongs. Lines are written in order."""
-        shard = shard_of(line, len(self._paths))
+    def writer(self, line_number: int) -> LineWriter:
+        """Return the writer of the shard that has this global line number. Lines are written in order."""
+        shard = shard_of(line_number, len(self._paths))
         if shard != self._shard:
             self._stack.close()
             self._writer = self._stack.enter_context(line_writer(self._paths[shard], append=True))

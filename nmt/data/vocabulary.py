@@ -63,7 +63,7 @@ class Vocabulary(ABC):
 
     @abstractmethod
     def segment(self, tokens: Iterable[str]) -> list[str]:
-        """Return what has one id each: the tokens themselves, or their subwords."""
+        """Return the entries that tokens consist of: the tokens themselves, or their subwords. Each has one id."""
 
     @abstractmethod
     def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
@@ -110,12 +110,12 @@ class Vocabulary(ABC):
         """Read the TSV file of words or of subwords. A `UserError` names a malformed or repeated line."""
         lines = read_lines(path)
         header = next(lines, "")
-        kinds = {kind.header: kind for kind in (WordVocabulary, SubwordVocabulary)}
-        if header not in kinds:
-            headers = " or ".join(map(repr, kinds))
+        classes = {WordVocabulary.header: WordVocabulary, SubwordVocabulary.header: SubwordVocabulary}
+        if header not in classes:
+            headers = " or ".join(map(repr, classes))
             raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
 
-        # the ranks of the entries are their places in this dictionary
+        # the entries are in this dictionary in the order of their ranks
         counts: dict[str, int] = {}
         for rank, line in enumerate(lines, start=1):
             entry, count = _parse_row(path, rank, line)
@@ -124,7 +124,7 @@ class Vocabulary(ABC):
                     f"{path}, line {rank + 1}: {entry!r} is in an earlier line, too; make the vocabulary again"
                 )
             counts[entry] = count
-        return kinds[header](list(counts.items()))
+        return classes[header](list(counts.items()))
 
 
 class WordVocabulary(Vocabulary):
@@ -141,7 +141,7 @@ class WordVocabulary(Vocabulary):
         return list(tokens)
 
     def words_and_start_indices(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """Return the word of each id, and the numbers from 0."""
+        """Return the word of each id, and the indices of all ids, since each is a word."""
         words = [self._entries[i] for i in ids]
         return words, list(range(len(words)))
 
@@ -204,7 +204,7 @@ def size_without_specials(words: int, specials_included: bool) -> int:
     """
     size = words - len(SPECIALS) if specials_included else words
     if size < 1:
-        raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
+        raise UserError(f"vocabulary: {words} words are only UNK and the end symbol; ask for 3 or more")
     return size
 
 

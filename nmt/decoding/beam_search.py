@@ -31,9 +31,9 @@ from nmt.model.output_layer import Candidates
 from nmt.settings.decoding import Decoding
 
 SYNC_EVERY = 8
-"""Number of steps on a GPU between two checks of the host which sentences are left."""
+"""Number of steps on a GPU after which the host asks which sentences are left. Each time, it waits for the answer."""
 COMPACT_BELOW = 7 / 8
-"""Finished sentences leave the batch when at most this fraction is left, since their removal copies all others."""
+"""Ended sentences are removed when at most this fraction of the batch is left, since removal copies the others."""
 
 
 class Searchable(Protocol):
@@ -51,9 +51,9 @@ class Hypothesis:
         ids: T word ids, without the end symbol.
         log_probability: the sum of the scores, in nats.
         finished: whether the search reached the end symbol.
-        scores: what each word, and the end symbol if it was reached, adds to the log-probability: T or T + 1 numbers.
+        scores: the log-probability of each word and, if it was reached, of the end symbol: T or T + 1 numbers.
         attention: alpha_ij when each of these was written, (T or T + 1, S), padding included; None if it was not
-            asked for, or the model has none.
+            asked for, or the model has no attention.
     """
 
     ids: list[int]
@@ -65,7 +65,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class StepLimits:
-    """Limits of the steps of each sentence, (B,) both: the end symbol is forbidden in the first `min_steps`."""
+    """Limits of the steps of each sentence, (B,) each. The end symbol is forbidden in the first `min_steps` steps."""
 
     min_steps: NDArray[np.int64]
     max_steps: NDArray[np.int64]
@@ -73,8 +73,8 @@ class StepLimits:
     @classmethod
     def from_lengths(cls, source_lengths: NDArray[np.int64], decoding: Decoding) -> StepLimits:
         """Return the limits for sources of these lengths, (B,), without the end symbol."""
-        half = (source_lengths + 1) // 2
-        min_steps = half if decoding.min_length == "half" else np.zeros_like(half)
+        half_lengths = (source_lengths + 1) // 2
+        min_steps = half_lengths if decoding.min_length == "half" else np.zeros_like(half_lengths)
         return cls(min_steps, decoding.max_length_factor * (source_lengths + 1))
 
     def select(self, rows: NDArray[np.int64]) -> StepLimits:
@@ -129,11 +129,11 @@ def search(
         if not len(unfinished_rows):
             break
 
-        # No more hypotheses together than in the first search, so that its memory suffices.
+        # A chunk has at most as many hypotheses as the first search, so that it needs no more memory.
         chunk_size = max(1, len(encoded) * decoding.beam // beam_size)
         for rows in np.split(unfinished_rows, range(chunk_size, len(unfinished_rows), chunk_size)):
             row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
-            retried = search_once(
+            new_results = search_once(
                 model=model,
                 encoded=encoded.select(row_tensor),
                 limits=limits.select(rows),
@@ -143,7 +143,7 @@ def search(
                 candidates=candidates.select(row_tensor) if candidates else None,
                 attention=attention,
             )
-            for row, n_best in zip(rows, retried, strict=True):
+            for row, n_best in zip(rows, new_results, strict=True):
                 results[row] = n_best
     return results
 
@@ -197,20 +197,20 @@ def search_once(
         continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
 
         # End the search if no sentence is left. If enough of them have ended, go on with the others only.
-        remaining = None
+        remaining_rows = None
         if sync_every_step or step % SYNC_EVERY == SYNC_EVERY - 1:
-            remaining = beams.active_sentences()
-            if not len(remaining):
+            remaining_rows = beams.active_sentences()
+            if not len(remaining_rows):
                 break
         state.reorder_and_append(continuations.parents, continuations.ids)
-        if remaining is not None and len(remaining) <= COMPACT_BELOW * len(beams.scores):
-            state.select_sentences(remaining)
-            beams.select_sentences(remaining)
+        if remaining_rows is not None and len(remaining_rows) <= COMPACT_BELOW * len(beams.scores):
+            state.select_sentences(remaining_rows)
+            beams.select_sentences(remaining_rows)
     return BackPointers(beams.history, len(encoded), beam_size).trace_all(limits, decoding)
 
 
 def can_sync_every_step(device: torch.device) -> bool:
-    """Return whether each step can be checked at no cost. On a GPU, the host would wait for all launched work."""
+    """Return whether the host can read the result of each step at no cost. On a GPU, it would wait for all steps."""
     return device.type == "cpu"
 
 
@@ -235,13 +235,13 @@ class Continuations:
     Tensors are (B, K) unless another shape is given.
 
     Attributes:
-        rows: the sentences' numbers in the batch of the search, (B,).
+        rows: the indices of the sentences in the batch of the search, (B,).
         parents: the hypotheses that they continue, from 0 to P - 1.
         ids: the words that they add.
         log_probs: their log-probabilities.
         is_finished: whether they have reached the end symbol.
         is_active: whether the search goes on with them. Those that are neither finished nor active do not count.
-        attention: that of the parents, (B, P, S), or None.
+        attention: the attention of the parents, (B, P, S), or None.
     """
 
     rows: NDArray[np.int64]
@@ -257,7 +257,7 @@ class Beams:
     """The hypotheses of the sentences whose search goes on; those with log-probability -inf are not active.
 
     Attributes:
-        rows: the sentences' numbers in the batch of the search, (B,).
+        rows: the indices of the sentences in the batch of the search, (B,).
         scores: log-probabilities, (B, P).
         free_slots: remaining size of each beam after its finished hypotheses, (B, 1).
         finished_scores: log-probabilities of the best finished hypotheses, (B, n_best), -inf where there are fewer.
@@ -273,23 +273,27 @@ class Beams:
         candidates: Candidates | None = None,
         attention: bool = False,
     ) -> None:
-        """Start with one empty hypothesis of each sentence."""
+        """Start with an empty hypothesis of each sentence. `candidates`: the words of a shortlist; None means all."""
         device, sentences = encoded.tensor.device, len(encoded)
         self.decoding = decoding
         self.beam_size = beam_size
         self.keeps_attention = attention
         self.candidate_ids = candidates.ids if candidates else None
+
+        # of each sentence: its index in the batch and its limits, (B,)
         self.rows = np.arange(sentences)
         self.min_steps = torch.from_numpy(limits.min_steps).to(device)
         self.max_steps = torch.from_numpy(limits.max_steps).to(device)
+
+        # its hypotheses, (B, P), the best finished ones, (B, n_best), and the slots that these leave free, (B, 1)
         self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.tensor.dtype)
         self.finished_scores = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
         self.free_slots = torch.full((sentences, 1), beam_size, device=device)
-        self.slots = torch.arange(beam_size, device=device)
+        self.slots = torch.arange(beam_size, device=device)  # (K,)
         self.history: list[Continuations] = []
 
     def active_hypotheses(self) -> Tensor:
-        """Return the indices of active hypotheses into B * P, (R,)."""
+        """Return the indices of the active hypotheses among all B * P, (R,)."""
         return self.scores.flatten().isfinite().nonzero().squeeze(1)
 
     def active_sentences(self) -> Tensor:
@@ -298,8 +302,8 @@ class Beams:
 
     def forbids_end(self, step: int, active_rows: Tensor | None) -> Tensor:
         """Return whether each hypothesis is too short for the end symbol, (R,)."""
-        too_short = (step < self.min_steps).repeat_interleave(self.scores.shape[1])  # (B * P,)
-        return too_short if active_rows is None else too_short[active_rows]
+        is_too_short = (step < self.min_steps).repeat_interleave(self.scores.shape[1])  # (B * P,)
+        return is_too_short if active_rows is None else is_too_short[active_rows]
 
     def select_sentences(self, rows: Tensor) -> None:
         """Continue with the sentences at `rows` only."""
@@ -314,7 +318,7 @@ class Beams:
         """Put the best continuations into the beams, and take the finished ones out."""
         log_probs, parents, ids = self._choose_continuations(active_rows, prediction.log_probs)
 
-        # Each finished hypothesis has taken one slot of its beam for good.
+        # The beam keeps as many continuations as it has free slots. A finished hypothesis keeps its slot to the end.
         is_allowed = log_probs.isfinite() & (self.slots < self.free_slots)
         is_finished = is_allowed & (ids == END)
         is_active = is_allowed & ~is_finished
@@ -322,8 +326,8 @@ class Beams:
 
         # Only active hypotheses of sentences whose search goes on are continued.
         self.scores = log_probs.masked_fill(~is_active, -torch.inf)
-        is_done = self._find_done(step, log_probs, is_finished)
-        self.scores.masked_fill_(is_done.unsqueeze(1), -torch.inf)
+        has_ended = self._find_ended_searches(step, log_probs, is_finished)
+        self.scores.masked_fill_(has_ended.unsqueeze(1), -torch.inf)
         continuations = Continuations(
             rows=self.rows,
             parents=parents,
@@ -345,32 +349,34 @@ class Beams:
             active_rows: the hypotheses that are continued, (R,); None: all.
             word_log_probs: log p of their next words, (R, V).
         """
-        # 1. only the K likeliest words of each hypothesis can be among the K best of all
-        words_each = min(self.beam_size, word_log_probs.shape[1])
-        word_scores, columns = stable_topk_of_long_rows(word_log_probs, words_each)  # (R, words_each)
-        if active_rows is not None:  # hypotheses that are not active have no words: (B * P, words_each)
-            shape = self.scores.numel(), words_each
+        # 1. only the L likeliest words of each hypothesis can be among the K best of all; L = K unless V is smaller
+        word_count = min(self.beam_size, word_log_probs.shape[1])  # L
+        word_scores, columns = stable_topk_of_long_rows(word_log_probs, word_count)  # (R, L)
+        if active_rows is not None:  # hypotheses that are not active have no words: (B * P, L)
+            shape = self.scores.numel(), word_count
             word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(0, active_rows, word_scores)
             columns = columns.new_zeros(shape).index_copy_(0, active_rows, columns)
 
-        # 2. all of a sentence in one row, at least K of them
-        scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, P * words_each)
+        # 2. put all continuations of a sentence into one row, and pad it to K columns if it is shorter
+        scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, P * L)
         columns = columns.view_as(scores)
-        missing = self.beam_size - scores.shape[1]
-        if missing > 0:
-            scores = torch.nn.functional.pad(scores, (0, missing), value=-torch.inf)
-            columns = torch.nn.functional.pad(columns, (0, missing))
+        missing_columns = self.beam_size - scores.shape[1]
+        if missing_columns > 0:
+            scores = torch.nn.functional.pad(scores, (0, missing_columns), value=-torch.inf)
+            columns = torch.nn.functional.pad(columns, (0, missing_columns))
 
-        # 3. the K best. Column i continues hypothesis i // words_each; columns that pad the row continue none.
+        # 3. the K best of each row. Index i continues hypothesis i // L, or none if it is padding.
         log_probs, indices = stable_topk(scores, self.beam_size)
-        parents = (indices // words_each).clamp_(max=self.scores.shape[1] - 1)
+        parents = (indices // word_count).clamp_(max=self.scores.shape[1] - 1)
         ids = columns.gather(1, indices)
         if self.candidate_ids is not None:
             ids = self.candidate_ids[ids]
         return log_probs, parents, ids
 
-    def _find_done(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
-        """Return which searches end, at their step limit or since no hypothesis can overtake the finished ones: (B,).
+    def _find_ended_searches(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
+        """Return whether the search of each sentence ends: (B,).
+
+        It ends at its limit of steps, or if no active hypothesis can become better than the `n_best` finished ones.
 
         Without division by length, log-probabilities only decrease with further words, so this early end does not
         change the result.
@@ -378,8 +384,8 @@ class Beams:
         at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
             return at_limit
-        newly_finished = log_probs.masked_fill(~is_finished, -torch.inf)
-        finished_scores = torch.cat([self.finished_scores, newly_finished], dim=1)
+        new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of hypotheses that finish in this step
+        finished_scores = torch.cat([self.finished_scores, new_scores], dim=1)
         self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values
         return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
 
@@ -392,23 +398,25 @@ class BackPointers:
 
     Attributes:
         parents, ids, log_probs, is_finished, is_active: as in `Continuations`.
-        rows: by step, the numbers of the b sentences that were in the batch, (b,).
-        attention: by step, that of these sentences, (b, P, S), or None.
+        rows: for each step, the indices of the b sentences that were still in the batch, (b,).
+        attention: for each step, the attention of these sentences, (b, P, S), or None.
     """
 
     def __init__(self, history: list[Continuations], sentences: int, beam_size: int) -> None:
         """Copy all steps to the host."""
+        # of all steps, (T, B, K) each: a sentence that has left the batch keeps these initial values
         shape = len(history), sentences, beam_size
         self.parents = np.zeros(shape, np.int32)
         self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)
         self.is_finished = np.zeros(shape, bool)
         self.is_active = np.zeros(shape, bool)
-        self.rows: list[NDArray[np.int64]] = []
-        self.attention: list[NDArray[np.floating] | None] = []
+        self.rows: list[NDArray[np.int64]] = []  # (b,) for each step
+        self.attention: list[NDArray[np.floating] | None] = []  # (b, P, S) for each step
         for step, continuations in enumerate(history):
+            # fill in the b sentences that are in the batch at this step; `continuations` has arrays of the same names
             for name in ("parents", "ids", "log_probs", "is_finished", "is_active"):
-                values: Tensor = getattr(continuations, name)
+                values: Tensor = getattr(continuations, name)  # (b, K)
                 getattr(self, name)[step, continuations.rows] = values.cpu().numpy()
             weights = continuations.attention
             self.rows.append(continuations.rows)
@@ -418,8 +426,8 @@ class BackPointers:
         """Return the best finished hypotheses of each sentence, or its best unfinished hypothesis."""
         results = []
         for row, max_steps in enumerate(limits.max_steps.tolist()):
-            finished = self._trace_finished(row, decoding)
-            results.append(finished or [self._trace_unfinished(row, max_steps - 1)])
+            hypotheses = self._trace_finished(row, decoding)
+            results.append(hypotheses or [self._trace_unfinished(row, max_steps - 1)])
         return results
 
     def _trace_finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
@@ -438,16 +446,17 @@ class BackPointers:
                 "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
                 "use other weights, or train the model again"
             )
-        return self._trace(
-            row, last_step, int(self.is_active[last_step, row].argmax())
-        )  # the best comes first
+        best_slot = int(
+            self.is_active[last_step, row].argmax()
+        )  # hypotheses are sorted, the best is the first
+        return self._trace(row, last_step, best_slot)
 
     def _trace(self, row: int, last_step: int, slot: int) -> Hypothesis:
         """Return the hypothesis that step `last_step` has put into a slot of its sentence's beam."""
         log_probability = float(self.log_probs[last_step, row, slot])
         is_finished = bool(self.is_finished[last_step, row, slot])
 
-        # From the last word back to the first. The slot is that of the hypothesis with the word, then of its parent.
+        # Go from the last word back to the first. `slot` is that of the hypothesis, then that of its parent.
         ids: list[int] = []
         log_probs: list[float] = []
         attention: list[NDArray[np.floating]] = []
@@ -484,8 +493,8 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """
     width = values.shape[1]
     if k >= width:
-        ordered, columns = values.sort(dim=1, descending=True, stable=True)
-        return ordered, columns
+        sorted_values, columns = values.sort(dim=1, descending=True, stable=True)
+        return sorted_values, columns
 
     # 1. choose the columns: the values above the k-th, then the first of those equal to it
     #
@@ -508,8 +517,8 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     columns.clamp_(max=width - 1)  # NaN is neither larger nor equal, so there can be too few
 
     # 3. sort the k values
-    ordered, ranking = values.gather(1, columns).sort(dim=1, descending=True, stable=True)
-    return ordered, columns.gather(1, ranking)
+    sorted_values, ranking = values.gather(1, columns).sort(dim=1, descending=True, stable=True)
+    return sorted_values, columns.gather(1, ranking)
 
 
 def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -522,7 +531,7 @@ def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     if width <= 2 * CHUNK_COLUMNS * k:
         return stable_topk(values, k)
 
-    # 1. the maximum of each chunk; the last chunk may be shorter
+    # 1. the maximum of each chunk of a row, (R, chunks); the last chunk may be shorter
     full_width = width // CHUNK_COLUMNS * CHUNK_COLUMNS
     maxima = [values[:, :full_width].view(len(values), -1, CHUNK_COLUMNS).amax(dim=2)]
     if full_width < width:
@@ -537,5 +546,5 @@ def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     is_outside = columns >= width
     columns.clamp_(max=width - 1)
     chunk_values = values.gather(1, columns).masked_fill_(is_outside, -torch.inf)
-    ordered, indices = stable_topk(chunk_values, k)
-    return ordered, columns.gather(1, indices)
+    sorted_values, indices = stable_topk(chunk_values, k)
+    return sorted_values, columns.gather(1, indices)

@@ -19,9 +19,9 @@ from nmt.store.trained_model import Tokens, TrainedModel
 
 
 def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], batch_size: int) -> Vectors:
-    """Return the vectors that the encoder hands to its decoder, (n, D), for n sentences.
+    """Return the vectors (n, D) that the decoder starts from, for n sentences.
 
-    They are computed in batches of up to `batch_size` sentences of similar length.
+    Batches have up to `batch_size` sentences of similar length.
 
     Raises:
         UserError: the model does not encode a sentence as a fixed vector.

@@ -41,7 +41,7 @@ class Ensemble:
     """Any number of models, which are used in a search like one `EncoderDecoder`."""
 
     def __init__(self, models: Sequence[EncoderDecoder], average: Average = "probability") -> None:
-        """Take models that share their vocabularies and read the source alike (`trained_model.check_compatible`)."""
+        """Take models with the same vocabularies and the same `source_eos` (`trained_model.check_compatible`)."""
         self.models, self.average = list(models), average
 
     def encode(self, source: Tensor, lengths: Tensor) -> EnsembleEncoded:

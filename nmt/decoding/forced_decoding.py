@@ -57,7 +57,15 @@ def score_translations(
     attention: bool = True,
     average: Average = "probability",
 ) -> list[WordScores]:
-    """Score pairs of source and translation, in their order, in batches of up to `batch_size` of similar length."""
+    """Return the scores of pairs of source and translation, in their order.
+
+    Args:
+        models: models that share their vocabularies.
+        pairs: source and translation as tokens.
+        batch_size: maximum number of pairs in a batch, which have similar lengths.
+        attention: whether the scores have the attention of the models.
+        average: whether an ensemble averages probabilities or their logarithms.
+    """
 
     def score_batch(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
@@ -81,7 +89,7 @@ class Scorer:
 
     @torch.no_grad()
     def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
-        """Score one batch of translations, each with the number of its source."""
+        """Return the scores of a batch of translations, each of which comes with the index of its source."""
         # 1. the scores of each model: log p (P,) and attention (T, B, S)
         first_model = self.models[0]
         target_tokens = [target for _, target in targets]
@@ -132,9 +140,10 @@ def to_word_scores(
     Args:
         model: the model, or any of an ensemble.
         source: the words of the source.
-        word_starts: the index of the first id of each word, and of the end symbol if it was written.
-        scores: the log-probability of each id and the end symbol.
-        attention: the attention of these to the ids of the source, with any padding; None if there is none.
+        word_starts: the index of the first id of each word, then that of the end symbol if it was written.
+        scores: the log-probabilities of the ids, then that of the end symbol if it was written: N numbers.
+        attention: the attention, a row for each of these and a column for each id of the source. Rows and columns of
+            padding may follow. None if there is no attention.
     """
     # 1. the steps of the source: its ids and, if the model reads it, the end symbol, whose index is the last one
     source_starts = model.source.word_start_indices(source)
@@ -146,9 +155,11 @@ def to_word_scores(
     if not (model.source.has_subwords or model.target.has_subwords):
         return WordScores(scores, attention)
 
-    # 2. sums over the units of each word: word i has those from starts[i] to starts[i + 1]
+    # 2. sums over the units of each word: word i has the units from starts[i] to starts[i + 1]. The mark of a word's
+    # start may be a unit of its own. If such a unit comes before the first word, it is counted with this word.
     starts = np.array(word_starts, np.int64)
-    starts[:1] = 0  # a mark without letters that precedes the first word belongs to it
+    if len(starts):
+        starts[0] = 0
     word_log_probs = np.add.reduceat(scores, starts)
     if attention is None or not source_starts:
         return WordScores(word_log_probs, attention)
@@ -173,7 +184,7 @@ def word_log_probabilities(
     words, positions = batch.target.flatten(), batch.positions
     start = 0
     for inputs, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
-        # The positions of this block of steps, all of which are in start ... end of the flattened T * B.
+        # Of the flattened T * B positions, this block of steps has those from `start` to `end`, without padding.
         end = start + inputs[0].shape[:2].numel()
         block_positions = positions[(positions >= start) & (positions < end)]
         block_inputs = [select_positions(block_positions - start, values) for values in inputs]

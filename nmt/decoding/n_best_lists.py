@@ -50,7 +50,7 @@ class NBestEntry:
 
 
 def join_fields(*fields: str) -> str:
-    """Return fields as one line, with the separator between them and escaped in them."""
+    """Join fields to a line, with the separator between them. A separator within a field is escaped."""
     return f" {SEPARATOR} ".join(field.replace(SEPARATOR, _ESCAPED_SEPARATOR) for field in fields)
 
 
@@ -87,19 +87,22 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
             yield replace(next_list, source=tokens)
             next_list = next(lists, None)
         elif tokens:
-            raise _unexpected_list(path, source, f"of sentence {number}", next_list)
+            raise _unexpected_list_error(path, source, f"of sentence {number}", next_list)
         else:
             yield NBestList(number, [], [NBestEntry("", 0.0)])
         line_count += 1
     if next_list:
-        raise _unexpected_list(path, source, f"for its {line_count} lines alone", next_list)
+        raise _unexpected_list_error(path, source, f"for its {line_count} lines alone", next_list)
 
 
-def _unexpected_list(path: Path, source: Path, expected: str, next_list: NBestList | None) -> UserError:
+def _unexpected_list_error(
+    path: Path, source: Path, expectation: str, next_list: NBestList | None
+) -> UserError:
+    """Return the error for a list of another sentence than expected, or for a missing list."""
     next_text = "the end"
     if next_list:
         next_text = f"one of sentence {next_list.number}: {' '.join(next_list.source)[:60]}"
-    return UserError(f"{path}: expected a list {expected} of {source}, counted from 0; found {next_text}")
+    return UserError(f"{path}: expected a list {expectation} of {source}, counted from 0; found {next_text}")
 
 
 def _read_json_lists(path: Path) -> Iterator[NBestList]:

@@ -42,7 +42,7 @@ class Rescorer:
 
     Attributes:
         models: models that share their vocabularies.
-        average: what several models average.
+        average: whether several models average probabilities or their logarithms.
         batch_size: hypotheses per batch.
         weight: the models' weight w in the interpolated score.
     """
@@ -63,25 +63,25 @@ class Rescorer:
         Args:
             sentences: source tokens and hypotheses of each sentence.
         """
-        # 1. the distinct hypotheses of each sentence, and their indices in this list
-        distinct: list[tuple[int, Tokens]] = []
+        # 1. list the distinct hypotheses of each sentence, with the row of the sentence, and note their indices
+        distinct_hypotheses: list[tuple[int, Tokens]] = []
         indices: dict[tuple[int, str], int] = {}
         for row, (_, texts) in enumerate(sentences):
             for text in texts:
                 if (row, text) not in indices:
-                    indices[row, text] = len(distinct)
-                    distinct.append((row, split_words(text)))
+                    indices[row, text] = len(distinct_hypotheses)
+                    distinct_hypotheses.append((row, split_words(text)))
 
-        # 2. their scores
+        # 2. score these
         scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
             partial(scorer.score_batch, attention=False),
-            items=distinct,
-            lengths=[len(tokens) for _, tokens in distinct],
+            items=distinct_hypotheses,
+            lengths=[len(tokens) for _, tokens in distinct_hypotheses],
             batch_size=self.batch_size,
         )
 
-        # 3. back to all hypotheses
+        # 3. give every hypothesis the score of its equal in the list
         log_probs = []
         for row, (_, texts) in enumerate(sentences):
             log_probs.append([scores[indices[row, text]].log_probability for text in texts])
@@ -90,12 +90,12 @@ class Rescorer:
     def interpolate(
         self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
     ) -> list[NBestEntry]:
-        """Return the entries of a list with the weighted means of both scores, best first."""
-        rescored = []
+        """Return the entries of a list with their new scores, the weighted means of both scores, best first."""
+        new_entries = []
         for entry, log_probability in zip(entries, log_probabilities, strict=True):
             score = self.weight * log_probability + (1 - self.weight) * entry.score
-            rescored.append(entry.rescore(score, log_probability))
-        return sorted(rescored, key=attrgetter("score"), reverse=True)
+            new_entries.append(entry.rescore(score, log_probability))
+        return sorted(new_entries, key=attrgetter("score"), reverse=True)
 
 
 class RescoringSummary(NamedTuple):
@@ -124,7 +124,7 @@ def rescore_n_best_lists(
     Raises:
         UserError: lists and source do not fit together, or a line is malformed.
     """
-    # 1. all that decides the log-probabilities, which are kept if a process is killed
+    # 1. the inputs that decide the log-probabilities: a process resumes the work of a killed one with the same inputs
     inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
     inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(lists)]
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
@@ -138,13 +138,13 @@ def rescore_n_best_lists(
             progress = files.enter_context(Progress(sentence_count, "sentences", "rescore"))
             for number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
                 # 2. the log-probabilities of a group, unless a killed process has computed them
-                if number not in journal.done:
+                if number not in journal.results:
                     sentences = [(n_best.source, n_best.texts) for n_best in group]
                     log_probs = rescorer.compute_log_probabilities(sentences)
                     journal.add(number, [[round(value, _DIGITS) for value in row] for row in log_probs])
 
                 # 3. the new lists
-                for n_best, values in zip(group, journal.done[number], strict=True):
+                for n_best, values in zip(group, journal.results[number], strict=True):
                     entries = rescorer.interpolate(n_best.entries, values)
                     best_writer.write(entries[0].text)
                     for entry in entries:
@@ -153,7 +153,7 @@ def rescore_n_best_lists(
                     hypothesis_count += len(entries)
                 progress.update(len(group))
         journal.remove()
-    return RescoringSummary(sentence_count, hypothesis_count, journal.seconds, journal.resumed)
+    return RescoringSummary(sentence_count, hypothesis_count, journal.seconds, journal.is_resumed)
 
 
 def _group_sentences(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
@@ -187,9 +187,8 @@ def write_oracle(source: Path, lists: Path, reference: Path, output: Path) -> in
 
 
 def choose_by_bleu(n_best: NBestList, reference: str) -> str:
-    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first one of equals."""
-    from nmt.evaluation.bleu import (
-        count_matches,  # importing sacrebleu takes time, and rescoring does without
-    )
+    """Return the hypothesis with the best sentence BLEU on tokens, cased; the first of several with the same BLEU."""
+    # imported here, since sacrebleu is slow to import and rescoring does not need it
+    from nmt.evaluation.bleu import count_matches
 
     return max(n_best.texts, key=lambda text: count_matches(text, reference).smoothed)

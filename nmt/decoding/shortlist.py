@@ -29,43 +29,51 @@ class Shortlist:
     """The target words that a translation may have.
 
     Attributes:
-        likely: the ids of the N likely translations of each source word, (source vocabulary, N).
-        frequent: number of the most frequent target ids, which all sentences may have.
+        likely_ids: the ids of the N likely translations of each source word, (source vocabulary, N).
+        frequent_count: number of the most frequent target ids, which all sentences may have.
         vocabulary_size: number of target ids.
     """
 
-    likely: Tensor
-    frequent: int
+    likely_ids: Tensor
+    frequent_count: int
     vocabulary_size: int
 
     def candidates(self, source: Tensor) -> Candidates:
         """Return the target words for sentences (S, B), whose padding has the end symbol's id."""
-        allowed = torch.zeros(source.shape[1], self.vocabulary_size, dtype=torch.bool, device=source.device)
-        allowed[:, : self.frequent] = True
-        likely_ids = self.likely.to(source.device)[source.t()]  # (B, S, N)
-        allowed.scatter_(1, likely_ids.flatten(1).long(), True)
+        # the ids that each sentence may have, (B, vocabulary_size)
+        is_allowed = torch.zeros(
+            source.shape[1], self.vocabulary_size, dtype=torch.bool, device=source.device
+        )
+        is_allowed[:, : self.frequent_count] = True
+        likely_ids = self.likely_ids.to(source.device)[source.t()]  # (B, S, N)
+        is_allowed.scatter_(1, likely_ids.flatten(1).long(), True)
 
-        ids = allowed.any(dim=0).nonzero().squeeze(1)  # those that any sentence of the batch may have
-        return Candidates(ids, ~allowed[:, ids])
+        # the ids that any sentence of the batch may have, (A,)
+        ids = is_allowed.any(dim=0).nonzero().squeeze(1)
+        return Candidates(ids, ~is_allowed[:, ids])
 
 
 def make_shortlist(
-    vocabularies: tuple[Vocabulary, Vocabulary], bitext: Bitext, likely: int, frequent: int, output: Path
+    vocabularies: tuple[Vocabulary, Vocabulary],
+    bitext: Bitext,
+    likely_count: int,
+    frequent_count: int,
+    output: Path,
 ) -> None:
     """Write the shortlist for a model's vocabularies.
 
     Args:
         vocabularies: the model's vocabularies of source and target.
         bitext: the model's training text.
-        likely: number of likely translations of each source word.
-        frequent: number of most frequent target words.
+        likely_count: number of likely translations of each source word.
+        frequent_count: number of most frequent target words.
         output: the shortlist's file.
     """
     source, target = vocabularies
     bitext.check(source, target)
-    words = find_likely_words(bitext, len(source), len(target), likely)
-    metadata = {"frequent": str(frequent), "vocabularies": _format_checksums(source, target)}
-    save_tensors(output, {"likely": torch.from_numpy(words)}, metadata)
+    likely_ids = find_likely_words(bitext, len(source), len(target), likely_count)
+    metadata = {"frequent": str(frequent_count), "vocabularies": _format_checksums(source, target)}
+    save_tensors(output, {"likely": torch.from_numpy(likely_ids)}, metadata)
 
 
 def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
@@ -79,11 +87,12 @@ def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     metadata = load_metadata(path)
     if set(tensors) != {"likely"} or metadata.get("vocabularies") != _format_checksums(source, target):
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
-    frequent = min(int(metadata["frequent"]), len(target))
-    return Shortlist(tensors["likely"], max(len(SPECIALS), frequent), len(target))
+    frequent_count = min(int(metadata["frequent"]), len(target))
+    return Shortlist(tensors["likely"], max(len(SPECIALS), frequent_count), len(target))
 
 
 def _format_checksums(source: Vocabulary, target: Vocabulary) -> str:
+    """Return the checksums of two vocabularies as text, for the metadata of a file."""
     return json.dumps([source.sha256, target.sha256])
 
 
@@ -92,13 +101,13 @@ def _format_checksums(source: Vocabulary, target: Vocabulary) -> str:
 Numbers = NDArray[np.int64]
 
 MAX_PAIRS = 1_000_000
-"""Number of pairs to count, from the first; each of their words takes 45 bytes of memory."""
+"""Number of pairs at the beginning of the bitext that are counted. Each of their words takes 45 bytes of memory."""
 
 
 def find_likely_words(
-    bitext: Bitext, source_size: int, target_size: int, words_each: int
+    bitext: Bitext, source_size: int, target_size: int, likely_count: int
 ) -> NDArray[np.int32]:
-    """Return the most associated target ids of each source id, best first: (source_size, words_each).
+    """Return the most associated target ids of each source id, best first: (source_size, likely_count).
 
     The association of words s and t is Dice's coefficient, 2 c(s, t) / (c(s) + c(t)), where a count is the number of
     pairs that contain the word, or both, at least once. Of equal associations, the more frequent word comes first. Rows
@@ -108,7 +117,7 @@ def find_likely_words(
         bitext: the pairs.
         source_size: size of the source vocabulary.
         target_size: size of the target vocabulary.
-        words_each: number of target ids of each source id.
+        likely_count: number of target ids of each source id.
     """
     pair_count = min(MAX_PAIRS, len(bitext))
 
@@ -121,7 +130,7 @@ def find_likely_words(
     del words, pairs  # 16 bytes a word
     target_counts = np.bincount(target_words, minlength=target_size)  # c(t)
 
-    likely = np.full((source_size, words_each), END, np.int32)
+    likely_ids = np.full((source_size, likely_count), END, np.int32)
     for source_word in range(source_size):
         pairs = pairs_of_words[pair_starts[source_word] : pair_starts[source_word + 1]]
         words_of_pairs = target_words[concatenate_ranges(word_starts[pairs], word_starts[pairs + 1])]
@@ -129,9 +138,9 @@ def find_likely_words(
 
         candidates = joint_counts.nonzero()[0]
         dice = 2 * joint_counts[candidates] / (len(pairs) + target_counts[candidates])
-        best_words = candidates[np.argsort(-dice, kind="stable")[:words_each]]
-        likely[source_word, : len(best_words)] = best_words
-    return likely
+        best_words = candidates[np.argsort(-dice, kind="stable")[:likely_count]]
+        likely_ids[source_word, : len(best_words)] = best_words
+    return likely_ids
 
 
 def _words_and_pairs(bitext: Bitext, side: str, pair_count: int) -> tuple[Numbers, Numbers]:

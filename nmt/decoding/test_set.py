@@ -52,7 +52,7 @@ def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
 
 
 class TranslationSummary(NamedTuple):
-    """Numbers of translated sentences and of seconds; `resumed`: a killed process has translated some of them."""
+    """Numbers of sentences and of seconds, and whether a killed process has translated some of the sentences."""
 
     sentences: int
     seconds: float
@@ -81,7 +81,7 @@ def translate_file(
             the lines without an unknown word in source and reference, and forbids the unknown word (Table 1).
         decoding: settings of the search.
         output: gets one JSON line per sentence.
-        average: what an ensemble averages, see `ensemble`.
+        average: whether an ensemble averages probabilities or their logarithms, see `ensemble`.
     """
     # 1. the sentences of this mode
     model = models[0]
@@ -105,20 +105,20 @@ def translate_file(
     ):
         for number, indices in enumerate(batches_by_length(lengths, decoding.batch_size)):
             batch = [sentences[index] for index in indices]
-            if number not in journal.done:
+            if number not in journal.results:
                 n_best_lists = translator.search_batch([sentence.source for sentence in batch])
                 new_entries = [
                     describe_sentence(model, sentence, hypotheses)
                     for sentence, hypotheses in zip(batch, n_best_lists, strict=True)
                 ]
                 journal.add(number, new_entries)
-            entries |= zip(indices, journal.done[number], strict=True)
+            entries |= zip(indices, journal.results[number], strict=True)
             progress.update(len(batch))
 
         # 3. the file, in the order of the test set
         _write_json_lines(output, (entries[index] for index in range(len(sentences))))
         journal.remove()
-    return TranslationSummary(len(sentences), journal.seconds, journal.resumed)
+    return TranslationSummary(len(sentences), journal.seconds, journal.is_resumed)
 
 
 def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -158,7 +158,7 @@ def describe_sentence(
             line=" ".join(sentence.source),
             pieces=[sentence.source],
             hypotheses=[hypothesis],
-            text=TokenText(),
+            codec=TokenText(),
             keep_end_symbols=True,
         )
         translations.append(translation)

@@ -27,15 +27,15 @@ _END_MARKS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), f
 
 @dataclass(frozen=True)
 class Translation:
-    """A translation of a line. Translations are equal if all but their attention is.
+    """A translation of a line. Two translations are equal if they differ only in their attention.
 
     Attributes:
         source: the line.
         text: its translation.
-        score: natural logarithm of its probability, the end of the sentence (of each piece) included.
+        score: natural logarithm of its probability, which includes the end of the sentence, or of each piece.
         source_tokens: the line as the model reads it: S tokens.
         tokens: the translation as the model writes it: T tokens.
-        token_scores: what each token and the end of the sentence (of each piece) add to `score`.
+        token_scores: the summands of `score`: those of the tokens, and of the end of the sentence or of each piece.
         finished: whether the search reached the end of the sentence.
         unknown_words: the source tokens that the model does not know and reads as [UNK], in their order.
         pieces: how many source tokens each piece has. A line without tokens has no piece.
@@ -60,8 +60,7 @@ class Translation:
     def attention(self) -> Weights | None:
         """Attention, [T, S], alpha_ij of Eq. 6: how much of source token j went into target token i.
 
-        It is without the columns and rows of the end symbols, and 0 between different pieces. None for a model without
-        attention.
+        The end symbols have no row or column. Between different pieces it is 0. None for a model without attention.
         """
         import numpy as np
 
@@ -76,7 +75,7 @@ class Translation:
         return matrix
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
+        """Plot the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
 
         Args:
             path: a file that the figure is also written to: .png, .pdf or .svg. Its folder is made if it is missing.

@@ -1,8 +1,8 @@
-"""The way from text to its translation, which `nmt translate`, `nmt test-set decode` and Python go.
+"""Translation of text, from lines to lines: for `nmt translate`, `nmt test-set decode` and Python.
 
 Text is tokenized as in the model's training, lines are split into pieces that are not too long, and pieces of similar
-length are searched together. Of the ids, scores and attention that the search returns for the pieces of a line, one
-`Translation` is made. Lines are independent of each other: their grouping only changes the time (and, in 32 bits, the
+length are searched together. The ids, scores and attention that the search returns for the pieces of a line become one
+`Translation`. Lines are independent of each other: their grouping only changes the time (and, in 32 bits, the
 last digits).
 """
 
@@ -40,7 +40,7 @@ class SentenceTranslator:
         decoding: settings of the search.
         forbid_unknown: whether translations must not contain [UNK].
         attention: whether hypotheses have their attention, if any model has attention.
-        average: what an ensemble averages.
+        average: whether an ensemble averages probabilities or their logarithms.
         shortlist: the allowed target words for each sentence; None for all.
     """
 
@@ -79,7 +79,7 @@ def make_translation(
     pieces: Sequence[Tokens],
     hypotheses: Sequence[Hypothesis],
     *,
-    text: TextCodec,
+    codec: TextCodec,
     copy_unknown: bool = False,
     attention: bool = True,
     keep_end_symbols: bool = False,
@@ -91,17 +91,17 @@ def make_translation(
         line: the line of text.
         pieces: its tokens, split into the pieces that were searched.
         hypotheses: the hypothesis of each piece.
-        text: detokenizes the translation's tokens.
+        codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].
         attention: whether the translation keeps the attention of its hypotheses.
-        keep_end_symbols: whether this has a row and a column for the end symbols.
+        keep_end_symbols: whether the attention keeps a row and a column for the end symbols.
     """
     score = 0.0
     tokens: list[str] = []
     token_scores: list[float] = []
     piece_attention: list[np.ndarray] = []
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
-        # 1. ids to words: the end symbol is a word of the scores
+        # 1. from ids to words; the end symbol has a score of its own, like a word
         piece_tokens, word_starts = model.target.words_and_start_indices(hypothesis.ids)
         if hypothesis.finished:
             word_starts.append(len(hypothesis.ids))
@@ -113,7 +113,7 @@ def make_translation(
             attention=hypothesis.attention,
         )
 
-        # 2. words to those of the source that they attend to
+        # 2. the attention to source words, one of which may replace [UNK]
         if word_scores.attention is not None:
             attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
             if copy_unknown:
@@ -128,7 +128,7 @@ def make_translation(
     has_attention = attention and len(piece_attention) == len(pieces)
     return Translation(
         source=line,
-        text=text.detokenize(tokens),
+        text=codec.detokenize(tokens),
         score=score,
         source_tokens=source_tokens,
         tokens=tokens,
@@ -141,30 +141,30 @@ def make_translation(
 
 
 def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
-    """Return the tokens with the source word of most attention, (T, S), in place of each [UNK]."""
-    replaced = []
+    """Return the tokens with a source word in place of each [UNK]: the one with most attention, a matrix (T, S)."""
+    new_tokens = []
     for token, weights in zip(tokens, attention, strict=True):
-        replaced.append(source[int(weights.argmax())] if token == UNKNOWN_WORD else token)
-    return replaced
+        new_tokens.append(source[int(weights.argmax())] if token == UNKNOWN_WORD else token)
+    return new_tokens
 
 
 # --- lines of text ----------------------------------------------------------------------------------------------------
 
 
 def choose_text_codecs(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
-    """Return what turns lines of source and target into tokens and back.
+    """Return the codecs of source and target, which turn lines into tokens and back.
 
     Lines are `tokenized` already if the caller says so, or if the model was trained on such text.
     """
     if tokenized or text.tokenized:
         return TokenText(), TokenText()
     languages = text.languages
-    return _raw_text(languages.source, text.tokenization), _raw_text(languages.target, text.tokenization)
+    return _make_codec(languages.source, text.tokenization), _make_codec(languages.target, text.tokenization)
 
 
 @lru_cache
-def _raw_text(language: str, settings: Tokenization) -> RawText:
-    """Return the text codec of a language. It is made once, since it remembers the tokens of words."""
+def _make_codec(language: str, settings: Tokenization) -> RawText:
+    """Return the codec of a language. It is made once, since it remembers the tokens of words."""
     return RawText(language, settings)
 
 
@@ -187,8 +187,8 @@ class TextTranslator:
         Args:
             models: one model, or several as an ensemble.
             text: languages, tokenization and default decoding.
-            options: what replaces the defaults.
-            compute: how the models compute.
+            options: settings of the search that replace the defaults.
+            compute: batch size, threads, device and precision.
             n_best: translations per line; a smaller beam is raised to this number.
             attention: whether translations have their attention, if the models have any.
             shortlist: the allowed target words for each line; None for all.
@@ -207,7 +207,7 @@ class TextTranslator:
         if unknown_words == "forbid" and decoding.if_no_eos == "retry":
             decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
 
-        self._source, self._target = choose_text_codecs(text, options.tokenized)
+        self._source_codec, self._target_codec = choose_text_codecs(text, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and aligns
         self._translator = SentenceTranslator(
@@ -219,9 +219,10 @@ class TextTranslator:
         )
 
     def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
-        """Return the translations of each line, best first. A line without words has one, which is empty."""
+        """Return the translations of each line, best first. A line without words has one empty translation."""
         # 1. search the pieces of all lines together
-        pieces_by_line = [split_into_pieces(self._source.tokenize(line), self._max_words) for line in lines]
+        tokens_by_line = [self._source_codec.tokenize(line) for line in lines]
+        pieces_by_line = [split_into_pieces(tokens, self._max_words) for tokens in tokens_by_line]
         all_pieces = [piece for pieces in pieces_by_line for piece in pieces]
         all_hypotheses = self._translator.search(all_pieces)
 
@@ -240,7 +241,7 @@ class TextTranslator:
 
         Translation k of the line joins hypothesis k of each piece, as long as each piece has one.
         """
-        # A line without pieces has one translation, of no hypotheses.
+        # A line without words has no pieces, but one translation.
         rank_count = min(map(len, hypotheses_by_piece), default=1)
         translations = []
         for rank in range(rank_count):
@@ -249,7 +250,7 @@ class TextTranslator:
                 line=line,
                 pieces=pieces,
                 hypotheses=[hypotheses[rank] for hypotheses in hypotheses_by_piece],
-                text=self._target,
+                codec=self._target_codec,
                 copy_unknown=self._copy_unknown,
                 attention=self._attention,
             )
@@ -274,14 +275,16 @@ def score_lines(
         for source, target in zip(sources, targets, strict=True)
     ]
     translations = []
-    for line, scores in enumerate(score_translations(models, pairs, batch_size, attention)):
-        source_tokens, tokens = pairs[line]
+    word_scores = score_translations(models, pairs, batch_size, attention)
+    for index, scores in enumerate(word_scores):
+        source_tokens, tokens = pairs[index]
+        # A line is scored as a single piece. Its attention is stored without row and column of the end symbols.
         piece_attention = None
-        if scores.attention is not None:  # without row and column of the end symbols
+        if scores.attention is not None:
             piece_attention = [scores.attention[: len(tokens), : len(source_tokens)]]
         translation = Translation(
-            source=sources[line],
-            text=targets[line],
+            source=sources[index],
+            text=targets[index],
             score=scores.log_probability,
             source_tokens=source_tokens,
             tokens=tokens,

@@ -139,9 +139,10 @@ def _number_from_zero(
 def link_by_attention(
     alignment: Sequence[Sequence[float]], source_words: int, target_words: int
 ) -> set[Link]:
-    """Link each target word to its most attended source word; of equal weights, to the first.
+    """Link each target word to its most attended source word, or to the first such word if weights are equal.
 
-    Row and column of the end symbol give no links. For `alignment` see `translations.TranslationRecord`.
+    `alignment` is a matrix of attention (T, S), perhaps with a row and a column for the end symbols, which give no
+    links.
     """
     links = set()
     for target, weights in enumerate(alignment[:target_words]):

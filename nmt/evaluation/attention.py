@@ -16,12 +16,12 @@ ATTENTION_HEADERS = {
 
 
 def measure_attention(alignments: Iterable[Sequence[Sequence[float]]]) -> dict[str, float]:
-    """Return statistics of attention matrices as means over all target positions, or an empty dictionary without any.
+    """Return statistics of attention matrices: means over all target positions, or {} if there are none.
 
     - `entropy` of the weights alpha_i1 ... alpha_iS, divided by log S: 0 if one source word has all the weight, 1 if
       every word has the same.
     - `max_weight`: the largest weight.
-    - `first_weight` and `last_weight`: those of the first and of the last source position.
+    - `first_weight` and `last_weight`: the weights of the first and of the last source position.
 
     Args:
         alignments: for each sentence a matrix alpha (T, S), T target positions by S source positions.

@@ -146,9 +146,9 @@ def provenance_path(translations: Path) -> Path:
 def initial_provenance(
     mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
 ) -> dict[str, Any]:
-    """Return the provenance that is known before the first sentence is translated with models of these weights.
+    """Return the provenance of translations, as far as it is known before models with these weights translate.
 
-    It is taken before, since somebody may change code and weights while sentences are translated.
+    It is collected before the translation, since somebody may change code and weights while that takes place.
     """
     average_entry = {"average": average} if len(weights) > 1 else {}
     return {
@@ -167,11 +167,11 @@ def write_provenance(
     """Write the provenance file of finished translations.
 
     Args:
-        provenance: that of `initial_provenance`.
+        provenance: the return value of `initial_provenance`.
         translations: the file of translations.
         sentences: number of its sentences.
         seconds: time of translating, with that of killed processes.
-        resumed: whether processes were killed; code and machine are those of the last process.
+        resumed: whether earlier processes were killed. Code and machine are those of the last process.
     """
     # An earlier file must not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)

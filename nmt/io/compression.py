@@ -1,7 +1,7 @@
 """Compressed files: gzip, bzip2, xz and zstd.
 
-Reading goes by a file's first bytes, since people rename files, and servers send compressed ones under any name.
-Writing goes by the extension.
+The first bytes of a file decide how it is read, since people rename files, and servers send compressed files under any
+name. The extension decides how a file is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FORMATS = (
     (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
     (re.compile(rb"\x28\xb5\x2f\xfd"), zstd.ZstdFile),
 )
-"""First bytes of compressed files, each with what decompresses them."""
+"""First bytes of compressed files, each with the function that opens such a file."""
 
 _BUFFER_BYTES = 1 << 17
 

@@ -73,7 +73,7 @@ def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 
 def parse_path(value: object, location: str) -> Path:
-    """Return a path given in Python. If it is none, raise a UserError that begins with `location`."""
+    """Return the path that a Python program gives. If it is no path, raise a UserError that begins with `location`."""
     if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise UserError(f"{location}: found {value!r}, expected a path")
     return Path(value)
@@ -120,7 +120,7 @@ def commit_file(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def _temporary_path(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Yield a new path in `parent`, whose name says which process uses it, after removing those of killed processes."""
+    """Yield a new path in `parent`, whose name says which process uses it. Paths of killed processes are removed."""
     parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(parent, prefix, suffix)
 
@@ -196,7 +196,7 @@ def link_file(source: Path, target: Path) -> None:
 
 
 def _flush_to_disk(path: Path) -> None:
-    """Return when the bytes of a file, or the names in a folder, are on the disk."""
+    """Wait until the bytes of a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

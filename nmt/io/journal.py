@@ -23,16 +23,16 @@ class Journal:
     if the file system supports locks of the kernel.
 
     Attributes:
-        done: the results of the finished parts.
+        results: the results of the finished parts.
         seconds: the time of all finished parts.
-        resumed: whether another process finished some of them.
+        is_resumed: whether an earlier process finished some of them.
     """
 
     def __init__(self, output: Path, inputs_digest: str) -> None:
         """Open the journal of a job with this output, whose inputs have this checksum."""
         self.path = output.parent / f".{output.name}.unfinished"
         self.seconds = 0.0
-        self.done: dict[int, Any] = {}
+        self.results: dict[int, Any] = {}
 
         # keep what an earlier process of the same job has written
         header = json.dumps(inputs_digest).encode() + b"\n"
@@ -41,7 +41,7 @@ class Journal:
         self._file.truncate(complete_bytes)
         if complete_bytes == 0:
             self._write(header)
-        self.resumed = bool(self.done)
+        self.is_resumed = bool(self.results)
         self._start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
@@ -56,7 +56,7 @@ class Journal:
                 break
             try:
                 number, result, seconds = json.loads(line)
-                self.done[int(number)] = result
+                self.results[int(number)] = result
                 self.seconds += seconds
             except (ValueError, TypeError):
                 break
@@ -68,12 +68,12 @@ class Journal:
         seconds = round(time.monotonic() - self._start_time, 3)
         line = json.dumps([number, result, seconds], ensure_ascii=False)
         self._write(line.encode() + b"\n")
-        self.done[number] = json.loads(line)[1]  # as a resumed job will read it: lists instead of tuples
+        self.results[number] = json.loads(line)[1]  # as a resumed job will read it: lists instead of tuples
         self.seconds += seconds
         self._start_time = time.monotonic()
 
     def _write(self, line: bytes) -> None:
-        """Append a line, and return when it is on the disk."""
+        """Append a line, and wait until it is on the disk."""
         with full_disk_as_user_error(self.path):
             self._file.write(line)
             self._file.flush()

@@ -84,16 +84,15 @@ def read_holder(folder: Path) -> Holder | None:
 def _read_lock(path: Path) -> tuple[bytes, float] | None:
     """Return the content of a lock and the time of its last heartbeat, or None if there is no lock."""
     try:
-        with path.open(
-            "rb"
-        ) as file:  # opened, since a network's file system may cache the times of closed files
+        # The time is that of the open file, since a network's file system may cache the times of closed files.
+        with path.open("rb") as file:
             return file.read(), os.fstat(file.fileno()).st_mtime
     except OSError:
         return None
 
 
 def _parse_holder(content: bytes, seconds_silent: float = 0.0) -> Holder:
-    """Return the holder that the content of a lock names, or an unnamed one if the content is damaged."""
+    """Return the holder that the content of a lock names, or a holder without names if the content is damaged."""
     try:
         values = json.loads(content)
         return Holder(str(values["host"]), str(values["machine"]), int(values["process"]), seconds_silent)
@@ -152,11 +151,11 @@ class Heartbeat(threading.Thread):
 
 
 class _Attempt:
-    """An attempt to take a folder, which looks at its lock again and again.
+    """The attempt of a waiting process to take a folder: it calls `take` until this succeeds.
 
     Attributes:
         lock: the path of the lock.
-        heard_heartbeat: whether the lock of another process changed between two looks.
+        heard_heartbeat: whether the lock of another process changed between two calls of `take`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -167,7 +166,7 @@ class _Attempt:
 
     def take(self) -> bytes | None:
         """Create the lock and return its content, or return None if another process may hold the folder."""
-        # break the lock of a dead process
+        # 1. break the lock of a dead process; that of another machine is dead if it has not changed for a minute
         lock = _read_lock(self.lock)
         if lock is not None:
             if lock != self._previous_lock:
@@ -179,7 +178,7 @@ class _Attempt:
                 return None
             _remove_dead_lock(self.lock, content)
 
-        # create an own lock; mode "x" fails if another process is faster
+        # 2. create a lock; mode "x" fails if another process is faster
         holder = {"host": socket.gethostname(), "machine": this_machine(), "process": os.getpid()}
         content = json.dumps(holder | {"random": secrets.token_hex(8)}).encode()
         try:
@@ -208,7 +207,7 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
     """
     folder.mkdir(parents=True, exist_ok=True)
     attempt = _Attempt(folder)
-    announced = False
+    is_announced = False
     with (folder / "lock.machine").open("a") as file:
         while True:
             has_kernel_lock = try_lock(file.fileno())
@@ -217,14 +216,14 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
                 break
 
             # another process holds it: raise an error, or say so once and wait
-            blocked = f"{folder}: {read_holder(folder) or 'another process'} works on it"
+            reason = f"{folder}: {read_holder(folder) or 'another process'} works on it"
             if if_locked == "refuse" and (attempt.heard_heartbeat or not has_kernel_lock):
-                raise UserError(f"{blocked}; wait for it, stop it, or pass --if-locked wait")
+                raise UserError(f"{reason}; wait for it, stop it, or pass --if-locked wait")
             if time.monotonic() >= deadline:
-                raise StillLocked(f"{blocked}; waited for it as long as there was time; run again")
-            if not announced:
-                click.echo(f"nmt: {blocked}; waiting for it", err=True)
-                announced = True
+                raise StillLocked(f"{reason}; waited for it as long as there was time; run again")
+            if not is_announced:
+                click.echo(f"nmt: {reason}; waiting for it", err=True)
+                is_announced = True
             time.sleep(POLL_SECONDS)
 
         # hold the folder until the block ends; leave the lock of a process that has taken it over
@@ -240,8 +239,8 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
 
 
 def _remove_dead_lock(lock: Path, content: bytes) -> None:
-    """Remove a dead process' lock of this content. A lock that another process has made in the meantime stays."""
-    # Between a look and a removal, the lock could change. A renamed lock is out of reach of others.
+    """Remove the lock of a dead process, which has this content. A newer lock of another process stays."""
+    # The lock could change between reading and removing it. No other process knows a renamed lock.
     renamed_lock = lock.with_name(f"lock.{secrets.token_hex(8)}")
     with suppress(FileNotFoundError):
         lock.rename(renamed_lock)

@@ -110,16 +110,17 @@ class Progress:
         total: the number of all units, or None if it is not known.
         unit: what is counted, such as "lines".
         label: the name of the work.
-        before: units that an earlier attempt has finished. They are counted, but rate and remaining time are those of
-            this attempt.
+        initial_count: units that an earlier attempt has finished. They are counted, but rate and remaining time are
+            those of this attempt.
     """
 
-    def __init__(self, total: int | None, unit: str, label: str, *, before: int = 0) -> None:
+    def __init__(self, total: int | None, unit: str, label: str, *, initial_count: int = 0) -> None:
         """Start, and write the progress file of the current job if there is one."""
         self.total = total
         self.unit = unit
         self.label = label
-        self.before = self.count = before
+        self.initial_count = initial_count
+        self.count = initial_count
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._start_time = self._report_time = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
@@ -137,7 +138,7 @@ class Progress:
 
         return tqdm(
             total=self.total,
-            initial=self.before,
+            initial=self.initial_count,
             unit=f" {self.unit}",
             desc=self.label,
             file=self._stream,
@@ -165,7 +166,11 @@ class Progress:
     def _get_progress(self) -> JobProgress:
         """Return the progress at this moment."""
         return JobProgress(
-            self.count, self.total, self.unit, seconds=time.monotonic() - self._start_time, before=self.before
+            count=self.count,
+            total=self.total,
+            unit=self.unit,
+            seconds=time.monotonic() - self._start_time,
+            before=self.initial_count,
         )
 
     def _report(self) -> None:
@@ -177,7 +182,7 @@ class Progress:
 
     def _format_line(self, progress: JobProgress) -> str:
         """Return a line such as "clean: 500 of 1,000 (50%) lines, 100/s, 0:00:05, 0:00:05 left"."""
-        # what is finished, of how many
+        # the finished units, and the total
         line = f"{self.label}: {progress.count:,}"
         if progress.total:
             line += f" of {progress.total:,} ({progress.count / progress.total:.0%})"
@@ -185,7 +190,7 @@ class Progress:
         if progress.before:
             line += f" {progress.before:,} before,"
 
-        # how fast, how long, and how long yet
+        # the rate, the time of this attempt, and the remaining time
         line += f" {progress.rate:,.0f}/s, {format_duration(progress.seconds)}"
         if progress.seconds_left:
             line += f", {format_duration(progress.seconds_left)} left"

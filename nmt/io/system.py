@@ -1,5 +1,5 @@
-"""Code version, packages and machine (for records, without names of users and hosts); Slurm's time limit; answers of
-programs."""
+"""What a process finds out about its surroundings: code version, packages and machine, Slurm's time limit, and the
+output of programs. The names of users and hosts are left out, since the results are published."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def package_versions() -> dict[str, str]:
 
 
 def count_cpus() -> int:
-    """Return how many CPUs this process may use, or how many there are if the system does not tell (macOS)."""
+    """Return the number of CPUs that this process may use, or of all CPUs if the system does not know it (macOS)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def cpu_model() -> str:
-    """Return the model of the CPU if Linux tells it, otherwise its architecture."""
+    """Return the model of the CPU if Linux names it, otherwise its architecture."""
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n"):
             if line.startswith("model name"):
@@ -96,7 +96,7 @@ def cpu_model() -> str:
 
 
 ANSWER_SECONDS = 15
-"""Time limit in seconds for every program that is only asked something: the scheduler, a driver, git, fonts."""
+"""Time limit in seconds for each program that answers a question: the scheduler, a driver, git, fonts."""
 
 _SLURM_DURATION = re.compile(
     "(?:(?P<days>[0-9]{1,9})-)?"

@@ -44,15 +44,15 @@ _LINES_PER_REPORT = 1000
 
 
 class LineStream:
-    """The lines of one input: as bytes, or as text in groups.
+    """The lines of one input, as bytes or as groups of text.
 
     Attributes:
         name: the input, for messages.
         size: the size of the whole input in bytes, or None if it is not known.
         line_count: lines that have been read.
         bytes_done: bytes of these lines; for a compressed file, the bytes that have been read of it.
-        replaced_lines: lines of groups that were not UTF-8.
-        first_replaced_line: the number of the first of them, from 1.
+        replaced_lines: the number of lines with bytes that are not UTF-8, among those read in groups.
+        first_replaced_line: the number, from 1, of the first such line.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class LineStream:
                 return
 
     def read_groups(self, max_lines: int) -> Iterator[list[str]]:
-        """Yield groups of at most so many lines. No group is empty."""
+        """Yield groups of at most `max_lines` lines. No group is empty."""
         group: list[str] = []
         characters = 0
         for line in self._lines:  # None if the input pauses
@@ -141,7 +141,7 @@ class LineStream:
         return [self._decode_or_replace(line) for line in islice(self, count)]
 
     def _decode_or_replace(self, line: bytes) -> str:
-        """Return the text of the line that came last. Bytes that are not UTF-8 become U+FFFD, and are counted."""
+        """Return the text of the current line. Bytes that are not UTF-8 become U+FFFD, and the line is counted."""
         try:
             return self.decode_line(line, "strict")
         except UnicodeDecodeError:
@@ -150,9 +150,9 @@ class LineStream:
             return self.decode_line(line, "replace")
 
     def decode_line(self, line: bytes, errors: str) -> str:
-        """Return the text of the line that came last.
+        """Return the text of the current line.
 
-        Windows' carriage return at its end is no part of it, nor is a byte order mark at the beginning of the input.
+        The carriage return that Windows puts at its end, and a byte order mark before the first line, are left out.
         """
         line = line.removesuffix(b"\r")
         if self.line_count == 1:
@@ -183,9 +183,8 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
     """
     with errors_as_user_error(name, "make it again", ZstdError):
         stream = decompress(file)
-        first_bytes = stream.peek(
-            1
-        )  # as many as are there, at least one, so that this never waits for a second line
+        # `peek` returns what is there, at least one byte. So this never waits for a second line.
+        first_bytes = stream.peek(1)
         if first_bytes.startswith(b"PK\x03\x04"):
             raise UserError(f"{name}: a zip archive, expected text; unpack it first")
         if not is_sgml(first_bytes):
@@ -203,10 +202,8 @@ def open_lines(path: Path) -> Iterator[LineStream]:
     with os_errors_as_user_error(path):
         if path == STANDARD_INPUT:
             name = "standard input"
-            descriptor = (
-                sys.stdin.fileno() if sys.stdin else -1
-            )  # -1, if it is closed, is an error of the system
-            location = os.dup(descriptor)
+            # If standard input is closed, -1 makes `dup` raise the system's error.
+            location = os.dup(sys.stdin.fileno() if sys.stdin else -1)
         file = open(location, "rb")  # noqa: SIM115
 
     with file:
@@ -283,31 +280,31 @@ def pair_lines(
     """
     for pairs, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
         if target_line is None:
-            raise _uneven_sides(longer=source, shorter=target, pairs=pairs)
+            raise _uneven_sides_error(longer=source, shorter=target, pairs=pairs)
         if source_line is None:
-            raise _uneven_sides(longer=target, shorter=source, pairs=pairs)
+            raise _uneven_sides_error(longer=target, shorter=source, pairs=pairs)
         yield source_line, target_line
 
 
-def _uneven_sides(longer: str | Path, shorter: str | Path, pairs: int) -> UserError:
+def _uneven_sides_error(longer: str | Path, shorter: str | Path, pairs: int) -> UserError:
     """Return the error that one file ends before the other."""
-    return UserError(f"{shorter} ends after {pairs} lines, {longer} does not: both sides need equally many")
+    return UserError(f"{shorter} ends after {pairs} lines, {longer} goes on; both sides need as many lines")
 
 
 def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. A UserError says if one input ends first."""
-    # the groups are those of the source, whose input may pause
+    # A group of sources ends where its input pauses, as at a terminal. So the targets are read by these groups.
     pairs = 0
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
         pairs += len(target_lines)
         if len(target_lines) < len(source_lines):
-            raise _uneven_sides(longer=sources.name, shorter=targets.name, pairs=pairs)
+            raise _uneven_sides_error(longer=sources.name, shorter=targets.name, pairs=pairs)
         yield list(zip(source_lines, target_lines, strict=True))
     if targets.take_lines(1):
-        raise _uneven_sides(longer=targets.name, shorter=sources.name, pairs=pairs)
+        raise _uneven_sides_error(longer=targets.name, shorter=sources.name, pairs=pairs)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class AttentionPanel:
 
 
 def _make_labels(words: Sequence[str], count: int) -> list[str]:
-    """Return `count` words without Moses' escapes (such as &apos;); after the last word, there is the end symbol."""
+    """Return `count` labels: the words without Moses' escapes (such as &apos;), and perhaps the end symbol."""
     return [html.unescape(word) for word in [*words, END_LABEL][:count]]
 
 

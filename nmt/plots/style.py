@@ -49,7 +49,7 @@ _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Draw with the settings of all figures, and none of the user's; say in one line which letters no font has."""
+    """Let the block draw in the style of all figures, not in the user's. Then print the letters that no font has."""
     with (
         style.context(["default", _STYLE | {"font.family": _font_names()}]),
         warnings.catch_warnings(record=True) as caught_warnings,

@@ -73,10 +73,10 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
     with figure_style():
         # the figure, with the tree on the left
-        lines = sum(1 + len(words) // _LINE_CHARACTERS for words, _ in translations)
+        line_count = sum(1 + len(words) // _LINE_CHARACTERS for words, _ in translations)
         tree_width = max(2.0, _LEAF_INCHES * len(leaves))
         width = tree_width + _LIST_INCHES
-        height = max(_LINE_INCHES * (lines + 3), _LEVEL_INCHES * len(leaves) + 1)
+        height = max(_LINE_INCHES * (line_count + 3), _LEVEL_INCHES * len(leaves) + 1)
         figure = Figure(figsize=(width, height))
         axes = figure.add_axes((0.02, 0.04, tree_width / width - 0.03, 0.94))
 
@@ -126,7 +126,7 @@ def _draw_line(axes: Axes, x: list[float], y: list[float], gate: float, color: s
 
 
 def _draw_translations(figure: Figure, left: float, translations: Sequence[tuple[str, float]]) -> None:
-    """Write the translations into a column from `left` on, a fraction of the width, with as many lines as they need."""
+    """Write the translations into a column with wrapped lines. `left` is its left edge, as a fraction of the width."""
     axes = figure.add_axes((left, 0.04, 1 - left - 0.01, 0.94))
     axes.axis("off")
     axes.text(0.0, 1.0, "(b)", transform=axes.transAxes, va="top", fontsize=11)

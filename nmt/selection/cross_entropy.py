@@ -49,8 +49,8 @@ class DomainModels:
         differences = []
         log10_pairs = zip(self.in_domain(lines), self.out_of_domain(lines), strict=True)
         for line, (log10_in, log10_out) in zip(lines, log10_pairs, strict=True):
-            nats = -(log10_in - log10_out) * math.log(10)
-            differences.append(nats / (len(line.split()) + 1))
+            difference = -(log10_in - log10_out) * math.log(10)  # H_in - H_out of the whole line, in nats
+            differences.append(difference / (len(line.split()) + 1))
         return differences
 
 
@@ -62,10 +62,12 @@ def score_pairs(
     target_differences = target_models.cross_entropy_differences([target for _, target in pairs])
 
     scores = []
-    for pair, source_nats, target_nats in zip(pairs, source_differences, target_differences, strict=True):
+    for pair, source_difference, target_difference in zip(
+        pairs, source_differences, target_differences, strict=True
+    ):
         source, target = pair
         if source.split() and target.split():
-            scores.append(round((source_nats + target_nats) / NATS_PER_STEP))
+            scores.append(round((source_difference + target_difference) / NATS_PER_STEP))
         else:
             scores.append(EXCLUDED)
     return scores
@@ -86,17 +88,20 @@ def score_files(
 
 
 def score_shard(
-    source_models: Sequence[Path], target_models: Sequence[Path], programs: Path, files: Sequence[Path]
+    source_models: Sequence[Path],
+    target_models: Sequence[Path],
+    programs: Path,
+    shard: tuple[Path, Path, Path],
 ) -> None:
-    """Score a shard with KenLM's programs.
+    """Score the pairs of a shard with KenLM's programs.
 
     Args:
-        source_models: files of the language models of the source side, in-domain first.
-        target_models: the same of the target side.
+        source_models: files of the in-domain and the out-of-domain language model of the source side.
+        target_models: files of the same two models of the target side.
         programs: folder of KenLM's programs.
-        files: source and target of the shard, and the output of `score_files`.
+        shard: token files of source and target, and the file for their scores (see `score_files`).
     """
-    source, target, output = files
+    source, target, output = shard
     with ExitStack() as stack:
         domain_models = []
         for in_domain, out_of_domain in (source_models, target_models):
@@ -131,8 +136,8 @@ class Threshold(Settings):
         line_limit = self.line if corpus_index == threshold_index else np.inf
         precedes = (corpus_index <= threshold_index) & (lines < line_limit)
 
-        selected: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & precedes)
-        return selected
+        is_selected: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & precedes)
+        return is_selected
 
 
 def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: Path) -> Threshold:
@@ -212,12 +217,12 @@ def select_pairs(
     """
     rows = map_array(scores, np.int32)
     line_numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
-    selected = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())
+    is_selected = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())  # for each pair
 
     pair_count = 0
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
         for pair in read_pairs(sides[0], sides[1], progress):
-            yield pair if next(selected, False) else ("", "")
+            yield pair if next(is_selected, False) else ("", "")
             pair_count += 1
     if pair_count != len(rows):
         raise UserError(

@@ -33,8 +33,8 @@ LogProbabilities = Callable[[Sequence[str]], list[float]]
 """A function that returns log10 p of each line of words, from the start of a sentence to its end symbol."""
 
 LINES_PER_QUERY = 64
-"""Maximum number of lines of a query. Their answers fit into the smallest pipe (4 kB). With more, both processes could
-wait for each other."""
+"""Maximum number of lines of a query. The answers to so many lines fit into the smallest pipe (4 kB). If a pipe were
+full, both processes could wait for each other."""
 
 # --- text of the models -----------------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ def train_language_model(
     lmplz = _find_program("lmplz", programs)
     build_binary = _find_program("build_binary", programs)
     with temporary_folder(output.parent, f".{output.name}.lm-") as work_folder:
-        # 1. the command: n-gram counts are sorted on disk, in the output's folder
+        # 1. the command of lmplz, which sorts n-gram counts on the disk, in the output's folder
         arpa = work_folder / "model.arpa"
         sorting_mb = max(_MIN_SORTING_MB, round(_SORTING_FRACTION * memory_mb))
         command = [lmplz, "--order", str(order), "--memory", f"{sorting_mb}M"]
@@ -150,7 +150,7 @@ def train_language_model(
         if first_line is None:
             raise UserError(f"{output}: no words in its text; give token files with text")
 
-        # 3. text to ARPA to KenLM's binary format
+        # 3. make the model: lmplz writes it in the ARPA format, which build_binary converts to KenLM's binary format
         _run_program(command, chain([first_line], lines), output)
         with atomic_path(output) as binary:
             _run_program([build_binary, str(arpa), str(binary)], (), output)
@@ -224,6 +224,6 @@ def open_language_model(path: Path, programs: Path | None = None) -> Iterator[Lo
             yield query_lines
         finally:
             process.kill()
-            # If the program has ended, what it has not read cannot be flushed. `query_lines` has said why it ended.
+            # Lines that the program has not read cannot be flushed after its end. `query_lines` has raised the reason.
             with suppress(BrokenPipeError):
                 query_pipe.close()

@@ -299,7 +299,7 @@ class Trainer:
         if is_lock_lost is not None:
             self.is_lock_lost = is_lock_lost
         label = f"train {self.run_settings.model}"
-        progress = Progress(self.last_update, "updates", label, before=self.counters.update)
+        progress = Progress(self.last_update, "updates", label, initial_count=self.counters.update)
         tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
         with progress, tensorboard, catch_stop_signals(self.is_stopping), closing(self._batches()) as batches:

@@ -282,7 +282,7 @@ class _Transfer:
         with (
             full_disk_as_user_error(self.partial_file),
             self.partial_file.open("r+b" if start else "wb") as output,
-            Progress(total, "bytes", f"download {name}", before=start) as progress,
+            Progress(total, "bytes", f"download {name}", initial_count=start) as progress,
         ):
             position = output.seek(start)
             for chunk in chunks:

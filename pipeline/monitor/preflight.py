@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.backend import gpu_pool
-from nmt.environment import REPOSITORY, environment
+from nmt.environment import REPOSITORY, child_environment
 from nmt.errors import UserError
 from nmt.store.result_store import TrainingStore
 from pipeline import kenlm
@@ -163,7 +163,7 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
     command += ["--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"]
     result = subprocess.run(
         command,
-        env={**os.environ, **environment(folder), CHECK_ONLY: "1"},
+        env={**os.environ, **child_environment(folder), CHECK_ONLY: "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -42,9 +42,9 @@ def test_packages_of_the_user_hide_none_of_a_python_that_would_take_them_first(
 ) -> None:
     monkeypatch.setattr("site.ENABLE_USER_SITE", True)
     monkeypatch.setattr("site.getusersitepackages", lambda: str(tmp_path))
-    assert "PYTHONNOUSERSITE" not in environment.environment()
+    assert "PYTHONNOUSERSITE" not in environment.child_environment()
     (tmp_path / "torch").mkdir()
-    assert environment.environment()["PYTHONNOUSERSITE"] == "1"
+    assert environment.child_environment()["PYTHONNOUSERSITE"] == "1"
 
 
 def test_a_user_without_a_name_gets_one_and_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_user_without_a_name_gets_one_and_a_home(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     for name in ("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    found = environment.environment(tmp_path)
+    found = environment.child_environment(tmp_path)
     assert found["USER"] == found["LOGNAME"]
     assert os.access(found["HOME"], os.W_OK)
 
@@ -63,7 +63,7 @@ def test_a_user_without_a_name_gets_one_and_a_home(tmp_path: Path, monkeypatch: 
 def test_a_copied_checkout_does_not_run_the_code_of_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    assert environment.other_checkout() is None
+    assert environment.find_checkout_problem() is None
     (tmp_path / "nmt").mkdir()
     (tmp_path / "nmt" / "__init__.py").touch()
     copy = tmp_path / ".venv"
@@ -75,4 +75,4 @@ def test_a_copied_checkout_does_not_run_the_code_of_the_first(
     else:
         monkeypatch.setattr(sys, "prefix", str(copy))
         monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).resolve() != ROOT])
-    assert "make setup" in str(environment.other_checkout())
+    assert "make setup" in str(environment.find_checkout_problem())

@@ -91,7 +91,7 @@ def test_from_text_to_translation(folder: Path, tmp_path: Path) -> None:
     rows = [line.split(" ||| ") for line in read_lines(output)]
     translations = nmt.load(folder, shortlist=path).translate(LINES)
     model = load_model(folder, CPU)
-    likely = load_shortlist(path, [model]).likely.numpy()
+    likely = load_shortlist(path, [model]).likely_ids.numpy()
     for number, line in enumerate(LINES):
         texts = [row[1] for row in rows if row[0] == str(number)]
         assert translations[number].text == texts[0]
@@ -105,7 +105,7 @@ def test_shortlist_of_another_model_is_refused(folder: Path, tmp_path: Path) -> 
     model, bitext = load_model(folder, CPU), Bitext.open(folder.parent / "bitext")
     path = tmp_path / "shortlist.safetensors"
     make_shortlist((model.source, model.target), bitext, 3, 10, path)
-    assert load_shortlist(path, [model]).frequent == 10
+    assert load_shortlist(path, [model]).frequent_count == 10
     other_folder = trained_model(tmp_path / "other", size=31)
     with refused():
         load_shortlist(path, [load_model(other_folder, CPU)])

@@ -192,13 +192,13 @@ def test_translation_joins_pieces(model: TrainedModel) -> None:
         hypothesis(["w5"], -2.0, np.full((2, 3), 0.25, np.float32)),
     ]
     pieces = [[*"xyz"], [*"uv"]]
-    translation = make_translation(model, "x y z u v", pieces, hypotheses, text=TokenText())
+    translation = make_translation(model, "x y z u v", pieces, hypotheses, codec=TokenText())
     assert translation.text == "w3 w4 w5" and translation.pieces == [3, 2] and translation.score == -7.0
     assert translation.token_scores == [-1.0] * 3 + [-2.0] * 2
     assert translation.attention is not None
     assert translation.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]
     unfinished = replace(hypotheses[1], finished=False)
-    assert not make_translation(model, "", [["u"]], [unfinished], text=TokenText()).finished
+    assert not make_translation(model, "", [["u"]], [unfinished], codec=TokenText()).finished
 
 
 def test_translations_are_comparable_and_hashable(model: TrainedModel) -> None:

@@ -18,15 +18,15 @@ def test_journal_of_another_job(tmp_path: Path) -> None:
     with journal.path.open("a", encoding="utf-8") as file:
         file.write("5\n")
     with Journal(tmp_path / "out", "digest") as journal:
-        assert journal.done == {3: ["done"]}
+        assert journal.results == {3: ["done"]}
     with Journal(tmp_path / "out", "other digest") as journal:
-        assert journal.done == {}
+        assert journal.results == {}
 
 
 def test_second_process_waits(tmp_path: Path) -> None:
     """And then has a journal of its own: the first has taken its file away."""
     code = "import sys; from pathlib import Path; from nmt.io.journal import Journal\n"
-    code += "with Journal(Path(sys.argv[1]), 'digest') as journal: print(dict(journal.done))"
+    code += "with Journal(Path(sys.argv[1]), 'digest') as journal: print(dict(journal.results))"
     command = [sys.executable, "-c", code, str(tmp_path / "out")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE

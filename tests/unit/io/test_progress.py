@@ -41,7 +41,7 @@ def test_log_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_rate_excludes_earlier_attempt(progress_file: Path) -> None:
-    with Progress(1000, "bytes", "download", before=500) as bar:
+    with Progress(1000, "bytes", "download", initial_count=500) as bar:
         bar.update(300)
         bar._start_time -= 10_000
     end = progress.read_progress(progress_file)
