@@ -29,11 +29,13 @@ if [ "${MOSES:-}" = yes ]; then
     url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' workflow/defaults.yaml)
     curl --fail --location --output /tmp/moses.tar.gz "$url"
     python - << END
+import shutil
+from functools import partial
 from pathlib import Path
-from pipeline.phrase_based.programs import provide
-provide_programs(Path("/opt/moses"), Path("/tmp/moses.tar.gz"), $(nproc))
+from pipeline.phrase_based.programs import provide_programs
+provide_programs(Path("/opt/moses"), partial(shutil.move, "/tmp/moses.tar.gz"), $(nproc))
 END
-    rm /tmp/moses.tar.gz
+    rm /opt/moses/source.tar.gz
 fi
 
 # shellcheck disable=SC2086  # a list
