@@ -1,4 +1,4 @@
-"""Corpora that the grammar writes: splits that share no sentence, dealt to shards.
+"""Corpora that the grammar writes: splits that share no sentence, distributed over shards.
 
 A hash of the English text decides the split of a pair, so that splits are disjoint, whatever their sizes.
 """
@@ -21,64 +21,82 @@ from pipeline.grammar.grammar import Grammar, SentencePair
 
 Split = Literal["train", "dev", "test"]
 
-SHARES: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
-"""The split of a sentence, by its hash modulo the length."""
-PATIENCE = 10_000
-"""Draws in a row that may fail before the language counts as used up."""
+SPLIT_OF_HASH: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
+"""The split of a sentence, by its hash modulo 16."""
+MAX_ATTEMPTS = 10_000
+"""Pairs of other splits or known ones that are generated in a row before the language counts as used up."""
 
 
-def split_of(english: str) -> Split:
+def split_of_sentence(english: str) -> Split:
     """Return the split of a pair, by its English text alone."""
-    return SHARES[_digest(english)[0] % len(SHARES)]
+    return SPLIT_OF_HASH[_hash_text(english)[0] % len(SPLIT_OF_HASH)]
 
 
-def sentence_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
+def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
     """Yield `count` pairs of a split, always the same. Those of dev and test have no English sentence twice."""
     grammar = Grammar(settings)
     rng = random.Random(f"{split} {settings.seed}")
-    seen: set[bytes] = set()
+    used_hashes: set[bytes] = set()
     for _ in range(count):
-        pair = _next_pair(grammar, rng, split, seen)
+        pair = _generate_new_pair(grammar, rng, split, used_hashes)
         if split != "train":
-            seen.add(_digest(pair.english_text()))
+            used_hashes.add(_hash_text(pair.english_text()))
         yield pair
 
 
-def _next_pair(grammar: Grammar, rng: random.Random, split: Split, seen: set[bytes]) -> SentencePair:
-    for _ in range(PATIENCE):
-        pair = grammar.sentence(rng)
+def _generate_new_pair(
+    grammar: Grammar, rng: random.Random, split: Split, used_hashes: set[bytes]
+) -> SentencePair:
+    """Return a random pair of a split whose English text has none of these hashes."""
+    for _ in range(MAX_ATTEMPTS):
+        pair = grammar.generate_pair(rng)
         english = pair.english_text()
-        if split_of(english) == split and _digest(english) not in seen:
+        if split_of_sentence(english) == split and _hash_text(english) not in used_hashes:
             return pair
     raise UserError(
-        f"the grammar found no {split} sentence beyond {len(seen)}; ask for fewer pairs or a larger language"
+        f"the grammar found no {split} sentence beyond {len(used_hashes)}; "
+        "ask for fewer pairs or a larger language"
     )
 
 
 def write_corpus(
-    settings: GrammarSettings, split: Split, count: int, sources: Sequence[Path], targets: Sequence[Path],
-    alignments: Sequence[Path], counts: Path,
-) -> None:  # fmt: skip
-    """Write pairs and Pharaoh alignments to shards.
+    settings: GrammarSettings,
+    split: Split,
+    count: int,
+    sources: Sequence[Path],
+    targets: Sequence[Path],
+    alignments: Sequence[Path],
+    counts: Path,
+) -> None:
+    """Write the pairs of a split, and their alignments.
 
-    `counts`: pairs, and source_words and target_words as white space separates them, like those of extracted text.
+    Args:
+        settings: the language.
+        split: which of its sentences.
+        count: number of pairs.
+        sources: shards of the English text.
+        targets: shards of the French text.
+        alignments: shards of the links, in Pharaoh format.
+        counts: gets the number of pairs, and of words on each side, which white space separates.
     """
-    words = [0, 0]
+    source_words = target_words = 0
     with ExitStack() as stack:
-        files = []
+        shard_files = []
         for paths in (sources, targets, alignments):
-            temporaries = [stack.enter_context(atomic_path(path)) for path in paths]
-            files.append(stack.enter_context(ShardFiles(temporaries)))
+            temporary_paths = [stack.enter_context(atomic_path(path)) for path in paths]
+            shard_files.append(stack.enter_context(ShardFiles(temporary_paths)))
         progress = stack.enter_context(Progress(count, "pairs", f"generate {split}"))
-        for number, pair in enumerate(sentence_pairs(settings, split, count)):
-            lines = pair.english_text(), pair.french_text(), pair.pharaoh()
-            for shards, line in zip(files, lines, strict=True):
+
+        for number, pair in enumerate(generate_pairs(settings, split, count)):
+            english, french = pair.english_text(), pair.french_text()
+            for shards, line in zip(shard_files, (english, french, pair.format_pharaoh()), strict=True):
                 shards.writer(number).write(line)
-            words[0] += len(lines[0].split())
-            words[1] += len(lines[1].split())
+            source_words += len(english.split())
+            target_words += len(french.split())
             progress.update(1)
-    write_json(counts, {"pairs": count, "source_words": words[0], "target_words": words[1]})
+    write_json(counts, {"pairs": count, "source_words": source_words, "target_words": target_words})
 
 
-def _digest(english: str) -> bytes:
+def _hash_text(english: str) -> bytes:
+    """Return a hash that is the same on every machine."""
     return hashlib.blake2b(english.encode(), digest_size=16).digest()

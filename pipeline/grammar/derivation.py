@@ -1,7 +1,7 @@
 """The rules of the demo's grammar, as a random derivation.
 
-The rules say English from left to right. Each rule returns the French of what it said, as words with the positions of
-their English words. No sentence is ambiguous: a rule leaves out what could be attached in two ways.
+The rules emit English from left to right. Each rule returns the French of what it has emitted, as words with the
+positions of their English words. No sentence is ambiguous: a rule leaves out what could be attached in two ways.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from pipeline.grammar import lexicon
-from pipeline.grammar.elision import Piece, opens_with_vowel
-from pipeline.grammar.lexicon import Adjective, Auxiliary, Kind, Name, Noun, Pairing, Pronoun, Verb
-from pipeline.grammar.rare_words import RareWords, Zipf
+from pipeline.grammar.elision import AlignedWord, begins_with_vowel
+from pipeline.grammar.lexicon import Adjective, Auxiliary, Noun, NounKind, PhrasePair, Pronoun, Verb
+from pipeline.grammar.rare_words import RareWords, ZipfSampler
 
 Entry = TypeVar("Entry")
-Polarity = Literal["yes", "not", "never"]
+Polarity = Literal["positive", "not", "never"]
 
-RARE_NOUNS = RARE_ADJECTIVES = 0.09  # shares that the open lexicon has
-RARE_NAMES = 0.12
-NOUNS: dict[Kind, tuple[Noun, ...]] = {
+# How often a word is one of the rare, made-up ones.
+RARE_NOUN_PROBABILITY = RARE_ADJECTIVE_PROBABILITY = 0.09
+RARE_NAME_PROBABILITY = 0.12
+
+NOUNS: dict[NounKind, tuple[Noun, ...]] = {
     "person": lexicon.PERSONS,
     "thing": lexicon.THINGS,
     "place": lexicon.PLACES,
@@ -32,399 +34,524 @@ NOUNS: dict[Kind, tuple[Noun, ...]] = {
 class Phrase:
     """The French of a noun phrase, with its gender and number."""
 
-    french: list[Piece]
+    french: list[AlignedWord]
     feminine: bool
     plural: bool
 
 
 class Derivation:
-    """The derivation of one sentence. `until` is the English position that a rule tries to fill up to."""
+    """The derivation of one sentence.
 
-    def __init__(self, rng: random.Random, rare: RareWords) -> None:
+    Most rules have an argument `end`: the English position up to which the rule may emit words. It is a goal that a
+    rule can miss by a few words.
+    """
+
+    def __init__(self, rng: random.Random, rare_words: RareWords) -> None:
         self.rng = rng
-        self.rare = rare
+        self.rare_words = rare_words
         self.english: list[str] = []
 
-    # --- chance ---------------------------------------------------------------
+    # --- random choices -------------------------------------------------------
 
-    def chance(self, probability: float) -> bool:
+    def with_probability(self, probability: float) -> bool:
         """Return True with this probability."""
         return self.rng.random() < probability
 
-    def pick(self, entries: Sequence[Entry]) -> Entry:
+    def choose_entry(self, entries: Sequence[Entry]) -> Entry:
         """Return one of the entries, all as likely."""
         return entries[int(self.rng.random() * len(entries))]
 
-    def part(self, until: int, share: float) -> int:
-        """Return a position between here and a share of the way to `until`."""
-        return len(self.english) + 1 + int(self.rng.random() * share * self.room(until))
+    def choose_end(self, end: int, fraction: float) -> int:
+        """Return a position between the next word and this fraction of the way to `end`."""
+        return len(self.english) + 1 + int(self.rng.random() * fraction * self.count_free_words(end))
 
-    def room(self, until: int) -> int:
-        """Return the number of words left to `until`."""
-        return max(0, until - len(self.english))
+    def count_free_words(self, end: int) -> int:
+        """Return the number of words left up to `end`."""
+        return max(0, end - len(self.english))
 
     # --- English --------------------------------------------------------------
 
-    def say(self, *words: str) -> tuple[int, ...]:
+    def emit(self, *words: str) -> tuple[int, ...]:
         """Append English words, and return their positions."""
         start = len(self.english)
         self.english += words
         return tuple(range(start, len(self.english)))
 
-    def block(self, pairing: Pairing) -> list[Piece]:
-        """Say words that translate as a block: one to one where both sides have as many, else all to all."""
-        links = self.say(*pairing.english)
-        if len(links) == len(pairing.french):
-            return [(word, (link,)) for word, link in zip(pairing.french, links, strict=True)]
-        if pairing.english[0] == ",":
-            return [(",", links[:1]), *((word, links[1:]) for word in pairing.french[1:])]
-        return [(word, links) for word in pairing.french]
+    def emit_word(self, english: str, french: str) -> list[AlignedWord]:
+        """Append an English word, and return the French word that translates it."""
+        return [(french, self.emit(english))]
+
+    def emit_pair(self, pair: PhrasePair) -> list[AlignedWord]:
+        """Append the English of a phrase pair, and return its French.
+
+        Words are linked one to one if both languages have as many, else all to all.
+        """
+        links = self.emit(*pair.english)
+        if len(links) == len(pair.french):
+            return [(word, (link,)) for word, link in zip(pair.french, links, strict=True)]
+        return [(word, links) for word in pair.french]
 
     # --- sentences and clauses ------------------------------------------------
 
-    def sentence(self, target: int, limit: int) -> tuple[list[str], list[Piece]]:
-        """Return clauses up to about `target` English tokens; no French at all where none fitted into `limit`."""
-        french = self.opening(target)
-        clauses = 0
-        while (length := len(self.english) + 1) < target or not clauses:
-            room = min(target - length, self.rng.randint(4, 17))
-            addition = self.fitting_clause(room, limit, first=not clauses)
-            if not addition:
-                break
-            french += addition
-            clauses += 1
-        return self.english, french if clauses else []
+    def generate_sentence(self, target_words: int, max_words: int) -> list[AlignedWord]:
+        """Return clauses, up to about `target_words` English words; empty if none fitted into `max_words`.
 
-    def fitting_clause(self, room: int, limit: int, first: bool) -> list[Piece]:
-        """Return a clause after its conjunction; empty, with nothing said, if none tried fits into `limit`."""
-        said = len(self.english)
+        The full stop is not counted.
+        """
+        opening = self.generate_opening(target_words)
+        clauses: list[AlignedWord] = []
+        while not clauses or len(self.english) < target_words:
+            words = min(target_words - len(self.english), self.rng.randint(4, 17))
+            clause = self.generate_fitting_clause(words, max_words, with_conjunction=bool(clauses))
+            if not clause:
+                break
+            clauses += clause
+        return opening + clauses if clauses else []
+
+    def generate_fitting_clause(
+        self, words: int, max_words: int, with_conjunction: bool
+    ) -> list[AlignedWord]:
+        """Return a clause of about as many English words; empty if three attempts did not fit into `max_words`."""
+        start = len(self.english)
         for _ in range(3):
-            connector = [] if first else self.block(self.pick(lexicon.CONJUNCTIONS))
-            french = connector + self.clause(len(self.english) + room)
-            if len(self.english) + 1 <= limit:
-                return french
-            del self.english[said:]
+            conjunction = self.emit_pair(self.choose_entry(lexicon.CONJUNCTIONS)) if with_conjunction else []
+            clause = self.generate_clause(len(self.english) + words)
+            if len(self.english) <= max_words:
+                return conjunction + clause
+
+            # too long: take back what the attempt has emitted
+            del self.english[start:]
         return []
 
-    def opening(self, target: int) -> list[Piece]:
-        """Return a time or a place before the first clause, now and then."""
-        if target < 10 or self.chance(0.75):
+    def generate_opening(self, target_words: int) -> list[AlignedWord]:
+        """Return a time or a place before the first clause; empty in most sentences and in all short ones."""
+        if target_words < 9 or self.with_probability(0.75):
             return []
-        time = self.chance(0.5)
-        start = self.time(lexicon.OPENING_ADVERBS) if time else self.location(self.part(8, 1))
-        return [*start, (",", self.say(","))]
+        if self.with_probability(0.5):
+            opening = self.generate_time(lexicon.OPENING_ADVERBS)
+        else:
+            opening = self.generate_location(self.choose_end(8, 1))
+        return opening + self.emit_word(",", ",")
 
-    def clause(self, until: int) -> list[Piece]:
+    def generate_clause(self, end: int) -> list[AlignedWord]:
         """Return subject and predicate."""
-        subject = self.subject(self.part(until, 0.6))
-        return subject.french + self.predicate(subject, until)
+        subject = self.generate_subject(self.choose_end(end, 0.6))
+        return subject.french + self.generate_predicate(subject, end)
 
-    def subject(self, until: int) -> Phrase:
+    def generate_subject(self, end: int) -> Phrase:
         """Return a noun phrase or a pronoun."""
-        if self.chance(0.12):
-            pronoun = self.pick(lexicon.SUBJECT_PRONOUNS)
-            return Phrase([(pronoun.french, self.say(pronoun.english))], pronoun.feminine, pronoun.plural)
-        return self.noun_phrase("person", until)
+        if self.with_probability(0.12):
+            pronoun = self.choose_entry(lexicon.SUBJECT_PRONOUNS)
+            french = self.emit_word(pronoun.english, pronoun.french)
+            return Phrase(french, pronoun.feminine, pronoun.plural)
+        return self.generate_noun_phrase("person", end)
 
-    def predicate(self, subject: Phrase, until: int) -> list[Piece]:
-        """Return a verb with what it takes, then places and times while there is room."""
-        french = self.verb_phrase(subject, until)
-        if self.room(until) >= 3 and self.chance(0.7):
-            french += self.location(until)
-        if self.room(until) >= 1 and self.chance(0.4):
-            french += self.time(lexicon.CLOSING_ADVERBS)
+    def generate_predicate(self, subject: Phrase, end: int) -> list[AlignedWord]:
+        """Return a verb with its complement, then a place and a time if there are words left."""
+        french = self.generate_verb_phrase(subject, end)
+        if self.count_free_words(end) >= 3 and self.with_probability(0.7):
+            french += self.generate_location(end)
+        if self.count_free_words(end) >= 1 and self.with_probability(0.4):
+            french += self.generate_time(lexicon.CLOSING_ADVERBS)
         return french
 
-    def time(self, adverbs: Sequence[Pairing]) -> list[Piece]:
-        """Return an adverb, or a date, whose day comes first in French."""
-        if self.chance(0.65):
-            return self.block(self.pick(adverbs))
-        month, day = self.pick(lexicon.MONTHS), self.pick(lexicon.DAYS)
-        on, month_link, day_link = ((link,) for link in self.say("on", *month.english, day))
-        return [("le", on), (day, day_link), (month.french[0], month_link)]
+    def generate_time(self, adverbs: Sequence[PhrasePair]) -> list[AlignedWord]:
+        """Return an adverb or a date."""
+        if self.with_probability(0.65):
+            return self.emit_pair(self.choose_entry(adverbs))
 
-    def verb_phrase(self, subject: Phrase, until: int) -> list[Piece]:
-        """Return a verb of some kind with its complement."""
+        # in French the day comes before the month: "on March 5" is "le 5 mars"
+        month = self.choose_entry(lexicon.MONTHS)
+        day = self.choose_entry(lexicon.DAYS)
+        article = self.emit_word("on", "le")
+        french_month = self.emit_pair(month)
+        return article + self.emit_word(day, day) + french_month
+
+    def generate_verb_phrase(self, subject: Phrase, end: int) -> list[AlignedWord]:
+        """Return a verb with its complement, of a random kind for which there are words left."""
         choice = self.rng.random()
-        if self.room(until) < 2 or choice < 0.1:
-            return self.verb_group(self.pick(lexicon.INTRANSITIVE), subject, self.polarity())
+        free_words = self.count_free_words(end)
+
+        # the only kind that needs no further word
+        if free_words < 2 or choice < 0.1:
+            verb = self.choose_entry(lexicon.INTRANSITIVE)
+            return self.generate_verb_group(verb, subject, self.choose_polarity())
+
+        # longer kinds, which give their probability to the following ones if there are too few words left
         if choice < 0.2:
-            return self.copula(subject)
-        if choice < 0.31 and self.room(until) >= 7:
-            return self.report(subject, until)
+            return self.generate_copula(subject)
+        if choice < 0.31 and free_words >= 7:
+            return self.generate_report(subject, end)
         if choice < 0.45:
-            return self.indirect(subject, until)
-        if choice < 0.6 and self.room(until) >= 4:
-            return self.ditransitive(subject, until)
-        return self.transitive(subject, until)
+            return self.generate_indirect(subject, end)
+        if choice < 0.6 and free_words >= 4:
+            return self.generate_ditransitive(subject, end)
+        return self.generate_transitive(subject, end)
 
-    def report(self, subject: Phrase, until: int) -> list[Piece]:
+    def generate_report(self, subject: Phrase, end: int) -> list[AlignedWord]:
         """Return a verb with a clause: says that ..."""
-        verb = self.verb_group(self.pick(lexicon.REPORTING), subject, "yes")
-        return [*verb, ("que", self.say("that")), *self.clause(until)]
+        french = self.generate_verb_group(self.choose_entry(lexicon.REPORTING), subject, "positive")
+        french += self.emit_word("that", "que")
+        return french + self.generate_clause(end)
 
-    def indirect(self, subject: Phrase, until: int) -> list[Piece]:
-        """Return a verb that takes its object with a preposition; for "à" and a pronoun French has a dative."""
-        verb, polarity = self.pick(lexicon.INDIRECT), self.polarity()
-        if verb.preposition == "à" and self.chance(0.3):
-            recipient = self.pick(lexicon.OBJECT_PRONOUNS)
-            dative = Pairing((*verb.particle, recipient.english), (recipient.dative,))
-            return self.verb_group(replace(verb, particle=(), preposition=""), subject, polarity, (dative,))
-        group = self.verb_group(verb, subject, polarity)
-        return group + self.noun_phrase("person", self.part(until, 1)).french
+    def generate_indirect(self, subject: Phrase, end: int) -> list[AlignedWord]:
+        """Return a verb that takes its object with a preposition."""
+        verb = self.choose_entry(lexicon.INDIRECT)
+        polarity = self.choose_polarity()
 
-    def transitive(self, subject: Phrase, until: int) -> list[Piece]:
+        # "talks to him" is "lui parle": the French pronoun stands for the preposition, too
+        if verb.preposition == "à" and self.with_probability(0.3):
+            pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
+            recipient = PhrasePair((*verb.particle, pronoun.english), (pronoun.dative,))
+            bare_verb = replace(verb, particle=(), preposition="")
+            return self.generate_verb_group(bare_verb, subject, polarity, [recipient])
+
+        french = self.generate_verb_group(verb, subject, polarity)
+        return french + self.generate_noun_phrase("person", self.choose_end(end, 1)).french
+
+    def generate_transitive(self, subject: Phrase, end: int) -> list[AlignedWord]:
         """Return a verb with its direct object. French pronouns move before it, and its participle agrees with them."""
-        verb, polarity = self.pick(lexicon.TRANSITIVE), self.polarity()
-        if self.chance(0.12):
-            pronoun = self.pick(lexicon.OBJECT_PRONOUNS)
-            direct = Pairing((pronoun.english,), (pronoun.french,))
-            return self.verb_group(verb, subject, polarity, (direct,), agrees=pronoun)
-        french = self.verb_group(verb, subject, polarity)
-        kind: Kind = "person" if self.chance(0.35) else "thing"
-        return french + self.noun_phrase(kind, self.part(until, 1), negated=polarity != "yes").french
+        verb = self.choose_entry(lexicon.TRANSITIVE)
+        polarity = self.choose_polarity()
 
-    def ditransitive(self, subject: Phrase, until: int) -> list[Piece]:
-        """Return a verb with direct object and recipient, either of them a noun or a pronoun: les lui donne."""
-        verb, polarity = self.pick(lexicon.DITRANSITIVE), self.polarity()
-        recipient = self.pick(lexicon.OBJECT_PRONOUNS) if self.chance(0.55) else None
-        if self.chance(0.45):
-            thing = self.pick(lexicon.OBJECT_PRONOUNS)
-            clitics = [Pairing((thing.english,), (thing.french,))]
+        # a pronoun, which stands behind the English verb: "sees him" is "le voit"
+        if self.with_probability(0.12):
+            pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
+            direct = PhrasePair((pronoun.english,), (pronoun.french,))
+            return self.generate_verb_group(verb, subject, polarity, [direct], preceding_object=pronoun)
+
+        # a noun phrase
+        french = self.generate_verb_group(verb, subject, polarity)
+        kind: NounKind = "person" if self.with_probability(0.35) else "thing"
+        object_end = self.choose_end(end, 1)
+        return french + self.generate_noun_phrase(kind, object_end, negated=polarity != "positive").french
+
+    def generate_ditransitive(self, subject: Phrase, end: int) -> list[AlignedWord]:
+        """Return a verb with direct object and recipient, each a noun or a pronoun: les lui donne."""
+        verb = self.choose_entry(lexicon.DITRANSITIVE)
+        polarity = self.choose_polarity()
+        recipient = self.choose_entry(lexicon.OBJECT_PRONOUNS) if self.with_probability(0.55) else None
+
+        # 1. the verb, with the direct object
+        if self.with_probability(0.45):
+            pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
+            clitics = [PhrasePair((pronoun.english,), (pronoun.french,))]
             if recipient:
-                clitics.append(Pairing(("to", recipient.english), (recipient.dative,)))
-            french = self.verb_group(verb, subject, polarity, clitics, agrees=thing)
+                clitics.append(PhrasePair(("to", recipient.english), (recipient.dative,)))
+            french = self.generate_verb_group(verb, subject, polarity, clitics, preceding_object=pronoun)
         else:
-            clitics = [Pairing((recipient.english,), (recipient.dative,))] if recipient else []
-            french = self.verb_group(verb, subject, polarity, clitics)
-            share = 1 if recipient else 0.4
-            french += self.simple_phrase("thing", self.part(until, share), polarity != "yes").french
-        if recipient:
-            return french
-        return [*french, ("à", self.say("to")), *self.noun_phrase("person", self.part(until, 1)).french]
+            clitics = [PhrasePair((recipient.english,), (recipient.dative,))] if recipient else []
+            french = self.generate_verb_group(verb, subject, polarity, clitics)
+            object_end = self.choose_end(end, 1 if recipient else 0.4)  # leave words for a recipient
+            french += self.generate_simple_phrase("thing", object_end, negated=polarity != "positive").french
 
-    def copula(self, subject: Phrase) -> list[Piece]:
-        """Say "to be" with an adjective that agrees with the subject."""
-        finite = self.say(lexicon.BE.english[subject.plural])
-        polarity = self.polarity()
-        mark = self.say(polarity) if polarity != "yes" else ()
-        degree = [("très", self.say("very"))] if polarity != "never" and self.chance(0.25) else []
-        adjective = self.adjective(after=self.chance(0.8))
+        # 2. the recipient, if it is no pronoun
+        if not recipient:
+            french += self.emit_word("to", "à")
+            french += self.generate_noun_phrase("person", self.choose_end(end, 1)).french
+        return french
+
+    def generate_copula(self, subject: Phrase) -> list[AlignedWord]:
+        """Return "être" with an adjective that agrees with the subject."""
+        verb = self.emit_word(lexicon.BE.english[subject.plural], lexicon.BE.french[subject.plural])
+        polarity = self.choose_polarity()
+        french = _negate(verb, polarity, self.emit_negation(polarity))
+        if polarity != "never" and self.with_probability(0.25):
+            french += self.emit_word("very", "très")
+        adjective = self.choose_adjective(after_noun=self.with_probability(0.8))
         form = adjective.french[subject.plural][subject.feminine]
-        verb = (lexicon.BE.french[subject.plural], finite)
-        return [*_negated(polarity, [verb], mark), *degree, (form, self.say(adjective.english))]
+        return french + self.emit_word(adjective.english, form)
 
     # --- verbs ----------------------------------------------------------------
 
-    def polarity(self) -> Polarity:
+    def choose_polarity(self) -> Polarity:
         """Return whether and how a verb is negated."""
         choice = self.rng.random()
-        return "yes" if choice < 0.74 else "not" if choice < 0.92 else "never"
+        if choice < 0.74:
+            return "positive"
+        return "not" if choice < 0.92 else "never"
 
-    def verb_group(
-        self, verb: Verb, subject: Phrase, polarity: Polarity,
-        clitics: Sequence[Pairing] = (), agrees: Phrase | Pronoun | None = None,
-    ) -> list[Piece]:  # fmt: skip
-        """Say auxiliary, negation, adverb, verb, particle and object pronouns, in the order of each language.
+    def generate_verb_group(
+        self,
+        verb: Verb,
+        subject: Phrase,
+        polarity: Polarity,
+        clitics: Sequence[PhrasePair] = (),
+        preceding_object: Phrase | Pronoun | None = None,
+    ) -> list[AlignedWord]:
+        """Return auxiliary, negation, adverb, verb and object pronouns, in the order of French.
 
-        `clitics`: what English says behind the verb and French before it; `agrees`: the direct object where it
-        precedes the French participle, which then takes its gender and number.
+        Args:
+            verb: chosen from the lexicon.
+            subject: agrees with the finite verb.
+            polarity: whether and how the verb is negated.
+            clitics: pronouns, which stand behind the English verb, and before the French one.
+            preceding_object: the direct object if it precedes the French participle, which agrees with it then.
         """
-        modal, perfect = self.tense()
-        auxiliary, mark = self.auxiliary(
-            modal or (lexicon.HAVE if perfect else None), subject.plural, polarity
+        # 1. English, from left to right
+        modal, is_perfect = self.choose_tense()
+        auxiliary_links, negation_links = self.emit_auxiliary(
+            lexicon.HAVE if is_perfect else modal, subject.plural, polarity
         )
-        adverb = self.verb_adverb(polarity)
-        bare = subject.plural or modal is not None or polarity == "not"
-        main = self.say(verb.english_participle if perfect else verb.english[bare])
-        particle = self.say(*verb.particle)
-        pronouns = [(clitic.french[0], self.say(*clitic.english)) for clitic in clitics]
-        lexical = main if verb.preposition else main + particle
-        rest: list[Piece] = [(word, main) for word in verb.complement]
-        if verb.preposition:
-            rest.append((verb.preposition, particle or main))
-        if perfect:
-            have = lexicon.BE if verb.with_be else lexicon.HAVE
-            finite: Piece = (have.french[subject.plural], auxiliary)
-            participle = _participle(verb, subject if verb.with_be else agrees)
-            return [*_negated(polarity, [*pronouns, finite], mark), *adverb, (participle, lexical), *rest]
-        if modal is None:
-            finite = (verb.french[subject.plural], auxiliary + lexical)
-            return [*_negated(polarity, [*pronouns, finite], mark), *adverb, *rest]
-        finite = (modal.french[subject.plural], auxiliary)
-        return [*_negated(polarity, [finite], mark), *adverb, *pronouns, (verb.infinitive, lexical), *rest]
+        french_adverb = self.generate_verb_adverb(polarity)
+        has_base_form = subject.plural or modal is not None or polarity == "not"  # "sees", but "will see"
+        verb_links = self.emit(verb.english_participle if is_perfect else verb.english[has_base_form])
+        particle_links = self.emit(*verb.particle)
+        pronouns = [(clitic.french[0], self.emit(*clitic.english)) for clitic in clitics]
 
-    def tense(self) -> tuple[Auxiliary | None, bool]:
-        """Return a modal or none, and whether the verb is in the perfect."""
+        # 2. an English particle is linked to the French preposition, or else to the verb
+        complement = [(word, verb_links) for word in verb.complement]
+        if verb.preposition:
+            complement.append((verb.preposition, particle_links or verb_links))
+        else:
+            verb_links += particle_links
+
+        # 3. French: the negation encloses the finite verb
+        if modal:
+            finite_verb = (modal.french[subject.plural], auxiliary_links)
+            infinitive = [(verb.infinitive, verb_links)]
+            negated_verb = _negate([finite_verb], polarity, negation_links)
+            return negated_verb + french_adverb + pronouns + infinitive + complement
+
+        if is_perfect:
+            french_auxiliary = lexicon.BE if verb.with_be else lexicon.HAVE
+            finite_verb = (french_auxiliary.french[subject.plural], auxiliary_links)
+            participle = _inflect_participle(verb, subject if verb.with_be else preceding_object)
+            complement.insert(0, (participle, verb_links))
+        else:
+            finite_verb = (verb.french[subject.plural], auxiliary_links + verb_links)
+        pronouns.append(finite_verb)
+        return _negate(pronouns, polarity, negation_links) + french_adverb + complement
+
+    def choose_tense(self) -> tuple[Auxiliary | None, bool]:
+        """Return a modal or None, and whether the verb is in the perfect."""
         choice = self.rng.random()
-        modal = self.pick(lexicon.MODALS) if choice < 0.2 else None
+        modal = self.choose_entry(lexicon.MODALS) if choice < 0.2 else None
         return modal, 0.2 <= choice < 0.45
 
-    def auxiliary(
-        self, word: Auxiliary | None, plural: bool, polarity: Polarity
+    def emit_auxiliary(
+        self, auxiliary: Auxiliary | None, plural: bool, polarity: Polarity
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Say the auxiliary or "do" and the negation. Return the positions of each."""
-        if word and polarity == "not" and word.english[0] == "can":
-            cannot = self.say("cannot")
-            return cannot, cannot
-        do = ("do" if plural else "does") if polarity == "not" else None
-        form = word.english[plural] if word else do
-        said = self.say(form) if form else ()
-        return said, self.say(polarity) if polarity != "yes" else ()
+        """Append the English auxiliary and negation, and return the positions of each."""
+        if polarity == "not" and auxiliary is lexicon.CAN:
+            links = self.emit("cannot")
+            return links, links
+        if polarity == "not" and not auxiliary:
+            auxiliary = lexicon.DO
+        links = self.emit(auxiliary.english[plural]) if auxiliary else ()
+        return links, self.emit_negation(polarity)
 
-    def verb_adverb(self, polarity: Polarity) -> list[Piece]:
-        """Return an adverb that precedes the English verb and follows the French one."""
-        if polarity == "never" or self.chance(0.82):
+    def emit_negation(self, polarity: Polarity) -> tuple[int, ...]:
+        """Append "not" or "never", and return its position; () if there is no negation."""
+        return () if polarity == "positive" else self.emit(polarity)
+
+    def generate_verb_adverb(self, polarity: Polarity) -> list[AlignedWord]:
+        """Return an adverb that precedes the English verb and follows the French one; empty for most verbs."""
+        if polarity == "never" or self.with_probability(0.82):
             return []
-        return self.block(self.pick(lexicon.VERB_ADVERBS if polarity == "yes" else lexicon.NEGATED_ADVERBS))
+        adverbs = lexicon.VERB_ADVERBS if polarity == "positive" else lexicon.NEGATED_ADVERBS
+        return self.emit_pair(self.choose_entry(adverbs))
 
     # --- noun phrases ---------------------------------------------------------
 
-    def noun_phrase(self, kind: Kind, until: int, negated: bool = False) -> Phrase:
-        """Say a noun phrase. With `negated`, it is the object of a negated verb: indefinite articles become "de"."""
-        if not negated and self.room(until) >= 5 and self.chance(0.15):
-            return self.coordination(kind, until)
-        if kind == "person" and (self.room(until) < 2 or self.chance(0.2)):
-            return self.name()
-        phrase = self.simple_phrase(kind, until, negated)
-        if self.room(until) >= 3 and self.chance(0.75):
-            phrase.french.extend(self.modifier(kind, phrase, until))
+    def generate_noun_phrase(self, kind: NounKind, end: int, negated: bool = False) -> Phrase:
+        """Return a noun phrase.
+
+        negated: whether it is the object of a negated verb, in which indefinite articles become "de".
+        """
+        if not negated and self.count_free_words(end) >= 5 and self.with_probability(0.15):
+            return self.generate_coordination(kind, end)
+        if kind == "person" and (self.count_free_words(end) < 2 or self.with_probability(0.2)):
+            return self.generate_name()
+
+        # a common noun, with a modifier behind it if there are words left
+        phrase = self.generate_simple_phrase(kind, end, negated)
+        if self.count_free_words(end) >= 3 and self.with_probability(0.75):
+            phrase.french.extend(self.generate_modifier(kind, phrase, end))
         return phrase
 
-    def coordination(self, kind: Kind, until: int) -> Phrase:
-        """Return two phrases without modifiers: with them it would be open what agrees with what."""
-        first = self.simple_phrase(kind, self.part(until, 0.6))
-        conjunction = ("et", self.say("and"))
-        second = self.simple_phrase(kind, until)
-        return Phrase([*first.french, conjunction, *second.french], first.feminine and second.feminine, True)
+    def generate_coordination(self, kind: NounKind, end: int) -> Phrase:
+        """Return two phrases joined by "et".
 
-    def name(self) -> Phrase:
-        """Return a person's name."""
-        name = self.person_name()
-        return Phrase([(name.french, self.say(name.english))], name.feminine, False)
-
-    def simple_phrase(self, kind: Kind, until: int, negated: bool = False) -> Phrase:
-        """Return determiner or possessor, adjectives and noun, without modifiers behind."""
-        if self.room(until) >= 3 and self.chance(0.12):
-            return self.possession(kind, until)
-        plural = self.chance(0.35)
-        determiner = self.pick(lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS)
-        link = self.say(determiner.english)
-        noun, french, preceded = self.described_noun(kind, plural, until)
-        article = _article(determiner, noun, negated or (plural and preceded))
-        return Phrase([*((word, link) for word in article), *french], noun.feminine, plural)
-
-    def possession(self, kind: Kind, until: int) -> Phrase:
-        """Say a possessor, as in Alice's old book. In French it moves behind, and 's becomes article and "de"."""
-        if self.chance(0.5):
-            owner = self.name()
-        else:
-            link, noun = self.say(lexicon.DEFINITE.english), self.noun("person")
-            article = [(word, link) for word in lexicon.DEFINITE.french[noun.feminine]]
-            owner = Phrase([*article, (noun.french[0], self.say(noun.english[0]))], noun.feminine, False)
-        link = self.say("'s")
-        plural = self.chance(0.35)
-        noun, french, _ = self.described_noun(kind, plural, until)
-        article = [("les" if plural else "la" if noun.feminine else "le", link)]
-        return Phrase([*article, *french, ("de", link), *owner.french], noun.feminine, plural)
-
-    def described_noun(self, kind: Kind, plural: bool, until: int) -> tuple[Noun, list[Piece], bool]:
-        """Say adjectives, compound and noun. Return the noun, its French, and whether an adjective comes first there.
-
-        A very strange school book turns round in French: un livre d'école très étrange.
+        They have no modifiers behind, which could belong to the second phrase or to both.
         """
-        room, noun = self.room(until), self.noun(kind)
-        before = self.adjective(after=False) if room >= 2 and self.chance(0.3) else None
-        first = self.say(before.english) if before else ()
-        behind: list[Piece] = []
-        if room >= 2 + (before is not None) and self.chance(0.4):
-            after = self.adjective(after=True)
-            degree = [("très", self.say("very"))] if not before and room >= 3 and self.chance(0.15) else []
-            behind = [*degree, (after.french[plural][noun.feminine], self.say(after.english))]
-        if kind == "thing" and self.room(until) >= 2 and self.chance(0.25):
-            place = self.pick(lexicon.PLACES)
-            link = self.say(place.english[0])
-            behind = [("de", link), (place.french[0], link), *behind]
-        french = [(noun.french[plural], self.say(noun.english[plural])), *behind]
-        if before:
-            vowel = not plural and not noun.feminine and opens_with_vowel(noun.french[0])
-            form = before.before_vowel if vowel else before.french[plural][noun.feminine]
-            french.insert(0, (form, first))
-        return noun, french, before is not None
+        first_phrase = self.generate_simple_phrase(kind, self.choose_end(end, 0.6))
+        conjunction = self.emit_word("and", "et")
+        second_phrase = self.generate_simple_phrase(kind, end)
+        return Phrase(
+            french=first_phrase.french + conjunction + second_phrase.french,
+            feminine=first_phrase.feminine and second_phrase.feminine,
+            plural=True,
+        )
 
-    def modifier(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
-        """Return a prepositional phrase or a relative clause behind its noun."""
+    def generate_name(self) -> Phrase:
+        """Return a person's name."""
+        name = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.people, lexicon.PEOPLE)
+        return Phrase(self.emit_word(name.english, name.french), name.feminine, plural=False)
+
+    def generate_simple_phrase(self, kind: NounKind, end: int, negated: bool = False) -> Phrase:
+        """Return determiner or possessor, adjectives and noun, without modifiers behind."""
+        if self.count_free_words(end) >= 3 and self.with_probability(0.12):
+            return self.generate_possession(kind, end)
+        plural = self.with_probability(0.35)
+        determiner = self.choose_entry(lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS)
+        links = self.emit(determiner.english)
+        noun = self.choose_noun(kind)
+        described_noun, has_adjective_before = self.generate_described_noun(noun, kind, plural, end)
+
+        # "un" and "des" become "de" under negation, and "des" before an adjective
+        article = determiner.french[noun.feminine]
+        is_reduced = negated or (plural and has_adjective_before)
+        if is_reduced and determiner.english in lexicon.INDEFINITE_DETERMINERS:
+            article = ("de",)
+        french = [(word, links) for word in article]
+        return Phrase(french + described_noun, noun.feminine, plural)
+
+    def generate_possession(self, kind: NounKind, end: int) -> Phrase:
+        """Return a noun with its possessor: "Alice 's old book" is "le vieux livre de Alice"."""
+        # 1. the possessor, which comes first in English: a name or "the" with a noun
+        if self.with_probability(0.5):
+            possessor = self.generate_name().french
+        else:
+            noun = self.choose_noun("person")
+            possessor = self.emit_word("the", "la" if noun.feminine else "le")
+            possessor += self.emit_word(noun.english[0], noun.french[0])
+
+        # 2. what is possessed; 's becomes its article and "de"
+        links = self.emit("'s")
+        plural = self.with_probability(0.35)
+        noun = self.choose_noun(kind)
+        described_noun, _ = self.generate_described_noun(noun, kind, plural, end)
+        singular_article = "la" if noun.feminine else "le"
+        article = ("les" if plural else singular_article, links)
+        french = [article, *described_noun, ("de", links)]
+        return Phrase(french + possessor, noun.feminine, plural)
+
+    def generate_described_noun(
+        self, noun: Noun, kind: NounKind, plural: bool, end: int
+    ) -> tuple[list[AlignedWord], bool]:
+        """Return a noun with adjectives and compound, and whether an adjective comes first in French.
+
+        Most words change sides: a "very strange school book" is a "livre de école très étrange".
+        """
+        free_words = self.count_free_words(end)
+        adjective_before: list[AlignedWord] = []
+        words_after: list[AlignedWord] = []
+
+        # 1. an adjective that stands before the French noun, such as "grand"
+        if free_words >= 2 and self.with_probability(0.3):
+            adjective = self.choose_adjective(after_noun=False)
+            form = adjective.french[plural][noun.feminine]
+            if not plural and not noun.feminine and begins_with_vowel(noun.french[0]):
+                form = adjective.before_vowel
+            adjective_before = self.emit_word(adjective.english, form)
+
+        # 2. an adjective that stands behind it, such as "rouge"
+        if free_words >= 2 + len(adjective_before) and self.with_probability(0.4):
+            adjective = self.choose_adjective(after_noun=True)
+            if not adjective_before and free_words >= 3 and self.with_probability(0.15):
+                words_after = self.emit_word("very", "très")
+            words_after += self.emit_word(adjective.english, adjective.french[plural][noun.feminine])
+
+        # 3. a place: a "school book" is a "livre de école"
+        if kind == "thing" and self.count_free_words(end) >= 2 and self.with_probability(0.25):
+            place = self.choose_entry(lexicon.PLACES)
+            links = self.emit(place.english[0])
+            words_after = [("de", links), (place.french[0], links), *words_after]
+
+        french_noun = self.emit_word(noun.english[plural], noun.french[plural])
+        return adjective_before + french_noun + words_after, bool(adjective_before)
+
+    def generate_modifier(self, kind: NounKind, head: Phrase, end: int) -> list[AlignedWord]:
+        """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head."""
         choice = self.rng.random()
+
+        # prepositional phrases: of the king, with the king, in the garden
         if choice < 0.35:
-            return [("de", self.say("of")), *self.noun_phrase(self.pick(("person", "thing")), until).french]
+            preposition = self.emit_word("of", "de")
+            owner_kind: NounKind = self.choose_entry(("person", "thing"))
+            return preposition + self.generate_noun_phrase(owner_kind, end).french
         if choice < 0.5 and kind == "person":
-            return self.block(self.pick(lexicon.COMPANY)) + self.noun_phrase("person", until).french
-        if choice < 0.65 or self.room(until) < 4:
-            return self.location(until)
+            french = self.emit_pair(self.choose_entry(lexicon.COMPANY))
+            return french + self.generate_noun_phrase("person", end).french
+        if choice < 0.65 or self.count_free_words(end) < 4:
+            return self.generate_location(end)
+
+        # with a verb: found by the king, that the king finds
         if choice < 0.75 and kind != "place":
-            return self.passive(head, until)
-        return self.relative(kind, head, until)
+            return self.generate_passive(head, end)
+        return self.generate_relative_clause(kind, head, end)
 
-    def passive(self, head: Phrase, until: int) -> list[Piece]:
-        """Return a participle that agrees with the noun before it: the letter found by the king."""
-        verb = self.pick([verb for verb in lexicon.TRANSITIVE if not verb.particle])
-        participle = (_participle(verb, head), self.say(verb.english_participle))
-        return [participle, ("par", self.say("by")), *self.noun_phrase("person", until).french]
+    def generate_passive(self, head: Phrase, end: int) -> list[AlignedWord]:
+        """Return a participle that agrees with the noun before it, the head: the letter found by the king."""
+        verb = self.choose_entry([verb for verb in lexicon.TRANSITIVE if not verb.particle])
+        participle = self.emit_word(verb.english_participle, _inflect_participle(verb, head))
+        preposition = self.emit_word("by", "par")
+        return participle + preposition + self.generate_noun_phrase("person", end).french
 
-    def relative(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
-        """Return a relative clause: its noun is subject, direct object or place in it."""
+    def generate_relative_clause(self, kind: NounKind, head: Phrase, end: int) -> list[AlignedWord]:
+        """Return a relative clause, in which the head is the subject, the direct object or the place."""
+        # the place or the subject: the garden where ..., the king who ...
         if kind == "place":
-            return [("où", self.say("where")), *self.clause(until)]
-        if kind == "person" and self.chance(0.6):
-            return [("qui", self.say("who")), *self.predicate(head, until)]
-        link = self.say("that")
-        subject = self.noun_phrase("person", self.part(until, 0.6))
-        verb = self.verb_group(self.pick(lexicon.TRANSITIVE), subject, self.polarity(), agrees=head)
-        return [("que", link), *subject.french, *verb]
+            return self.emit_word("where", "où") + self.generate_clause(end)
+        if kind == "person" and self.with_probability(0.6):
+            return self.emit_word("who", "qui") + self.generate_predicate(head, end)
 
-    def location(self, until: int) -> list[Piece]:
-        """Return a place with its preposition; cities take others."""
-        if self.room(until) < 3 or self.chance(0.25):
-            preposition = self.block(self.pick(lexicon.CITY_LOCATIONS))
-            name = self.city_name()
-            return [*preposition, (name.french, self.say(name.english))]
-        return self.block(self.pick(lexicon.LOCATIONS)) + self.noun_phrase("place", until).french
+        # the direct object, with which the French participle agrees: la lettre que le roi a trouvée
+        relative_pronoun = self.emit_word("that", "que")
+        subject = self.generate_noun_phrase("person", self.choose_end(end, 0.6))
+        verb = self.choose_entry(lexicon.TRANSITIVE)
+        polarity = self.choose_polarity()
+        verb_group = self.generate_verb_group(verb, subject, polarity, preceding_object=head)
+        return relative_pronoun + subject.french + verb_group
+
+    def generate_location(self, end: int) -> list[AlignedWord]:
+        """Return a place or a city with its preposition."""
+        if self.count_free_words(end) < 3 or self.with_probability(0.25):
+            french = self.emit_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
+            city = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.cities, lexicon.CITIES)
+            return french + self.emit_word(city.english, city.french)
+        french = self.emit_pair(self.choose_entry(lexicon.LOCATIONS))
+        return french + self.generate_noun_phrase("place", end).french
 
     # --- words ------------------------------------------------------------------
 
-    def word(self, rare_share: float, rare: Zipf[Entry], frequent: Sequence[Entry]) -> Entry:
-        """Return one of the frequent words, all as likely, or now and then one of the open lexicon."""
-        return rare.draw(self.rng) if rare and self.chance(rare_share) else self.pick(frequent)
+    def choose_word(
+        self, rare_probability: float, rare_words: ZipfSampler[Entry], frequent_words: Sequence[Entry]
+    ) -> Entry:
+        """Return one of the frequent words, all as likely, or with this probability a rare word, if there are any."""
+        if rare_words.entries and self.with_probability(rare_probability):
+            return rare_words.sample_entry(self.rng)
+        return self.choose_entry(frequent_words)
 
-    def noun(self, kind: Kind) -> Noun:
+    def choose_noun(self, kind: NounKind) -> Noun:
         """Return a noun of a kind."""
-        return self.word(RARE_NOUNS, self.rare.nouns[kind], NOUNS[kind])
+        return self.choose_word(RARE_NOUN_PROBABILITY, self.rare_words.nouns[kind], NOUNS[kind])
 
-    def person_name(self) -> Name:
-        """Return a person's name."""
-        return self.word(RARE_NAMES, self.rare.people, lexicon.PEOPLE)
-
-    def city_name(self) -> Name:
-        """Return a city."""
-        return self.word(RARE_NAMES, self.rare.cities, lexicon.CITIES)
-
-    def adjective(self, after: bool) -> Adjective:
-        """Return an adjective that stands before or `after` its French noun."""
-        if not after:
-            return self.pick(lexicon.ADJECTIVES_BEFORE)
-        return self.word(RARE_ADJECTIVES, self.rare.adjectives, lexicon.ADJECTIVES_AFTER)
+    def choose_adjective(self, after_noun: bool) -> Adjective:
+        """Return an adjective that stands before or behind its French noun."""
+        if not after_noun:
+            return self.choose_entry(lexicon.ADJECTIVES_BEFORE)
+        return self.choose_word(
+            RARE_ADJECTIVE_PROBABILITY, self.rare_words.adjectives, lexicon.ADJECTIVES_AFTER
+        )
 
 
-def _article(determiner: lexicon.Determiner, noun: Noun, reduced: bool) -> tuple[str, ...]:
-    return ("de",) if reduced and determiner.indefinite else determiner.french[noun.feminine]
+def _inflect_participle(verb: Verb, controller: Phrase | Pronoun | None) -> str:
+    """Return a French participle that agrees with the controller; masculine singular if there is none."""
+    participle = verb.participle
+    if controller and controller.feminine:
+        participle += "e"
+    if controller and controller.plural:
+        participle += "s"
+    return participle
 
 
-def _participle(verb: Verb, agrees: Phrase | Pronoun | None) -> str:
-    ending = ("e" if agrees.feminine else "") + ("s" if agrees.plural else "") if agrees else ""
-    return verb.participle + ending
-
-
-def _negated(polarity: Polarity, verb: list[Piece], mark: tuple[int, ...]) -> list[Piece]:
-    if polarity == "yes":
+def _negate(
+    verb: list[AlignedWord], polarity: Polarity, negation_links: tuple[int, ...]
+) -> list[AlignedWord]:
+    """Return a French verb between "ne" and "pas" or "jamais", which both translate the English negation."""
+    if polarity == "positive":
         return verb
-    return [("ne", mark), *verb, ("pas" if polarity == "not" else "jamais", mark)]
+    second_word = "pas" if polarity == "not" else "jamais"
+    return [("ne", negation_links), *verb, (second_word, negation_links)]

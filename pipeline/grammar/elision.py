@@ -1,51 +1,54 @@
-"""French elision (l'homme), contraction (du, aux), and forms before a vowel (cet).
-
-Words have the positions of the English words that they translate. A contracted word has those of both its parts.
-"""
+"""French elision (l'homme), contraction (du, aux), and forms before a vowel (cet)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-Piece = tuple[str, tuple[int, ...]]
-"""A French word and the English positions it is linked to."""
+AlignedWord = tuple[str, tuple[int, ...]]
+"""A French word, and the positions of the English words that it translates."""
 
-VOWELS = frozenset("aeiouhâàéèêîôû")
-ASPIRATED = frozenset({"héros"})  # an h that lets no elision pass
+VOWELS = frozenset("aeiouhâàéèêîôû")  # with the h, which is mute in most words
+WORDS_WITH_ASPIRATED_H = ("héros",)  # before them nothing is elided: le héros
 
-BEFORE_VOWEL = {
+FORMS_BEFORE_VOWEL = {
     "le": "l'", "la": "l'", "de": "d'", "que": "qu'", "ne": "n'",
     "ce": "cet", "sa": "son", "si": "s'",
 }  # fmt: skip
-CONTRACTED = {
+CONTRACTIONS = {
     ("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux",
     ("de", "des"): "de", ("de", "de"): "de",
 }  # fmt: skip
 
 
-def opens_with_vowel(word: str) -> bool:
+def begins_with_vowel(word: str) -> bool:
     """Return whether a word begins with a vowel or a mute h."""
-    return word[0].lower() in VOWELS and word not in ASPIRATED
+    return word[0].lower() in VOWELS and word not in WORDS_WITH_ASPIRATED_H
 
 
-def join_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """Elide and contract, from the end on: whether "de" meets "le" depends on what "le" meets."""
-    joined: list[Piece] = []  # reversed
-    for word, links in reversed(pieces):
-        following = joined[-1] if joined else None
-        if following and (word, following[0]) in CONTRACTED:
-            joined.pop()
-            links = (*links, *following[1])
-            word = CONTRACTED[word, following[0]]
-            following = joined[-1] if joined else None
-        joined.append((_before(word, following[0]) if following else word, links))
-    joined.reverse()
-    return joined
+def join_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
+    """Return French words after contraction and elision: "de le roi" becomes "du roi".
+
+    The last words are joined first, because whether "de" contracts with "le" depends on the word behind "le":
+    de l'homme, but du roi.
+    """
+    joined_words: list[AlignedWord] = []  # the last word of the sentence first
+    for word, links in reversed(words):
+        # 1. a contraction takes the place of two words, and has the links of both
+        if joined_words and (word, joined_words[-1][0]) in CONTRACTIONS:
+            next_word, next_links = joined_words.pop()
+            word = CONTRACTIONS[word, next_word]
+            links += next_links
+
+        # 2. some words have another form before a vowel
+        if joined_words:
+            word = _elide_word(word, joined_words[-1][0])
+        joined_words.append((word, links))
+    joined_words.reverse()
+    return joined_words
 
 
-def _before(word: str, following: str) -> str:
-    if word not in BEFORE_VOWEL or not opens_with_vowel(following):
+def _elide_word(word: str, next_word: str) -> str:
+    """Return the form that a word has before the next one. "si" changes only before "il" and "ils"."""
+    if not begins_with_vowel(next_word) or (word == "si" and next_word not in ("il", "ils")):
         return word
-    if word == "si" and following not in ("il", "ils"):
-        return word
-    return BEFORE_VOWEL[word]
+    return FORMS_BEFORE_VOWEL.get(word, word)

@@ -1,7 +1,7 @@
 """A small synchronous English-French grammar: random sentence pairs with word alignments.
 
 It has difficulties of real translation: agreement at a distance, adjectives that change sides, clitics, negation around
-the verb, phrases that translate as a block, a tail of rare words. One English sentence has one French translation.
+the verb, phrases that translate as a whole, a tail of rare words. One English sentence has one French translation.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.derivation import Derivation
-from pipeline.grammar.elision import Piece, join_words
+from pipeline.grammar.elision import AlignedWord, join_words
 from pipeline.grammar.rare_words import RareWords
 
-SHORTEST = 4  # tokens that a sentence aims at, at least
+MIN_TARGET_LENGTH = 4  # in tokens
 LENGTH_SKEW = 1.5  # above 1: more short sentences than long ones
 
 
@@ -27,14 +27,14 @@ class SentencePair:
     links: list[tuple[int, int]]
 
     def english_text(self) -> str:
-        """Return English as it is written: capital, no space before punctuation and 's."""
-        return _written(self.english)
+        """Return English as it is written, without spaces before punctuation and 's."""
+        return _detokenize(self.english)
 
     def french_text(self) -> str:
-        """Return French as it is written: capital, no space before punctuation and after an apostrophe."""
-        return _written(self.french)
+        """Return French as it is written, without spaces before punctuation and after an apostrophe."""
+        return _detokenize(self.french)
 
-    def pharaoh(self) -> str:
+    def format_pharaoh(self) -> str:
         """Return the links as `i-j i-j`, English first, from 0."""
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
@@ -44,36 +44,40 @@ class Grammar:
 
     def __init__(self, settings: GrammarSettings) -> None:
         self.max_words = settings.max_words
-        self.rare = RareWords(settings.lexicon, settings.zipf_exponent, settings.seed)
+        self.rare_words = RareWords(settings.lexicon, settings.zipf_exponent, settings.seed)
 
-    def sentence(self, rng: random.Random) -> SentencePair:
+    def generate_pair(self, rng: random.Random) -> SentencePair:
         """Return one random pair whose English has at most `max_words` tokens; the French may have a few more."""
-        target = SHORTEST + round((self.max_words - SHORTEST) * rng.random() ** LENGTH_SKEW)
+        length_range = self.max_words - MIN_TARGET_LENGTH
+        target_length = MIN_TARGET_LENGTH + round(length_range * rng.random() ** LENGTH_SKEW)
         while True:
-            english, pieces = Derivation(rng, self.rare).sentence(target, self.max_words)
-            if pieces:
-                return _finished(english, pieces)
+            derivation = Derivation(rng, self.rare_words)
+            # each sentence ends with a full stop, which the derivation does not count
+            french = derivation.generate_sentence(target_length - 1, self.max_words - 1)
+            if french:
+                return _finish_pair(derivation.english, french)
 
 
-def _finished(english: list[str], pieces: list[Piece]) -> SentencePair:
+def _finish_pair(english: list[str], french: list[AlignedWord]) -> SentencePair:
+    """Return the pair of derived words, with full stops, capitals, "an", and French elision."""
     stop = (".", (len(english),))
-    joined = join_words([*pieces, stop])
-    words = [*_with_an(english), "."]
-    french = [word for word, _ in joined]
-    links = sorted({(i, j) for j, (_, positions) in enumerate(joined) for i in positions})
-    words[0], french[0] = _capital(words[0]), _capital(french[0])
-    return SentencePair(words, french, links)
+    english_tokens = [*english, "."]
+    for position, word in enumerate(english):
+        if word == "a" and english_tokens[position + 1][0] in "aeiou":
+            english_tokens[position] = "an"
+
+    french_tokens = []
+    links: set[tuple[int, int]] = set()
+    for french_position, (word, english_positions) in enumerate(join_words([*french, stop])):
+        french_tokens.append(word)
+        links.update((position, french_position) for position in english_positions)
+
+    for tokens in (english_tokens, french_tokens):
+        tokens[0] = tokens[0][0].upper() + tokens[0][1:]
+    return SentencePair(english_tokens, french_tokens, sorted(links))
 
 
-def _with_an(words: list[str]) -> list[str]:
-    followed = zip(words, [*words[1:], "."], strict=True)
-    return ["an" if word == "a" and following[0] in "aeiou" else word for word, following in followed]
-
-
-def _capital(word: str) -> str:
-    return word[0].upper() + word[1:]
-
-
-def _written(tokens: list[str]) -> str:
+def _detokenize(tokens: list[str]) -> str:
+    """Return tokens as a line of text."""
     text = " ".join(tokens)
     return text.replace(" 's", "'s").replace("' ", "'").replace(" ,", ",").replace(" .", ".")

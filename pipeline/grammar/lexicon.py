@@ -8,15 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["person", "thing", "place"]
+NounKind = Literal["person", "thing", "place"]
+
+Forms = tuple[str, str]
+"""The singular and the plural of a word: `forms[plural]`, or the masculine and the feminine: `forms[feminine]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
     """A common noun: forms by number, French gender."""
 
-    english: tuple[str, str]
-    french: tuple[str, str]
+    english: Forms
+    french: Forms
     feminine: bool
 
 
@@ -31,53 +34,52 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective: French forms by `[plural][feminine]`, and its form before a masculine vowel."""
+    """An adjective: French forms by `[plural][feminine]`, and its form before a masculine vowel (un vieil ami)."""
 
     english: str
-    french: tuple[tuple[str, str], tuple[str, str]]
+    french: tuple[Forms, Forms]
     before_vowel: str
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb in the third person: present by number, past participle (French: masculine singular), infinitive.
+    """A verb in the third person: present tense by number, past participle, French infinitive.
 
-    `particle` follows the English verb ("waits for"), `complement` the French one ("a besoin");
-    `preposition` joins the French object where the verb takes an indirect one; `with_be`: the French
-    perfect is formed with "être" and agrees with the subject.
+    particle: stands behind the English verb ("waits for"). complement: stands behind the French one ("a besoin").
+    preposition: joins the French object, if the verb takes an indirect one. with_be: the French perfect has "être",
+    and its participle agrees with the subject. French participles are masculine singular.
     """
 
-    english: tuple[str, str]
+    english: Forms
     english_participle: str
     particle: tuple[str, ...]
-    french: tuple[str, str]
+    french: Forms
     infinitive: str
     participle: str
-    complement: tuple[str, ...] = ()
-    preposition: str = ""
-    with_be: bool = False
+    complement: tuple[str, ...]
+    preposition: str
+    with_be: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Auxiliary:
-    """To be, to have or a modal in the present tense, third person, by number."""
+    """To be, to have, to do or a modal in the present tense, third person, by number."""
 
-    english: tuple[str, str]
-    french: tuple[str, str]
+    english: Forms
+    french: Forms
 
 
 @dataclass(frozen=True, slots=True)
 class Determiner:
-    """A determiner of one number: French by gender. An `indefinite` one is "de" under negation."""
+    """A determiner of one number, with its French words by gender."""
 
     english: str
     french: tuple[tuple[str, ...], tuple[str, ...]]
-    indefinite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
-    """Words that translate each other as a block: adverbs, prepositions, conjunctions."""
+class PhrasePair:
+    """Words that translate each other as a whole: adverbs, prepositions, conjunctions."""
 
     english: tuple[str, ...]
     french: tuple[str, ...]
@@ -85,50 +87,104 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Pronoun:
-    """A personal pronoun of the third person; as an object, `french` is direct and `dative` indirect."""
+    """A personal pronoun of the third person. As an object, `french` is the direct one."""
 
     english: str
     french: str
     feminine: bool
     plural: bool
-    dative: str = ""
+
+    @property
+    def dative(self) -> str:
+        """Return the indirect object."""
+        return "leur" if self.plural else "lui"
 
 
-def _rows(table: str) -> list[list[str]]:
+def _split_rows(table: str) -> list[list[str]]:
+    """Return the words of each line of a table."""
     return [line.split() for line in table.strip().split("\n")]
 
 
-def _nouns(table: str) -> tuple[Noun, ...]:
-    return tuple(Noun((a, b), (c, d), g == "f") for a, b, c, d, g in _rows(table))
-
-
-def _names(table: str) -> tuple[Name, ...]:
-    return tuple(Name(english, french, gender == "f") for english, french, gender in _rows(table))
-
-
-def _adjectives(table: str) -> tuple[Adjective, ...]:
-    return tuple(Adjective(e, ((a, b), (c, d)), (v or [a])[0]) for e, a, b, c, d, *v in _rows(table))
-
-
-def _verbs(table: str, with_be: bool = False) -> tuple[Verb, ...]:
-    verbs = []
+def _split_cells(table: str) -> list[list[tuple[str, ...]]]:
+    """Return the words of each cell of a table: "near | près de" has the cells ("near",) and ("près", "de")."""
+    rows = []
     for line in table.strip().split("\n"):
-        english, french, preposition = (part.split() for part in (line + "|").split("|")[:3])
-        singular, plural, participle, *particle = english
-        sg, pl, infinitive, past, *complement = french
-        verbs.append(
-            Verb((singular, plural), participle, tuple(particle), (sg, pl), infinitive, past,
-                 tuple(complement), "".join(preposition), with_be)
-        )  # fmt: skip
+        cells = line.split("|")
+        rows.append([tuple(cell.split()) for cell in cells])
+    return rows
+
+
+def _parse_nouns(table: str) -> tuple[Noun, ...]:
+    """Return the noun of each line: English singular and plural, French singular and plural, French gender."""
+    return tuple(
+        Noun((singular, plural), (french_singular, french_plural), feminine=gender == "f")
+        for singular, plural, french_singular, french_plural, gender in _split_rows(table)
+    )
+
+
+def _parse_names(table: str) -> tuple[Name, ...]:
+    """Return the name of each line: English, French, French gender."""
+    return tuple(Name(english, french, gender == "f") for english, french, gender in _split_rows(table))
+
+
+def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
+    """Return the adjective of each line: English, then French.
+
+    The French forms are: masculine and feminine singular, masculine and feminine plural, masculine singular before a
+    vowel if it differs.
+    """
+    adjectives = []
+    for english, *french in _split_rows(table):
+        singular, plural = (french[0], french[1]), (french[2], french[3])
+        before_vowel = french[4] if len(french) == 5 else french[0]
+        adjectives.append(Adjective(english, (singular, plural), before_vowel))
+    return tuple(adjectives)
+
+
+def _parse_verbs(table: str, preposition: str = "", with_be: bool = False) -> tuple[Verb, ...]:
+    """Return the verb of each line, an English and a French cell.
+
+    English: present singular and plural, participle, particle. French: present singular and plural, infinitive,
+    participle, complement.
+    """
+    verbs = []
+    for english, french in _split_cells(table):
+        verb = Verb(
+            english=(english[0], english[1]),
+            english_participle=english[2],
+            particle=english[3:],
+            french=(french[0], french[1]),
+            infinitive=french[2],
+            participle=french[3],
+            complement=french[4:],
+            preposition=preposition,
+            with_be=with_be,
+        )
+        verbs.append(verb)
     return tuple(verbs)
 
 
-def _pairings(table: str) -> tuple[Pairing, ...]:
-    sides = (line.split("|") for line in table.strip().split("\n"))
-    return tuple(Pairing(tuple(english.split()), tuple(french.split())) for english, french in sides)
+def _parse_determiners(table: str) -> tuple[Determiner, ...]:
+    """Return the determiner of each line: English, French masculine, French feminine."""
+    return tuple(
+        Determiner(english[0], (masculine, feminine)) for english, masculine, feminine in _split_cells(table)
+    )
 
 
-PERSONS = _nouns("""
+def _parse_pronouns(table: str) -> tuple[Pronoun, ...]:
+    """Return the pronoun of each line: English, French, gender, number."""
+    return tuple(
+        Pronoun(english, french, feminine=gender == "f", plural=number == "plural")
+        for english, french, gender, number in _split_rows(table)
+    )
+
+
+def _parse_phrase_pairs(table: str) -> tuple[PhrasePair, ...]:
+    """Return the phrase pair of each line, an English and a French cell."""
+    return tuple(PhrasePair(english, french) for english, french in _split_cells(table))
+
+
+PERSONS = _parse_nouns("""
 man men homme hommes m
 woman women femme femmes f
 child children enfant enfants m
@@ -147,7 +203,7 @@ hero heroes héros héros m
 actress actresses actrice actrices f
 """)
 
-THINGS = _nouns("""
+THINGS = _parse_nouns("""
 book books livre livres m
 letter letters lettre lettres f
 tree trees arbre arbres m
@@ -164,7 +220,7 @@ song songs chanson chansons f
 story stories histoire histoires f
 """)
 
-PLACES = _nouns("""
+PLACES = _parse_nouns("""
 house houses maison maisons f
 garden gardens jardin jardins m
 town towns ville villes f
@@ -177,7 +233,7 @@ street streets rue rues f
 hotel hotels hôtel hôtels m
 """)
 
-PEOPLE = _names("""
+PEOPLE = _parse_names("""
 Alice Alice f
 Anna Anna f
 Clara Clara f
@@ -190,7 +246,7 @@ Martin Martin m
 Arthur Arthur m
 """)
 
-CITIES = _names("""
+CITIES = _parse_names("""
 Paris Paris m
 London Londres m
 Geneva Genève f
@@ -199,7 +255,7 @@ Athens Athènes f
 Lisbon Lisbonne f
 """)
 
-ADJECTIVES_BEFORE = _adjectives("""
+ADJECTIVES_BEFORE = _parse_adjectives("""
 big grand grande grands grandes
 small petit petite petits petites
 old vieux vieille vieux vieilles vieil
@@ -208,7 +264,7 @@ new nouveau nouvelle nouveaux nouvelles nouvel
 young jeune jeune jeunes jeunes
 """)
 
-ADJECTIVES_AFTER = _adjectives("""
+ADJECTIVES_AFTER = _parse_adjectives("""
 red rouge rouge rouges rouges
 blue bleu bleue bleus bleues
 black noir noire noirs noires
@@ -221,8 +277,7 @@ famous célèbre célèbre célèbres célèbres
 expensive cher chère chers chères
 """)
 
-# English: present singular and plural, participle, particle. French: the same, infinitive before the participle.
-TRANSITIVE = _verbs("""
+TRANSITIVE = _parse_verbs("""
 sees see seen | voit voient voir vu
 finds find found | trouve trouvent trouver trouvé
 likes like liked | aime aiment aimer aimé
@@ -238,30 +293,40 @@ looks look looked for | cherche cherchent chercher cherché
 listens listen listened to | écoute écoutent écouter écouté
 """)
 
-INDIRECT = _verbs("""
-talks talk talked to | parle parlent parler parlé | à
-smiles smile smiled at | sourit sourient sourire souri | à
-needs need needed | a ont avoir eu besoin | de
-dreams dream dreamed of | rêve rêvent rêver rêvé | de
-""")
+INDIRECT = (
+    *_parse_verbs(
+        """
+talks talk talked to | parle parlent parler parlé
+smiles smile smiled at | sourit sourient sourire souri
+""",
+        preposition="à",
+    ),
+    *_parse_verbs(
+        """
+needs need needed | a ont avoir eu besoin
+dreams dream dreamed of | rêve rêvent rêver rêvé
+""",
+        preposition="de",
+    ),
+)
 
-DITRANSITIVE = _verbs("""
+DITRANSITIVE = _parse_verbs("""
 gives give given | donne donnent donner donné
 shows show shown | montre montrent montrer montré
 sends send sent | envoie envoient envoyer envoyé
 """)
 
 INTRANSITIVE = (
-    *_verbs("""
+    *_parse_verbs("""
 sleeps sleep slept | dort dorment dormir dormi
 sings sing sung | chante chantent chanter chanté
 works work worked | travaille travaillent travailler travaillé
 laughs laugh laughed | rit rient rire ri
 """),
-    *_verbs("arrives arrive arrived | arrive arrivent arriver arrivé", with_be=True),
+    *_parse_verbs("arrives arrive arrived | arrive arrivent arriver arrivé", with_be=True),
 )
 
-REPORTING = _verbs("""
+REPORTING = _parse_verbs("""
 says say said | dit disent dire dit
 thinks think thought | pense pensent penser pensé
 believes believe believed | croit croient croire cru
@@ -269,67 +334,74 @@ believes believe believed | croit croient croire cru
 
 BE = Auxiliary(("is", "are"), ("est", "sont"))
 HAVE = Auxiliary(("has", "have"), ("a", "ont"))
+DO = Auxiliary(("does", "do"), ("", ""))  # in negated English verbs alone
+CAN = Auxiliary(("can", "can"), ("peut", "peuvent"))
 MODALS = (
     Auxiliary(("will", "will"), ("va", "vont")),
-    Auxiliary(("can", "can"), ("peut", "peuvent")),
+    CAN,
     Auxiliary(("must", "must"), ("doit", "doivent")),
 )
 
-DEFINITE = Determiner("the", (("le",), ("la",)))
-SINGULAR_DETERMINERS = (
-    *[DEFINITE] * 3,
-    *[Determiner("a", (("un",), ("une",)), indefinite=True)] * 2,
-    Determiner("this", (("ce",), ("cette",))),
-    Determiner("his", (("son",), ("sa",))),
-    Determiner("their", (("leur",), ("leur",))),
-    Determiner("every", (("chaque",), ("chaque",))),
-)
-PLURAL_DETERMINERS = (
-    *[Determiner("the", (("les",), ("les",)))] * 2,
-    Determiner("some", (("des",), ("des",)), indefinite=True),
-    Determiner("these", (("ces",), ("ces",))),
-    Determiner("his", (("ses",), ("ses",))),
-    Determiner("their", (("leurs",), ("leurs",))),
-    Determiner("two", (("deux",), ("deux",))),
-    Determiner("three", (("trois",), ("trois",))),
-    Determiner("many", (("beaucoup", "de"), ("beaucoup", "de"))),
-)
+# Determiners are chosen evenly, so one with several lines is as much more frequent.
+SINGULAR_DETERMINERS = _parse_determiners("""
+the | le | la
+the | le | la
+the | le | la
+a | un | une
+a | un | une
+this | ce | cette
+his | son | sa
+their | leur | leur
+every | chaque | chaque
+""")
+PLURAL_DETERMINERS = _parse_determiners("""
+the | les | les
+the | les | les
+some | des | des
+these | ces | ces
+his | ses | ses
+their | leurs | leurs
+two | deux | deux
+three | trois | trois
+many | beaucoup de | beaucoup de
+""")
+INDEFINITE_DETERMINERS = ("a", "some")  # "de" in the object of a negated French verb
 
-SUBJECT_PRONOUNS = (
-    Pronoun("he", "il", False, False),
-    Pronoun("she", "elle", True, False),
-    Pronoun("they", "ils", False, True),
-)
-OBJECT_PRONOUNS = (
-    Pronoun("him", "le", False, False, "lui"),
-    Pronoun("her", "la", True, False, "lui"),
-    Pronoun("them", "les", False, True, "leur"),
-)
+SUBJECT_PRONOUNS = _parse_pronouns("""
+he il m singular
+she elle f singular
+they ils m plural
+""")
+OBJECT_PRONOUNS = _parse_pronouns("""
+him le m singular
+her la f singular
+them les m plural
+""")
 
-LOCATIONS = _pairings("""
+LOCATIONS = _parse_phrase_pairs("""
 in | dans
 behind | derrière
 in front of | devant
 near | près de
 next to | à côté de
 """)
-CITY_LOCATIONS = _pairings("""
+CITY_LOCATIONS = _parse_phrase_pairs("""
 in | à
 near | près de
 """)
-COMPANY = _pairings("""
+COMPANY = _parse_phrase_pairs("""
 with | avec
 for | pour
 """)
 
-VERB_ADVERBS = _pairings("""
+VERB_ADVERBS = _parse_phrase_pairs("""
 often | souvent
 always | toujours
 sometimes | parfois
 already | déjà
 """)
 NEGATED_ADVERBS = VERB_ADVERBS[:2]
-CLOSING_ADVERBS = _pairings("""
+CLOSING_ADVERBS = _parse_phrase_pairs("""
 slowly | lentement
 here | ici
 now | maintenant
@@ -339,7 +411,7 @@ tonight | ce soir
 OPENING_ADVERBS = CLOSING_ADVERBS[2:]
 
 DAYS = tuple(str(day) for day in range(2, 13))
-MONTHS = _pairings("""
+MONTHS = _parse_phrase_pairs("""
 March | mars
 April | avril
 May | mai
@@ -348,7 +420,7 @@ July | juillet
 October | octobre
 """)
 
-CONJUNCTIONS = _pairings("""
+CONJUNCTIONS = _parse_phrase_pairs("""
 , and | , et
 , but | , mais
 , so | , donc

@@ -1,10 +1,11 @@
-"""The demo's grammar: French as it must be, alignments over Moses' tokens, splits that share nothing."""
+"""The demo's grammar: French forms, alignments over Moses' tokens, splits that share nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sacremoses import MosesTokenizer
 
 from nmt.io.text_files import read_lines, read_pairs
 from pipeline.config.catalogue import GrammarSettings
-from pipeline.grammar.corpus import sentence_pairs, split_of, write_corpus
+from pipeline.grammar.corpus import Split, generate_pairs, split_of_sentence, write_corpus
 from pipeline.grammar.elision import join_words
 from pipeline.grammar.grammar import Grammar, SentencePair
 
@@ -24,19 +25,19 @@ ENGLISH, FRENCH = MosesTokenizer("en"), MosesTokenizer("fr")
 
 
 @cache
-def sample(split: str = "train", count: int = 6000) -> list[SentencePair]:
-    return list(sentence_pairs(DEMO, split, count))  # type: ignore[arg-type]
+def demo_pairs(split: Split, count: int) -> list[SentencePair]:
+    return list(generate_pairs(DEMO, split, count))
 
 
-def french_of(*words: str) -> list[str]:
-    return [word for word, _ in join_words([(word, ()) for word in words])]
+def english_texts(pairs: Iterable[SentencePair]) -> list[str]:
+    return [pair.english_text() for pair in pairs]
 
 
-# --- sounds -------------------------------------------------------------------
+# --- French forms -------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("parts", "expected"),
+    ("words", "expected"),
     [
         ("le homme", "l' homme"),
         ("le héros", "le héros"),
@@ -49,11 +50,12 @@ def french_of(*words: str) -> list[str]:
         ("parce que elle ne a pas", "parce qu' elle n' a pas"),
     ],
 )
-def test_words_meet_as_in_french(parts: str, expected: str) -> None:
-    assert " ".join(french_of(*parts.split())) == expected
+def test_elision_and_contraction(words: str, expected: str) -> None:
+    joined_words = join_words([(word, ()) for word in words.split()])
+    assert " ".join(word for word, _ in joined_words) == expected
 
 
-def test_contraction_keeps_the_links_of_both_words() -> None:
+def test_contraction_keeps_both_links() -> None:
     assert join_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
 
 
@@ -68,88 +70,91 @@ def test_contraction_keeps_the_links_of_both_words() -> None:
         ("test", 500, "04870fb4eca2e5e8c80ac45efe748bf4266d84c2f6c4333eadec1b3b9e1bc7ff"),
     ],
 )
-def test_the_demos_text_stays_as_it_is(split: str, count: int, expected: str) -> None:
+def test_demo_text_is_unchanged(split: Split, count: int, expected: str) -> None:
     """Trained models of the demo depend on it: any other word, link or order would train them again."""
     lines = (
-        f"{pair.english_text()}\t{pair.french_text()}\t{pair.pharaoh()}\n" for pair in sample(split, count)
+        f"{pair.english_text()}\t{pair.french_text()}\t{pair.format_pharaoh()}\n"
+        for pair in demo_pairs(split, count)
     )
     assert hashlib.sha256("".join(lines).encode()).hexdigest() == expected
 
 
 @settings(max_examples=60)
-@given(seed=st.integers(0, 10_000), size=st.integers(1, 3000), draw=st.integers(0, 10_000))
-def test_text_tokenizes_to_the_tokens_of_the_alignment(seed: int, size: int, draw: int) -> None:
-    grammar = Grammar(GrammarSettings(seed=seed, max_words=60, lexicon=size, zipf_exponent=0.3))
-    rng = random.Random(draw)
+@given(seed=st.integers(0, 10_000), lexicon_size=st.integers(1, 3000), text_seed=st.integers(0, 10_000))
+def test_text_tokenizes_to_aligned_tokens(seed: int, lexicon_size: int, text_seed: int) -> None:
+    grammar = Grammar(GrammarSettings(seed=seed, max_words=60, lexicon=lexicon_size, zipf_exponent=0.3))
+    rng = random.Random(text_seed)
     for _ in range(10):
-        pair = grammar.sentence(rng)
+        pair = grammar.generate_pair(rng)
         for tokenizer, tokens, text in (
             (ENGLISH, pair.english, pair.english_text()),
             (FRENCH, pair.french, pair.french_text()),
         ):
-            assert tokenizer.tokenize(text, escape=True) == [t.replace("'", "&apos;") for t in tokens]
-        assert text[0].isupper() and text.endswith(".") and "  " not in text and " '" not in text
+            escaped_tokens = [token.replace("'", "&apos;") for token in tokens]
+            assert tokenizer.tokenize(text, escape=True) == escaped_tokens
+            assert text[0].isupper() and text.endswith(".") and "  " not in text and " '" not in text
 
 
-def test_one_english_sentence_has_one_french_one_and_one_alignment() -> None:
-    short = GrammarSettings(seed=3, max_words=12, lexicon=1, zipf_exponent=1.0)
-    grammar, rng = Grammar(short), random.Random(5)
+def test_english_sentence_has_one_translation() -> None:
+    grammar = Grammar(GrammarSettings(seed=3, max_words=12, lexicon=1, zipf_exponent=1.0))
+    rng = random.Random(5)
     translations: dict[str, tuple[str, str]] = {}
-    repeated = 0
+    repeated_count = 0
     for _ in range(40_000):
-        pair = grammar.sentence(rng)
-        translation = pair.french_text(), pair.pharaoh()
-        repeated += pair.english_text() in translations
-        assert translations.setdefault(pair.english_text(), translation) == translation, pair.english_text()
-    assert repeated > 1000
+        pair = grammar.generate_pair(rng)
+        english = pair.english_text()
+        translation = pair.french_text(), pair.format_pharaoh()
+        repeated_count += english in translations
+        assert translations.setdefault(english, translation) == translation, english
+    assert repeated_count > 1000
 
 
 # --- lengths, splits, determinism ---------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [12, 20, 50])
-def test_english_stays_within_the_limit(limit: int) -> None:
-    short = GrammarSettings(seed=2, max_words=limit, lexicon=100, zipf_exponent=1.2)
-    assert max(len(pair.english) for pair in sentence_pairs(short, "train", 1500)) <= limit
+@pytest.mark.parametrize("max_words", [12, 50])
+def test_english_stays_within_max_words(max_words: int) -> None:
+    grammar = GrammarSettings(seed=2, max_words=max_words, lexicon=100, zipf_exponent=1.2)
+    assert max(len(pair.english) for pair in generate_pairs(grammar, "train", 1500)) <= max_words
 
 
-def test_splits_share_no_sentence_and_hold_no_duplicate() -> None:
-    splits = "train", "dev", "test"
-    english = {split: [pair.english_text() for pair in sample(split, 2000)] for split in splits}
-    for split, sentences in english.items():
-        assert {split_of(sentence) for sentence in sentences} == {split}
-    assert len(set(english["dev"])) == len(set(english["test"])) == 2000
-    assert not set(english["train"]) & set(english["test"])
-    assert not set(english["dev"]) & set(english["test"])
+def test_splits_share_no_sentence() -> None:
+    splits: tuple[Split, ...] = ("train", "dev", "test")
+    texts = {split: english_texts(demo_pairs(split, 2000)) for split in splits}
+    for split, sentences in texts.items():
+        assert {split_of_sentence(sentence) for sentence in sentences} == {split}
+    assert len(set(texts["dev"])) == len(set(texts["test"])) == 2000
 
 
-def test_a_longer_draw_begins_with_the_shorter_and_seeds_differ() -> None:
-    texts = [pair.english_text() for pair in sentence_pairs(DEMO, "test", 40)]
-    assert texts[:20] == [pair.english_text() for pair in sentence_pairs(DEMO, "test", 20)]
-    other = DEMO.model_copy(update={"seed": 2})
-    assert not set(texts) & {pair.english_text() for pair in sentence_pairs(other, "test", 40)}
+def test_longer_text_begins_like_shorter_and_seeds_differ() -> None:
+    texts = english_texts(generate_pairs(DEMO, "test", 40))
+    assert texts[:20] == english_texts(generate_pairs(DEMO, "test", 20))
+    other_language = DEMO.model_copy(update={"seed": 2})
+    assert not set(texts) & set(english_texts(generate_pairs(other_language, "test", 40)))
 
 
-# --- the subcommand -----------------------------------------------------------
+# --- files --------------------------------------------------------------------
 
 
-def write(folder: Path, pairs: int, shards: int) -> None:
+def write_train_text(folder: Path, pairs: int, shard_count: int) -> None:
     """Write training text as the rule does."""
-    sides = [[folder / f"{shard}.{side}.zst" for shard in range(shards)] for side in ("en", "fr", "align")]
+    sides = [
+        [folder / f"{shard}.{side}.zst" for shard in range(shard_count)] for side in ("en", "fr", "align")
+    ]
     write_corpus(DEMO, "train", pairs, *sides, folder / "counts.json")
 
 
-def test_the_text_is_the_same_for_any_number_of_shards(tmp_path: Path) -> None:
-    one, two = tmp_path / "one", tmp_path / "two"
-    write(one, 12_500, 1)
-    write(two, 12_500, 2)
+def test_text_is_equal_for_any_number_of_shards(tmp_path: Path) -> None:
+    whole_text, halves = tmp_path / "whole", tmp_path / "halves"
+    write_train_text(whole_text, 12_500, 1)
+    write_train_text(halves, 12_500, 2)
     for extension in ("en", "fr", "align"):
-        whole = list(read_lines(one / f"0.{extension}.zst"))
-        assert list(read_lines(two / f"0.{extension}.zst")) == whole[:10_000]
-        assert list(read_lines(two / f"1.{extension}.zst")) == whole[10_000:]
-    assert (one / "counts.json").read_bytes() == (two / "counts.json").read_bytes()
-    pairs = list(read_pairs(one / "0.en.zst", one / "0.fr.zst"))
-    assert json.loads((one / "counts.json").read_text()) == {
+        lines = list(read_lines(whole_text / f"0.{extension}.zst"))
+        assert list(read_lines(halves / f"0.{extension}.zst")) == lines[:10_000]
+        assert list(read_lines(halves / f"1.{extension}.zst")) == lines[10_000:]
+    assert (whole_text / "counts.json").read_bytes() == (halves / "counts.json").read_bytes()
+    pairs = list(read_pairs(whole_text / "0.en.zst", whole_text / "0.fr.zst"))
+    assert json.loads((whole_text / "counts.json").read_text()) == {
         "pairs": 12_500,
         "source_words": sum(len(english.split()) for english, _ in pairs),
         "target_words": sum(len(french.split()) for _, french in pairs),

@@ -45,7 +45,7 @@ def test_demo_french_equals_original() -> None:
     rng = random.Random(3)
     tokenize, detokenize = Tokenizer("fr", MOSES), Detokenizer("fr", MOSES)
     for _ in range(300):
-        text = grammar.sentence(rng).french_text()
+        text = grammar.generate_pair(rng).french_text()
         assert detokenize(tokenize(text).split()) == text
 
 
