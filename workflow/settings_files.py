@@ -45,6 +45,12 @@ class SettingsFiles:
         self.texts[path] = json.dumps(plain_values, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
         return str(path)
 
+    def add_caption(self, name: str, caption: str) -> str:
+        """Return the absolute path of a file with a caption of Snakemake's report, which `write` will write."""
+        path = Path(".snakemake") / "captions" / f"{name}.rst"
+        self.texts[path] = f"{caption}\n"
+        return str(path.absolute())
+
     def write(self) -> None:
         """Take the lock of the run, and write the files whose content has changed.
 

@@ -312,4 +312,5 @@ def test_import_as_module(copy: Path) -> None:
 def test_snakemake_report(copy: Path) -> None:
     result = snakemake(copy, "--report", str(copy / "report.html"))
     assert result.returncode == 0, result.stdout
-    assert "figure3.png" in (copy / "report.html").read_text(encoding="utf-8")
+    page = (copy / "report.html").read_text(encoding="utf-8")
+    assert "figure3.png" in page and "Figure 3: alignments" in page and "Four alignments" in page

@@ -11,6 +11,8 @@ import shlex
 import sys
 from pathlib import Path
 
+import yaml
+
 import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.layers import find_layers, find_module_layers, load_config
@@ -65,6 +67,10 @@ except UserError as error:
 WORKFLOW = ROOT / "workflow"
 if Path.cwd().is_relative_to(ROOT):
     WORKFLOW = Path(os.path.relpath(WORKFLOW))
+
+# Headings and captions of tables, figures and pages, by the names of their files.
+CAPTIONS_FILE = WORKFLOW / "captions.yaml"
+CAPTIONS = yaml.safe_load(CAPTIONS_FILE.read_text(encoding="utf-8"))
 
 # The papers whose tables and figures are made: what they have and report.
 PAPER_FILES = {paper: str(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}

@@ -122,6 +122,19 @@ def other_translations(set_name, system):
 
 
 def result_file(name, category):
-    """Return a file of the results, which Snakemake's report shows if it is a table (CSV), figure, page or error rate."""
+    """Return a file of the results, which Snakemake's report shows if it is a table (CSV), figure, page or error rate.
+
+    The report has the same headings and captions as results/report.html.
+    """
     file = f"results/{name}"
-    return report(file, category=category) if name.endswith((".csv", ".png", ".html", ".json")) else file
+    if not name.endswith((".csv", ".png", ".html", ".json")):
+        return file
+    stem, _, form = name.rpartition(".")
+    texts = CAPTIONS.get(stem) or CAPTIONS.get(os.path.dirname(name)) or {}
+    heading, caption = texts.get("heading", stem), texts.get("caption", "")
+    return report(
+        file,
+        category=category,
+        caption=SETTINGS.add_caption(stem.replace("/", "-"), caption),
+        labels={"result": heading, "form": form.upper()},
+    )
