@@ -110,12 +110,12 @@ class Setup:
         """Return what updates a model, with or without CUDA graphs."""
         updater = Updater(model, self.settings(model_type, sizes, precision)[1])
         if not graphs:
-            updater.graphs = None
+            updater.cuda_graphs = None
         return updater
 
     def prepared(self, updater: Updater, batch: Batch) -> Batch:
         """Return a batch as training prepares it for the updater."""
-        return batch.pin_memory() if updater.graphs else batch.to(self.device)
+        return batch.pin_memory() if updater.cuda_graphs else batch.to(self.device)
 
 
 def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
@@ -127,7 +127,7 @@ def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
         [row[:length].astype(np.uint16) for row, length in zip(words, side, strict=True)]
         for words, side in zip(draw(sizes, seed), lengths, strict=True)
     ]
-    return pad_pairs(sides[0], sides[1], source_eos=True, bucket=5)
+    return pad_pairs(sides[0], sides[1], source_eos=True, length_bucket=5)
 
 
 def gradients(setup: Setup) -> Figures:

@@ -78,9 +78,9 @@ class Training(Contender):
 
     def update(self, batch: Batch) -> Tensor:
         """Change the weights. Return the NLL of the batch in nats."""
-        self.updater.sums.zero_()
+        self.updater.statistics.zero_()
         self.updater(batch)
-        return self.updater.sums[0]
+        return self.updater.statistics[0]
 
 
 class Search(Contender):

@@ -64,8 +64,8 @@ def find_checkout_problem() -> str | None:
     """
     environment_folder = Path(sys.prefix)
 
-    # 1. Python runs a program in one virtual environment, but is itself in another one. A path of the program that is
-    # relative to the shell's folder is no file in that of the process, which Snakemake has changed.
+    # 1. The program is in one virtual environment, but Python in another one. The program's path may be relative to the
+    # folder of the shell (PWD), since Snakemake has changed the folder of the process.
     programs = [Path(folder, sys.argv[0]) for folder in (os.getcwd(), os.environ.get("PWD", ""))]
     program = next((path for path in programs if path.is_file()), programs[0])
     program_environment = program.parent.parent

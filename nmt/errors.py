@@ -72,20 +72,20 @@ def os_errors_as_user_error(path: str | Path | None = None) -> Iterator[None]:
 
 
 READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma.LZMAError)
-"""What readers of Python's library raise for a damaged file."""
+"""Errors that readers of Python's library raise for a damaged file."""
 
 
 @contextmanager
 def errors_as_user_error(
     location: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
 ) -> Iterator[None]:
-    """Turn what a reader raises for a damaged file into a `UserError` that begins with `location`.
+    """Turn the error of a reader about a damaged file into a `UserError` that begins with `location`.
 
     Args:
         location: the file, or a place in it.
         remedy: what the user can do.
-        further_errors: what the reader raises besides `READER_ERRORS`. Other errors are faults of the program, and are
-            not changed.
+        further_errors: errors that this reader raises besides `READER_ERRORS`. All others are faults of the program,
+            and are not changed.
     """
     errors: tuple[type[Exception], ...] = READER_ERRORS + further_errors
     try:

@@ -4,9 +4,9 @@ A GPU takes longer to start dozens of small kernels for a step than to run them.
 contain these operations; called with `fuse`, they run as torch.compile has made them. The equations are the same, and
 the results differ in their last digits.
 
-Little is compiled: each function once for a model, with the sizes of the model and the batch as constants, but for the
-sizes that vary from batch to batch. No kernel is chosen by its measured time, so that equal input gives equal bits in
-every process.
+Little is compiled: each function once for a model. The sizes of the model and the batch are constants of the code,
+except for the sizes that vary from batch to batch. No kernel is chosen by its measured time, so that equal input gives
+equal bits in every process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TRITON_CAPABILITY = (7, 0)
 """The lowest compute capability for which Triton, which makes a GPU's kernels, compiles."""
 
 _cache: Path | None = None
-"""The folder of what this process compiles, if it belongs to the training's state."""
+"""The folder of the code that this process compiles, if it belongs to the training's state."""
 
 
 def prepare_compiled_steps(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
@@ -114,12 +114,12 @@ def _set_up_compiler(cache: Path | None) -> bool:
 
 
 def _discard_cache(error: Exception) -> UserError:
-    """Remove compiled code that may be damaged. Return the error for steps that fail although a compiler works."""
+    """Remove compiled code that may be damaged. Return the error to raise if compiling fails although it has worked."""
     if _cache is not None:
         shutil.rmtree(_cache, ignore_errors=True)
     return UserError(
-        f"steps of the training could not be compiled, or what was compiled earlier is damaged; it is removed now: "
-        f"start again, or set training.kernels to `torch`, which changes no model: {_find_reason(error)}"
+        f"steps of the training could not be compiled ({_find_reason(error)}). Code that was compiled earlier may be "
+        f"damaged, and is now deleted: start again, or set training.kernels to `torch`, which changes no model"
     )
 
 
@@ -150,12 +150,12 @@ def fusible(
     """Mark a function that torch.compile can make faster.
 
     Args:
-        fused: a function of the same name (and `_fused`) and signature. It computes the same in a form of which
-            torch.compile makes better kernels, and is compiled in place of the function.
+        fused: a function with the same arguments and results, which is compiled in place of the function, since
+            torch.compile makes better kernels of it. Example: `attend_fused` for `attend`.
         varying_dimensions: for each argument whose size varies from batch to batch, the dimension or dimensions.
 
     Returns:
-        The function with another argument, `fuse`.
+        The function with an additional argument `fuse`, which says whether it runs compiled.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,7 +169,7 @@ def fusible(
         def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Any:
             if not fuse:
                 return function(*arguments, **keywords)
-            # all arguments by name, those by position first
+            # give each positional argument its name
             values = dict(zip(names, arguments, strict=False)) | keywords
             for name, dimensions in varying_dimensions.items():
                 if values[name] is not None:

@@ -91,15 +91,21 @@ def _check_gpu() -> None:
 def find_out_of_memory_error(
     error: BaseException, work: str, remedy: str = MEMORY_REMEDY
 ) -> RecurringError | None:
-    """Return the error to report if memory ended: the work, and what PyTorch says of it. None for other errors.
+    """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
-    Running out of memory while a CUDA graph is captured can fail again when the capture ends. So if `error` is another
-    one, the error before it counts.
+    The memory may become full while a CUDA graph is captured. The end of the capture then raises another error, which
+    hides the first one. So the errors before it (`__context__`) are looked at, too.
+
+    Args:
+        error: the error of PyTorch.
+        work: what needed the memory, for the message.
+        remedy: what the user can do.
     """
     is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
         message in str(error) for message in OUT_OF_MEMORY_MESSAGES
     )
     if is_out_of_memory:
+        # PyTorch's message goes on with "Of the allocated memory 1.2 GiB is allocated by PyTorch, and ..."
         reason = _first_line(error).partition(" Of the allocated")[0]
         return RecurringError(f"{work}: out of memory: {reason}; {remedy}")
     previous_error = error.__context__
@@ -109,6 +115,7 @@ def find_out_of_memory_error(
 
 
 def _first_line(error: BaseException) -> str:
+    """Return the first line of an error's message."""
     return str(error).partition("\n")[0]
 
 

@@ -21,7 +21,7 @@ from nmt.io.locks import try_lock
 POOL_VARIABLE, VISIBLE_VARIABLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL_SECONDS = 1.0
 GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
-"""What CUDA takes for a GPU. Any other word, such as NoDevFiles, means no GPU."""
+"""A word that CUDA accepts as a GPU. Any other word, such as NoDevFiles, means no GPU."""
 
 DEVICES = Path("/dev")
 LOCKS = Path("/tmp")

@@ -41,6 +41,7 @@ class Int8Weight:
 
 
 def _pack_matrix(weight: Tensor) -> PackedMatrix:
+    """Return a weight (n, m) in 8 bits, as oneDNN multiplies with it."""
     scales = _compute_scales(weight, dim=0)
     integers = (weight / scales).round_().to(torch.int8)
     packed_integers = torch.ops.onednn.qlinear_prepack(integers.t().contiguous(), None)

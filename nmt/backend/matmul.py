@@ -204,10 +204,10 @@ def processor_supports(precision: Precision) -> bool:
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision that the device has no products for, and say where `tf32` rounds nothing."""
-    if device.type == "cpu" and not processor_supports(precision):
-        raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
+    """Raise a UserError for a precision in which the device multiplies no matrices, and warn if it has no TF32."""
     if device.type == "cpu":
+        if not processor_supports(precision):
+            raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
         return
 
     if precision == "int8":
@@ -216,7 +216,7 @@ def check_precision(precision: Precision, device: torch.device) -> None:
         gpu = torch.cuda.get_device_name(device)
         if precision == "bf16":
             raise UserError(
-                f"precision bf16: {gpu} computes in it only by way of others, and slowly; use fp32"
+                f"precision bf16: {gpu} has no units for bf16, and would be slower than in fp32; use fp32"
             )
         if precision == "tf32":
             click.echo(f"nmt: {gpu} has no TF32: products are computed in fp32, which takes longer", err=True)

@@ -52,7 +52,7 @@ def vectors(
     tokenized: bool,
     compute: ComputeOptions,
 ) -> None:
-    """Write the vector of each sentence of FILE or standard input: what a model's encoder hands to its decoder.
+    """Write the vector of each sentence of FILE or standard input, with which a model's encoder represents it.
 
     \b
         printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |

@@ -23,7 +23,7 @@ from nmt.cli.options import (
 )
 from nmt.errors import UserError
 from nmt.settings.decoding import TextSettings
-from nmt.settings.paper import complete_run, complete_text
+from nmt.settings.paper import add_run_defaults, add_text_defaults
 from nmt.settings.training import ModelRun
 
 STOPPED_EARLY = 75
@@ -111,7 +111,7 @@ def train(
     from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
 
     # 1. check that settings and options agree
-    run = parse_settings(ModelRun, settings, complete_run)
+    run = parse_settings(ModelRun, settings, add_run_defaults)
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
@@ -170,7 +170,7 @@ def package(model_path: Path, settings: str) -> None:
     """
     from nmt.store import model_folder
 
-    model_folder.write_text_settings(model_path, parse_settings(TextSettings, settings, complete_text))
+    model_folder.write_text_settings(model_path, parse_settings(TextSettings, settings, add_text_defaults))
 
 
 @click.command()

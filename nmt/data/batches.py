@@ -116,7 +116,7 @@ def training_batches(
     batches_per_sort: int,
     source_eos: bool,
     start_update: int,
-    bucket: int | None = None,
+    length_bucket: int | None = None,
 ) -> Generator[Batch]:
     """Yield endless minibatches (App. B.2).
 
@@ -127,7 +127,7 @@ def training_batches(
             their order. The shortest batch comes first.
         source_eos: whether the model reads the end symbol of the source.
         start_update: the number of the first update, from 0.
-        bucket: see `pad_pairs`.
+        length_bucket: see `pad_pairs`.
     """
     # A resumed run may begin within a group. It skips the batches of the group on which it has trained already.
     group_size = batch_size * batches_per_sort
@@ -135,7 +135,7 @@ def training_batches(
     while True:
         rows = sort_by_length(pairs.bitext, pairs.take(group * group_size, group_size))
         for start in range(batches_to_skip * batch_size, group_size, batch_size):
-            yield make_batch(pairs.bitext, rows[start : start + batch_size], source_eos, bucket)
+            yield make_batch(pairs.bitext, rows[start : start + batch_size], source_eos, length_bucket)
         group, batches_to_skip = group + 1, 0
 
 
@@ -151,18 +151,18 @@ def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_eo
         yield make_batch(bitext, rows[start : start + batch_size], source_eos)
 
 
-def make_batch(bitext: Bitext, rows: Indices, source_eos: bool, bucket: int | None = None) -> Batch:
+def make_batch(bitext: Bitext, rows: Indices, source_eos: bool, length_bucket: int | None = None) -> Batch:
     """Return the batch of the pairs at `rows`; see `pad_pairs`."""
     sources = [bitext.source(row) for row in rows]
     targets = [bitext.target(row) for row in rows]
-    return pad_pairs(sources, targets, source_eos, bucket)
+    return pad_pairs(sources, targets, source_eos, length_bucket)
 
 
 def pad_pairs(
     sources: Sequence[NDArray[Any]],
     targets: Sequence[NDArray[Any]],
     source_eos: bool,
-    bucket: int | None = None,
+    length_bucket: int | None = None,
 ) -> Batch:
     """Return a batch of pairs of ids.
 
@@ -171,18 +171,18 @@ def pad_pairs(
         targets: B arrays of ids without end symbols. The batch has an end symbol after each.
         source_eos: whether the model reads an end symbol after the source. A source without words is read as a single
             end symbol in any case, since encoder and attention need at least one position.
-        bucket: without it, both sides are as long as their longest sentence. With it, they are equally long: a multiple
-            of `bucket` words and the end symbol, so that batches have few shapes.
+        length_bucket: if given, both sides are padded to a multiple of this many words, plus the end symbol, so that
+            batches have few shapes. Otherwise, each side is as long as its longest sentence.
     """
     source_lengths = np.array([max(1, len(ids) + source_eos) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
 
     # S and T of the padded sides
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
-    if bucket is not None:
+    if length_bucket is not None:
         max_words = max(source_steps, target_steps) - 1
-        bucket_count = -(-max_words // bucket)  # rounded up
-        source_steps = target_steps = bucket_count * bucket + 1
+        bucket_count = -(-max_words // length_bucket)  # rounded up
+        source_steps = target_steps = bucket_count * length_bucket + 1
     return Batch(
         source=torch.from_numpy(_pad_sentences(sources, source_steps)),
         target=torch.from_numpy(_pad_sentences(targets, target_steps)),

@@ -66,7 +66,7 @@ class Bitext:
         return ids, offsets
 
     def check(self, source: Vocabulary, target: Vocabulary) -> None:
-        """Raise a UserError if the ids are those of other vocabularies, or were altered after binarization.
+        """Raise a UserError if the ids belong to other vocabularies, or were altered after binarization.
 
         This reads the whole arrays, at the rate of SHA-256: 1.8 GB/s on a CPU with instructions for it, which is three
         seconds for 41 million pairs of 60 words.

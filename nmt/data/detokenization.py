@@ -28,7 +28,7 @@ _CLIPPED_WORD = re.compile(r"(?:po|mo|be|va|fa|da|di|sta)", re.IGNORECASE)
 _CONTRACTED_ENDING = re.compile(r"(?:s|t|d|m|ll|re|ve)", re.IGNORECASE)
 """English endings after an apostrophe: it's, don't."""
 _INITIALS = re.compile(r"[A-Z]{1,2}")
-"""What stands on both sides of the ampersand in S&P, R&D or AT&T."""
+"""Initials before and after the ampersand of S&P, R&D or AT&T."""
 _APOSTROPHES = frozenset({"’", "'", "&apos;"})
 _DANDAS = frozenset("।॥")
 _CURRENCY = "$€£¥¢"

@@ -15,7 +15,7 @@ with warnings.catch_warnings():
     import sacremoses as sacremoses
 
 _Rule = tuple[re.Pattern[str], str]
-"""A pattern, and what replaces it."""
+"""A pattern and its replacement."""
 
 
 class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]

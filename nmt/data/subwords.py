@@ -77,7 +77,7 @@ class BytePairEncoder:
         return tuple(subwords + self._merge(stretch))
 
     def _merge(self, characters: Sequence[str]) -> list[str]:
-        """Merge neighbours whose union is a subword, those learned first before others, until there are none."""
+        """Merge neighbours whose union is a subword, until none is left. The subword learned first is merged first."""
         symbols = list(characters)
         while len(symbols) > 1:
             unions = [symbol + next_symbol for symbol, next_symbol in pairwise(symbols)]

@@ -23,7 +23,7 @@ from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.text import Tokenization
 
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0e-\x1f]")
-"""What tokenizer.perl deletes. Python takes the last four for spaces, Perl does not."""
+"""Characters that tokenizer.perl deletes. Python takes the last four for spaces, Perl does not."""
 
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
 
@@ -46,7 +46,7 @@ class Tokenizer:
         """Return the tokens of a line with single spaces between, or "" for a line of white space."""
         line = normalize(CONTROL_CHARACTERS.sub("", line), self._settings.normalization)
 
-        # tokenize as a whole what depends on more than neighbours
+        # tokenize a line as a whole if it is short, or if tokens depend on more than the neighbouring words
         words = line.split()
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._tokenize_text(" ".join(words))
@@ -100,7 +100,7 @@ def tokenize_file(path: Path, output: Path, language: str, settings: Tokenizatio
 # --- what a model reads and writes ------------------------------------------------------------------------------------
 
 _UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
-"""Control characters. The tokenizer deletes those of ASCII; the others could reach a terminal as copied words."""
+"""Control characters. The tokenizer only deletes the ASCII ones. Others could reach a terminal within copied words."""
 
 UNKNOWN_LETTERS = "ꙖꙘꙔꙐ"
 """Capitals of Old Slavonic. One that a line does not have stands for `[UNK]`, so that Moses takes it for a word."""

@@ -217,7 +217,7 @@ def can_sync_every_step(device: torch.device) -> bool:
 def advance_beams(
     step: int, state: DecoderState, beams: Beams, active_rows: Tensor | None, forbid_unknown: bool
 ) -> Continuations:
-    """Add one word to each hypothesis, or to those at `active_rows` (R,). On a GPU, the host does not wait here."""
+    """Add one word to each hypothesis, or only to the active ones, (R,). On a GPU, the host does not wait here."""
     prediction = state.predict(active_rows)
     prediction.log_probs[:, END].masked_fill_(beams.forbids_end(step, active_rows), -torch.inf)
     if forbid_unknown:
@@ -254,7 +254,7 @@ class Continuations:
 
 
 class Beams:
-    """The hypotheses of the sentences whose search goes on; those with log-probability -inf are not active.
+    """The hypotheses of the sentences whose search goes on. A hypothesis with log-probability -inf is not active.
 
     Attributes:
         rows: the indices of the sentences in the batch of the search, (B,).
@@ -456,7 +456,7 @@ class BackPointers:
         log_probability = float(self.log_probs[last_step, row, slot])
         is_finished = bool(self.is_finished[last_step, row, slot])
 
-        # Go from the last word back to the first. `slot` is that of the hypothesis, then that of its parent.
+        # Go from the last word back to the first. `slot` is the slot of the hypothesis, then the slot of its parent.
         ids: list[int] = []
         log_probs: list[float] = []
         attention: list[NDArray[np.floating]] = []

@@ -1,4 +1,4 @@
-"""What encoders make of sentences: fixed vectors (Sutskever et al., 2014, Sec. 3.8) and trees (Cho et al., 2014b)."""
+"""Encodings of sentences: fixed vectors (Sutskever et al., 2014, Sec. 3.8) and trees (Cho et al., 2014b)."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class EnsembleState:
         self.states, self.average = states, average
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Return the average log-probabilities of all models, and the mean attention of those that have any.
+        """Return the average log-probabilities of all models, and the mean attention of the models with attention.
 
         Only two distributions are in memory at a time.
         """

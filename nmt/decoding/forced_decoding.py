@@ -132,7 +132,7 @@ def to_word_scores(
     scores: NDArray[np.float64],
     attention: NDArray[np.floating] | None,
 ) -> WordScores:
-    """Return the scores of words, given those of the ids that a model computes.
+    """Return the scores of words, given the scores that a model computes for ids.
 
     With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
     the attention to its units; the attention from a word is the mean over its units.
@@ -164,7 +164,7 @@ def to_word_scores(
     if attention is None or not source_starts:
         return WordScores(word_log_probs, attention)
 
-    # 3. means over the units of a target word, sums over those of a source word
+    # 3. means over the units of a target word, sums over the units of a source word
     unit_counts = np.diff([*starts, len(attention)])[:, None]
     row_means = np.add.reduceat(attention, starts, axis=0) / unit_counts.astype(np.float32)
     return WordScores(word_log_probs, np.add.reduceat(row_means, source_starts, axis=1))

@@ -136,15 +136,15 @@ def rescore_n_best_lists(
             best_writer = files.enter_context(write_lines(output))
             list_writer = files.enter_context(write_lines(new_lists)) if new_lists else None
             progress = files.enter_context(Progress(sentence_count, "sentences", "rescore"))
-            for number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
-                # 2. the log-probabilities of a group, unless a killed process has computed them
-                if number not in journal.results:
+            for group_number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
+                # 2. compute the log-probabilities of a group, unless a killed process has done so
+                if group_number not in journal.results:
                     sentences = [(n_best.source, n_best.texts) for n_best in group]
                     log_probs = rescorer.compute_log_probabilities(sentences)
-                    journal.add(number, [[round(value, _DIGITS) for value in row] for row in log_probs])
+                    journal.add(group_number, [[round(value, _DIGITS) for value in row] for row in log_probs])
 
-                # 3. the new lists
-                for n_best, values in zip(group, journal.results[number], strict=True):
+                # 3. write the new lists
+                for n_best, values in zip(group, journal.results[group_number], strict=True):
                     entries = rescorer.interpolate(n_best.entries, values)
                     best_writer.write(entries[0].text)
                     for entry in entries:

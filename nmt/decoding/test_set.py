@@ -83,7 +83,7 @@ def translate_file(
         output: gets one JSON line per sentence.
         average: whether an ensemble averages probabilities or their logarithms, see `ensemble`.
     """
-    # 1. the sentences of this mode
+    # 1. choose the sentences for this mode
     model = models[0]
     sentences = read_sentences(source, reference)
     if mode == "no_unk":
@@ -96,26 +96,26 @@ def translate_file(
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
 
-    # 2. their translations, in batches of similar length
+    # 2. translate them, in batches of similar length, unless a killed process has done so
     lengths = [len(sentence.source) for sentence in sentences]
     entries: dict[int, dict[str, Any]] = {}
     with (
         Journal(output, compute_inputs_digest(translator, sentences)) as journal,
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
-        for number, indices in enumerate(batches_by_length(lengths, decoding.batch_size)):
+        for batch_number, indices in enumerate(batches_by_length(lengths, decoding.batch_size)):
             batch = [sentences[index] for index in indices]
-            if number not in journal.results:
+            if batch_number not in journal.results:
                 n_best_lists = translator.search_batch([sentence.source for sentence in batch])
                 new_entries = [
                     describe_sentence(model, sentence, hypotheses)
                     for sentence, hypotheses in zip(batch, n_best_lists, strict=True)
                 ]
-                journal.add(number, new_entries)
-            entries |= zip(indices, journal.results[number], strict=True)
+                journal.add(batch_number, new_entries)
+            entries |= zip(indices, journal.results[batch_number], strict=True)
             progress.update(len(batch))
 
-        # 3. the file, in the order of the test set
+        # 3. write the file, in the order of the test set
         _write_json_lines(output, (entries[index] for index in range(len(sentences))))
         journal.remove()
     return TranslationSummary(len(sentences), journal.seconds, journal.is_resumed)
@@ -202,7 +202,7 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     sentences = read_sentences(source, target)
     pairs = [(sentence.source, sentence.reference) for sentence in sentences]
     scores = score_translations([model], pairs, batch_size)
-    # one object in memory at a time: attention as Python's numbers is large
+    # `map` makes one object at a time, since attention takes much memory as numbers of Python
     _write_json_lines(output, map(_describe_alignment, sentences, scores))
 
 

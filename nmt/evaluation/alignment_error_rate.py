@@ -109,7 +109,7 @@ def read_gold_alignments(path: Path, sentences: int) -> dict[int, GoldLinks]:
 def _number_from_zero(
     links_by_number: dict[int, GoldLinks], sentences: int, is_wpt: bool
 ) -> dict[int, GoldLinks]:
-    """Return links by line of the test set, from 0, given those by sentence number.
+    """Return the links by line of the test set, from 0, given the links by sentence number.
 
     Raises:
         UserError: it is unclear whether Pharaoh's numbers begin at 0 or 1, or a number is outside the test set.

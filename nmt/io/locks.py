@@ -84,7 +84,7 @@ def read_holder(folder: Path) -> Holder | None:
 def _read_lock(path: Path) -> tuple[bytes, float] | None:
     """Return the content of a lock and the time of its last heartbeat, or None if there is no lock."""
     try:
-        # The time is that of the open file, since a network's file system may cache the times of closed files.
+        # The time is read from the open file, since a network's file system may cache the times of closed files.
         with path.open("rb") as file:
             return file.read(), os.fstat(file.fileno()).st_mtime
     except OSError:
@@ -166,7 +166,7 @@ class _Attempt:
 
     def take(self) -> bytes | None:
         """Create the lock and return its content, or return None if another process may hold the folder."""
-        # 1. break the lock of a dead process; that of another machine is dead if it has not changed for a minute
+        # 1. break the lock of a dead process; one of another machine is dead if its lock is unchanged for a minute
         lock = _read_lock(self.lock)
         if lock is not None:
             if lock != self._previous_lock:

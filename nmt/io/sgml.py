@@ -12,7 +12,7 @@ MAX_SGML_BYTES = 1 << 26
 _PROLOG = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:(?:<\?[^>]*>|<!--.*?-->|<![a-z][^>]*>)\s*)*", re.IGNORECASE | re.DOTALL
 )
-"""What may come before the first tag of a test set: byte order mark, XML declaration, comments, document type."""
+"""The text before the first tag of a test set: byte order mark, XML declaration, comments, document type."""
 _FIRST_TAG = re.compile(
     rb"<(?:(?:srcset|refset|tstset|mteval)\b|doc\s[^>\n]*docid|seg\s*(?:id\s*=[^>\n]*)?>)", re.IGNORECASE
 )

@@ -319,7 +319,7 @@ class LineWriter:
         self.line_count = 0
 
     def write(self, line: str) -> None:
-        """Write a line and its end. A line break inside would shift all lines below against those of the other side."""
+        """Write a line and its end. A line break inside is an error: later lines would not match the other side's."""
         if "\n" in line:
             raise ValueError(f"{self._path}, line {self.line_count + 1}: holds a line break: {line[:60]!r}")
         self.write_bytes(line.encode("utf-8"))

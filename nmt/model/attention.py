@@ -22,8 +22,8 @@ from nmt.model.weights import create_weight
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 SEARCH_FACTOR = 4
-"""A search on a CPU, where hypotheses share their keys, computes so many times as many at once. Training does not: its
-gradients would have other last digits."""
+"""Factor of the above in a search on a CPU, where hypotheses share their keys. Training does without the factor, since
+its gradients would have other last digits."""
 
 
 class Alignment(BackendModule):
@@ -49,8 +49,9 @@ class Alignment(BackendModule):
 class AttentionScan(torch.autograd.Function):
     """Computes s_i = f(s_{i-1}, input_i, c_i) for all steps, with a hand-written backward pass.
 
-    The recurrence does without c_i. Its unit reads [C_z C_r C] c_i = sum_j alpha_ij ([C_z C_r C] h_j), and what stands
-    in brackets is one product for all j. The contexts c_1..c_T themselves are one product after the recurrence.
+    The recurrence does not compute c_i. Its gated unit reads [C_z C_r C] c_i = sum_j alpha_ij ([C_z C_r C] h_j). The
+    terms [C_z C_r C] h_j are one product for all j, before the recurrence. The contexts c_1..c_T are one product after
+    it.
 
     The backward pass computes the (B, S, A) activations of the alignment model again. To keep them would take T times
     the memory of the keys.
@@ -81,8 +82,8 @@ class AttentionScan(torch.autograd.Function):
             W_a, v_a, U_gates, U, C_all: weights (N, A), (A,), (N, 2N), (N, N), (C, 3N).
 
         Returns:
-            States s_0..s_T (T+1, B, N), contexts c_1..c_T (T, B, C) and weights alpha (T, B, S), of which the last
-            takes no gradient.
+            States s_0..s_T (T+1, B, N), contexts c_1..c_T (T, B, C), and weights alpha (T, B, S), which take no
+            gradient.
         """
         T, B, _ = projected.shape
         N = start.shape[1]
@@ -93,12 +94,13 @@ class AttentionScan(torch.autograd.Function):
         queries = projected.new_empty(T, B, A)
         alpha = projected.new_empty(T, B, S)
 
-        # what is the same at every step
+        # values that are the same at every step
         W_state = torch.cat([W_a, U_gates], dim=1)  # (N, A + 2N)
         prepared_W_state, prepared_U = backend.prepare_weight(W_state), backend.prepare_weight(U)
         annotation_terms = backend.product(annotations, C_all)  # (B, S, 3N)
         padding = padding.contiguous()
-        # A development set has batches of many sizes, for each of which compiled steps would be compiled again.
+        # Steps are compiled for training only: a development set has batches of many sizes, for each of which they
+        # would be compiled again.
         ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
 
         states[0] = start
@@ -154,10 +156,11 @@ class AttentionScan(torch.autograd.Function):
         sum_squares, sum_activations = torch.zeros_like(keys), keys.new_zeros(B, A)
         transposed_W_state, transposed_U = backend.prepare_weight(W_state.t()), backend.prepare_weight(U.t())
 
-        # dL/d alpha_ij by way of the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
+        # dL/d alpha_ij through the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
         grad_alpha = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
 
-        # from the last step to the first: dL/ds_{t-1} by way of step t, then that of s_{t-1} itself
+        # From the last step to the first: dL/ds_{t-1} is the gradient through step t, plus the gradient that
+        # the caller gives for the returned state s_{t-1}.
         grad = grad_states[T]
         for t in reversed(range(T)):
             grad_before = backward_gru_step(
@@ -203,7 +206,7 @@ class AttentionScan(torch.autograd.Function):
             fuse=backend.fuse,
         )
 
-        # dL/dc_i by way of the unit and of the output layer, and d c_i / d h_j = alpha_ij
+        # dL/dc_i through the gated unit and through the output layer; d c_i / d h_j = alpha_ij
         grad_contexts = backend.product(flat_grad, C_all.t()).view_as(contexts) + grad_contexts
         grad_annotations = torch.bmm(alpha.permute(1, 2, 0), grad_contexts.transpose(0, 1))
         return (
@@ -215,7 +218,7 @@ class AttentionScan(torch.autograd.Function):
 def attend_fused(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
-    """Do what `attend` does for one query a sentence, in expressions of which a compiler makes two kernels."""
+    """Compute the same as `attend` for one query a sentence, in a form that is compiled to two kernels."""
     assert queries.shape[1] == 1
     energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)  # (B, 1, S)
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
@@ -258,7 +261,7 @@ def iterate_activations(keys: Tensor, queries: Tensor, fast_tanh: bool) -> Itera
     B, K, A = queries.shape
     S = keys.shape[1]
 
-    # as many sentences with all their hypotheses as fit, or else one sentence with some of them
+    # A block has as many sentences with all their hypotheses as fit, or one sentence with some of its hypotheses.
     limit = ACTIVATIONS_PER_BLOCK[keys.device.type]
     if K > 1 and keys.device.type == "cpu":
         limit *= SEARCH_FACTOR
@@ -282,9 +285,9 @@ def backward_attend_fused(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
 ) -> None:  # fmt: skip
-    """Do what `backward_attend` does, but for the sums, which `backward_keys_fused` computes at once.
+    """Compute the same as `backward_attend` without both sums, which `backward_keys_fused` computes for all steps.
 
-    To read and write the sums at each step would take a GPU longer than to compute the activations once more.
+    A GPU would take longer to read and write the sums at each step than to compute the activations once more.
     """
     # through the weighted sum and the softmax, (B, S)
     total_grad_alpha = grad_alpha + (values * grad_sum.unsqueeze(1)).sum(dim=2)
@@ -334,7 +337,7 @@ def backward_attend(
 def backward_keys_fused(
     grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Do what `backward_keys` does, from the activations of all steps instead of sums that the steps have made."""
+    """Compute the same as `backward_keys`, from the activations of all steps instead of the sums over the steps."""
     activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), which exists in registers only
     g = grad_energies.unsqueeze(3)
     slope = 1 - activation * activation
@@ -352,7 +355,7 @@ def backward_keys(
     Args:
         grad_energies, queries: g of all steps, (T, B, S), and q_i, (T, B, A).
         keys, v_a: see `attend`.
-        sum_squares, sum_activations: what the steps of `backward_attend` have summed up.
+        sum_squares, sum_activations: the sums over all steps that `backward_attend` has computed.
     """
     g_sum = grad_energies.sum(dim=0).unsqueeze(2)  # (B, S, 1)
     return torch.sub(g_sum, sum_squares, out=sum_squares).mul_(v_a), sum_activations.sum(dim=0)

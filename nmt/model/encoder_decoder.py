@@ -1,4 +1,4 @@
-"""What the models of all types share: the interface of encoder and decoder, embeddings, and the training cost.
+"""The common part of all model types: the interface of encoder and decoder, embeddings, and the training cost.
 
 The letters of dimensions are those of `nmt.model`.
 """
@@ -21,7 +21,7 @@ from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
 
 OutputInputs = tuple[Tensor, ...]
-"""Inputs of the output layer at each position: state, previous word and context, or what the model type has instead."""
+"""Inputs of the output layer at each position: state, previous word and context, or others in some model types."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Encoded:
 
 
 class Prediction(NamedTuple):
-    """What a step of a search predicts.
+    """The prediction of the next word in a step of a search.
 
     log_probs: log p(y_i), (R, V) or (R, W). attention: alpha_i of every hypothesis, (B, K, S), which is 0 on padding;
     None for a model type without attention.
@@ -61,7 +61,7 @@ class DecoderState(Protocol):
     """
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Predict y_i for all hypotheses, or for those at `active_rows`, indices into B * K, (R,)."""
+        """Predict y_i for all hypotheses, or for the active ones. `active_rows` are indices into B * K, (R,)."""
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""
@@ -120,10 +120,10 @@ class EncoderDecoder(BackendModule, ABC):
     def unroll(
         self, encoded: Any, target: Tensor, steps: int
     ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
-        """Run the decoder over the target words (T, B), `steps` of them at a time.
+        """Run the decoder over the target words (T, B), in blocks of `steps` steps.
 
-        Yields the inputs of the output layer before each word, (steps, B, ...) each, and the attention (steps, B, S),
-        or None for a model type without attention.
+        Yields two values for each block: the tensors from which the output layer predicts its words, (steps, B, ...)
+        each, and the attention (steps, B, S), or None for a model type without attention.
         """
 
     @abstractmethod
@@ -137,9 +137,10 @@ class EncoderDecoder(BackendModule, ABC):
     # What follows from it --------------------------------------------------------------------------------------------
 
     def initialize_weights(self, seed: int) -> None:
-        """Draw all weights in the order of their definition. Equal seeds give equal models, but for their last digits.
+        """Draw all weights in the order of their definition. Equal seeds give equal models on equal CPUs.
 
-        Those depend on the CPU: LAPACK makes the orthogonal matrices, and vector instructions the normal numbers.
+        The last digits depend on the CPU, since LAPACK computes the orthogonal matrices, and vector instructions the
+        normally distributed numbers.
         """
         generator = Generator().manual_seed(seed)
         with torch.no_grad():
@@ -150,8 +151,8 @@ class EncoderDecoder(BackendModule, ABC):
     def total_nll(self, batch: Batch, include_padding: bool = False) -> Tensor:
         """Return the sum of -log p over all target words and end symbols in nats, a scalar: the training cost.
 
-        With `include_padding`, padding is computed, too, and counts 0. So the shapes of a batch alone decide what is
-        computed, as a CUDA graph needs it. Cost and gradients only differ in their last digits.
+        With `include_padding`, the cost is also computed at padding, and multiplied by 0. A CUDA graph needs this: its
+        kernels depend on the shapes of a batch alone. Cost and gradients only differ in their last digits.
         """
         # the decoder's values at all steps: (T, B, ...) each
         encoded = self.encode(batch.source, batch.source_lengths)

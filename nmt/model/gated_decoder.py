@@ -58,7 +58,7 @@ class GatedDecoder(BackendModule, ABC):
         self.unit = GRUCell(architecture.embedding_size, N, context_size)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
-        """Add what is computed once per sentence, and needs weights of the decoder."""
+        """Add the keys of attention, which are computed once per sentence by weights of the decoder."""
         return encoded
 
     def start(self, encoded: Annotations) -> Tensor:

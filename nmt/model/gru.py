@@ -112,8 +112,17 @@ class GRUScan(torch.autograd.Function):
         U: Tensor,
         mask: Tensor | None,
     ) -> Tensor:
-        """Return h_0..h_T, (T+1, D, B, N), from (T, D, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (T, D, B)."""
-        # A development set has batches of many sizes, for each of which compiled steps would be compiled again.
+        """Return h_0..h_T, (T+1, D, B, N).
+
+        Args:
+            projected: the pre-activations of all directions, (T, D, B, 3N).
+            start: h_0, (D, B, N).
+            U_gates: the matrices [U_z | U_r], (D, N, 2N).
+            U: the matrices of the candidates, (D, N, N).
+            mask: 0 where a direction reads padding, else 1, (T, D, B); None if there is no padding.
+        """
+        # Steps are compiled for training only: a development set has batches of many sizes, for each of which they
+        # would be compiled again.
         ctx.backend = backend if any(ctx.needs_input_grad) else backend.unfused()
         states, gates, candidates = run_recurrence(
             ctx.backend,
@@ -135,7 +144,8 @@ class GRUScan(torch.autograd.Function):
         grad_projected = gates.new_empty(T, D, B, 3 * N)
         transposed_U_gates, transposed_U = backend.prepare_weight(U_gates.mT), backend.prepare_weight(U.mT)
 
-        # from the last step to the first: dL/dh_{t-1} by way of step t, then that of h_{t-1} itself
+        # From the last step to the first: dL/dh_{t-1} is the gradient through step t, plus the gradient that
+        # the caller gives for the returned state h_{t-1}.
         grad = grad_states[T]
         for t in reversed(range(T)):
             grad_before = backward_gru_step(
@@ -284,15 +294,15 @@ def write_candidate_gradient(
 ) -> Tensor:
     """Fill the columns of `grad_projected` for z and the candidate, and return the latter; see `backward_gru_step`."""
     N = state.shape[-1]
-    update = gates[..., :N]
+    z = gates[..., :N]  # the update gate
 
-    # by way of the candidate: dL/dh z (1 - candidate^2)
-    through_candidate = grad * update
-    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1)
+    # the candidate's gradient: dL/dh z (1 - candidate^2)
+    grad_activation = grad * z
+    grad_candidate = torch.addcmul(grad_activation, grad_activation, candidate * candidate, value=-1)
     grad_projected[..., 2 * N :] = grad_candidate
 
-    # by way of z: dL/dh (candidate - h) z (1 - z)
-    slope = torch.addcmul(update, update, update, value=-1)
+    # the update gate's gradient: dL/dh (candidate - h) z (1 - z)
+    slope = torch.addcmul(z, z, z, value=-1)
     grad_projected[..., :N] = (candidate - state).mul_(grad) * slope
     return grad_candidate
 
@@ -303,14 +313,14 @@ def write_reset_gradient(
 ) -> Tensor:
     """Fill the columns of `grad_projected` for r, and return the gradient of the state before the step."""
     N = state.shape[-1]
-    update, reset = gates[..., :N], gates[..., N:]
+    z, r = gates[..., :N], gates[..., N:]  # update gate and reset gate
 
-    # by way of r: dL/d(r h) h r (1 - r)
-    slope = torch.addcmul(reset, reset, reset, value=-1)
+    # the reset gate's gradient: dL/d(r h) h r (1 - r)
+    slope = torch.addcmul(r, r, r, value=-1)
     grad_projected[..., N : 2 * N] = grad_reset_state * state * slope
 
-    # of h itself: dL/dh (1 - z) + dL/d(r h) r
-    return torch.sub(grad, grad * update).addcmul_(grad_reset_state, reset)
+    # the gradient of h: dL/dh (1 - z) + dL/d(r h) r
+    return torch.sub(grad, grad * z).addcmul_(grad_reset_state, r)
 
 
 def recurrent_gradients(

@@ -77,7 +77,7 @@ class SummedNLL(torch.autograd.Function):
 def replace_logits_by_gradient_fused_(
     logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
 ) -> Tensor:
-    """Do what `replace_logits_by_gradient_` does, with as few passes over the logits as a kernel needs."""
+    """Compute the same as `replace_logits_by_gradient_`, in a form that is compiled to few passes over the logits."""
     scores = logits + b
     log_sum = scores.logsumexp(dim=1, keepdim=True)
     cost = log_sum - scores.gather(1, words)

@@ -59,11 +59,9 @@ class WordProbabilities:
         self, output_layer: OutputLayer, vocabulary_size: int, candidates: Candidates | None
     ) -> None:
         """Prepare the weights. `vocabulary_size` is V without the layer's unused ids."""
-        self.backend, self.vocabulary_size, self.candidates = (
-            output_layer.backend,
-            vocabulary_size,
-            candidates,
-        )
+        self.backend = output_layer.backend
+        self.vocabulary_size = vocabulary_size
+        self.candidates = candidates
         if candidates is None:
             self.weights, self.bias = output_layer.prepared_W_o(), cast(Tensor, output_layer.b_o)
         else:
@@ -83,8 +81,8 @@ class WordProbabilities:
         if self.candidates is not None:
             if active_rows is None:
                 active_rows = torch.arange(len(features), device=features.device)
-            omitted = self.candidates.mask[active_rows // beam_size]  # (R, W)
-            logits.masked_fill_(omitted, -torch.inf)
+            is_omitted = self.candidates.mask[active_rows // beam_size]  # (R, W)
+            logits.masked_fill_(is_omitted, -torch.inf)
 
         # The unused ids take part in the softmax, but no search writes them.
         return logits.log_softmax(dim=1)[:, : self.vocabulary_size]

@@ -1,4 +1,4 @@
-"""Weights of the models, and what fills them before training."""
+"""Weights of the models, and their initializers."""
 
 from __future__ import annotations
 

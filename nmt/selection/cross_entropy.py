@@ -191,7 +191,7 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
 
 
 def _merge_rows(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-    """Return the rows of a corpus in the order of its global line numbers, given those of its shards."""
+    """Return the rows of a corpus in the order of its global line numbers, given the rows of each shard."""
     rows = np.empty((sum(map(len, shards)), 2), np.int32)
     for number, shard in enumerate(shards):
         rows[global_line(np.arange(len(shard)), number, len(shards))] = shard

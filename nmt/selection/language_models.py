@@ -114,7 +114,7 @@ def train_language_model(
     The bytes of the model do not depend on the number of shards or the memory.
 
     Args:
-        text: one side of some corpora: the token files of all shards of each, in order.
+        text: for each corpus, the token files of one side of all its shards, in order.
         order: n of the n-grams.
         output: the model's file.
         discount_fallback: whether default discounts are used where the text is too small to estimate them.

@@ -75,7 +75,7 @@ class OmitsDefaults(Settings):
 
     @model_serializer(mode="wrap")
     def _omit_defaults(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Return the values that are written: all but those of optional keys that have their default."""
+        """Return the values to write, without optional keys that have their default value."""
         written_values = {}
         for key, value in write(self).items():
             field = type(self).model_fields[key]
@@ -160,7 +160,7 @@ def validate_settings(schema: type[Schema], values: Any, where: str) -> Schema:
 
 
 def _make_user_error(error: ValidationError, schema: type[BaseModel], where: str, remedy: str) -> UserError:
-    """Return the error that names the first wrong key, and says how many more there are and what helps."""
+    """Return the error that names the first wrong key, the number of further ones, and the remedy."""
     message = f"{where}: {list_problems(error, schema)[0]}"
     if error.error_count() > 1:
         message += f" (and {error.error_count() - 1} more)"
@@ -184,7 +184,7 @@ def _list_keys(schema: type[BaseModel]) -> set[str]:
 
 
 def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
-    """Return what is wrong with a value: "found 3, expected a valid string"."""
+    """Return a description of the problem with a value, such as "found 3, expected a valid string"."""
     error_type, message = detail["type"], detail["msg"]
     if error_type == "missing":
         return "missing"

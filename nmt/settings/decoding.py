@@ -53,7 +53,7 @@ class Decoding(OmitsDefaults):
     """Number of translations per sentence. If it is smaller than `beam`, a search ends as soon as they are certain."""
 
     def deciding_fields(self) -> dict[str, Any]:
-        """Return the settings that decide translations, but for last digits of their scores."""
+        """Return the settings that translations depend on. Others change only last digits of their scores."""
         return self.model_dump(mode="json", exclude={"batch_size", "device", "threads"})
 
 
@@ -126,7 +126,7 @@ class TextSettings(OmitsDefaults):
     def decoding_settings(
         self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1
     ) -> Decoding:
-        """Return the settings of a search: those of the model, or of the options where these have a value."""
+        """Return the settings of a search: the values of the options, or of the model for options without a value."""
         # `cuda` is meant for the machine of the experiment. A published model also works without a GPU.
         device = "cpu" if self.decoding.device == "cpu" else "auto"
         changes = {
@@ -139,7 +139,7 @@ class TextSettings(OmitsDefaults):
         return self.decoding.model_copy(update=changes)
 
     def unknown_word_policy(self, options: TranslateOptions) -> UnknownWords:
-        """Return what is done about words that the model cannot write: by the options, else by the model's settings."""
+        """Return how unknown words are treated: as the option says or, without it, as the model's settings say."""
         if options.unknown is not None:
             return options.unknown
         return "forbid" if self.decoding.unknown == "excluded" else "keep"

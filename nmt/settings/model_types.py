@@ -1,8 +1,8 @@
 """The types of models: the settings of each, and facts that are needed without building a model.
 
 A model type is an entry of `MODEL_TYPES` and of the types above it, and a module of its name in
-`nmt.model.model_types`. All other
-code, from the checks of settings to a model's card, asks `MODEL_TYPES`. This module does not need torch.
+`nmt.model.model_types`. All other code, from the checks of settings to a model's card, asks `MODEL_TYPES`. This module
+does not need PyTorch.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def count_gated_weights(
 ) -> int:
     """Return the number of weights of a model with the gated decoder.
 
-    directions: of its recurrent encoder. 2: the decoder attends to the annotations. 0: the encoder is a tree.
+    directions: number of directions of its recurrent encoder. If it is 2, the decoder attends to the annotations. If it
+    is 0, the encoder is a tree.
     """
     # n, m, K_x and K_y as in the paper (App. A); C: size of the context
     n, m = architecture.hidden_units, architecture.embedding_size

@@ -1,4 +1,4 @@
-"""The paper's settings of RNNsearch-50, which `nmt train` and `nmt model package` take where no others are given."""
+"""The paper's settings of RNNsearch-50, which are the defaults of `nmt train` and `nmt model package`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nmt.settings.model_types import MODEL_TYPES
 PAPER: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("paper.json").read_text(encoding="utf-8")
 )
-"""run: those of a training, `ModelRun`. text: those of a model for raw text, `TextSettings`."""
+"""Default settings. run: those of a training, `ModelRun`. text: those of a model for raw text, `TextSettings`."""
 
 
-def complete_run(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run, with those of the paper where there are none.
+def add_run_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run, with the values of the paper for missing keys.
 
-    A model without a name has that of its type.
+    If the name of the model is missing, it is that of the model type.
     """
     model_type = values.get("model_type", "rnnsearch")
     model = values.get("model", model_type)
@@ -30,13 +30,13 @@ def complete_run(values: dict[str, Any]) -> dict[str, Any]:
     return merge_settings(defaults, values)
 
 
-def complete_text(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a model's settings for raw text, with those of the paper where there are none."""
+def add_text_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's settings for raw text, with the values of the paper for missing keys."""
     return merge_settings(PAPER["text"], values)
 
 
 def merge_settings(defaults: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Return settings with default values where there are none, also within blocks such as `training`."""
+    """Return settings with default values for missing keys, also within blocks such as `training`."""
     settings = defaults | values
     for key, value in values.items():
         if isinstance(value, dict) and isinstance(defaults.get(key), dict):

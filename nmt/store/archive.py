@@ -204,7 +204,7 @@ def is_safe_name(name: str) -> bool:
 
 
 def check_checksums(archive: Path, folder: Path) -> None:
-    """Raise a `UserError` unless the files of an unpacked archive are those that SHA256SUMS lists."""
+    """Raise a `UserError` unless an unpacked archive has exactly the files and checksums that SHA256SUMS lists."""
     # Lines of sha256sum: the checksum, two spaces, the name.
     checksums_path = folder / CHECKSUMS
     text = read_file(checksums_path).decode(errors="replace") if checksums_path.is_file() else ""

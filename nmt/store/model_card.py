@@ -19,7 +19,7 @@ from nmt.store.model_folder import MODEL_CARD, SETTINGS, SUMMARY
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a model's text: languages (source, target), names of corpora."""
+    """Languages (source, target) and names of the corpora of a model's text, as far as they are known."""
 
     languages: tuple[str, ...] = ()
     train: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
 def format_card(
     summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo, scores: dict[str, Any] | None
 ) -> str:
-    """Return the card as Markdown. scores: those of the model on the test set, or None."""
+    """Return the card as Markdown. scores: the model's scores on the test set, or None."""
     front_matter: dict[str, Any] = {}
     direction = ""
     if corpora.languages:
@@ -78,7 +78,7 @@ def format_card(
 def describe_training(
     summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo
 ) -> dict[str, str | None]:
-    """Return the rows of the card's table on the training: names and texts. Those without a text are left out."""
+    """Return the rows of the card's table on the training: names and texts. A row without a text is not printed."""
     training = settings["training"]
     architecture = settings["architecture"]
     code = summary["made_with"]["code"]

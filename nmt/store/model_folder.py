@@ -58,16 +58,16 @@ class _SummaryKey(BaseModel, extra="ignore"):
 
 
 def read_model_key(folder: Path) -> str:
-    """Return the key of a finished model, which names all that decided it (`nmt.store.result_store`)."""
+    """Return the key of a finished model in a store (see `nmt.store.result_store.compute_model_key`)."""
     return read_settings(
         _SummaryKey, folder / SUMMARY, "expected a model of this version: train it again"
     ).key
 
 
 def find_initial_weights(folder: Path | None) -> dict[str, str]:
-    """Return the checksum of the weights in `folder`, with which a training begins, as `data` of a summary has it.
+    """Return the checksum of the weights in `folder`, from which a training starts, as an entry for its checksums.
 
-    Returns an empty dictionary for a training that draws its initial weights, whose folder is None.
+    If `folder` is None, the initial weights are random, and the result is an empty dictionary.
     """
     if folder is None:
         return {}
@@ -86,7 +86,7 @@ def check_model_folder(folder: Path) -> None:
 
 
 def list_weights_checksums(folder: Path) -> set[str]:
-    """Return the SHA-256 of a model's weights, and of those that `nmt model release --bits 16` rounded, if any."""
+    """Return the SHA-256 of a model's weights and, if `nmt model release --bits 16` rounded them, of the originals."""
     checksums = {sha256(folder / WEIGHTS)}
     summary = read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
     if isinstance(summary, dict) and summary.get("weights") in checksums and "rounded_from" in summary:

@@ -1,11 +1,11 @@
-"""A store of expensive results: each lies under a key of what decides it, and a command's outputs are links to it.
+"""A store of expensive results. Its key is computed from the facts that a result depends on; outputs are links to it.
 
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/                 checkpoints, history, best weights
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/finished-9b.../  the finished model
     store/results/5c2d01e7aa42/                                translations, or what else was measured with models
 
-No workflow declares these files as outputs, so none deletes them. Settings that are set back find their former result.
-This module does not need PyTorch.
+No workflow declares these files as outputs, so none deletes them. Whoever changes a setting back finds the former
+result again. This module does not need PyTorch.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from nmt.store.model_folder import (
 KEY_DIGITS = 12
 """Hexadecimal digits of a key."""
 FACTS = "facts.json"
-"""File with the facts that decide a result or a training.
+"""File with the facts that a result or a training depends on.
 
 In a result's folder it is written last, so that it marks a complete result; in a training's folder, first.
 """
@@ -41,7 +41,7 @@ LINKED_FILES = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABUL
 
 
 def compute_key(facts: Mapping[str, Any]) -> str:
-    """Return the key of a result: the first digits of the SHA-256 of the facts that decide it."""
+    """Return the key of a result: the first digits of the SHA-256 of its facts."""
     text = json.dumps(facts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
@@ -52,10 +52,10 @@ def compute_key(facts: Mapping[str, Any]) -> str:
 def collect_training_facts(
     run: ModelRun, data: Mapping[str, str], base_key: str | None = None
 ) -> FlatSettings:
-    """Return all that decides the weights of a training, with dotted keys.
+    """Return the facts that the weights of a training depend on, with dotted keys.
 
     Args:
-        run: its settings.
+        run: the settings of the training.
         data: checksums of the training and development text and of both vocabularies.
         base_key: key of the finished model that the training continues.
     """
@@ -66,7 +66,7 @@ def collect_training_facts(
 
 
 def compute_model_key(facts: FlatSettings, run: ModelRun) -> str:
-    """Return the key of a finished model: of its training, and of what decides when that ends and what it keeps."""
+    """Return the key of a finished model, from the facts of its training and the settings of the training's end."""
     return compute_key({"training": compute_key(facts), "ending": run.ending_fields()})
 
 
@@ -102,11 +102,11 @@ class TrainingStore:
         return [shared_folder, own_folder]
 
     def _find_state_folder(self, name: str, key: str) -> Path:
-        """Return the folder with this key, whatever name the model had, or else the name of a new folder."""
+        """Return the folder with this key, even if it was made under another name, or the path of a new folder."""
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
     def describe_changes(self, name: str, facts: FlatSettings) -> str:
-        """Return how the facts differ from those of the most similar former training of a name; "" if there is none."""
+        """Return the changes since the most similar former training of this name, or "" if there is none."""
         # The pattern has a key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
         descriptions = []
         for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{FACTS}"):
@@ -119,7 +119,7 @@ class TrainingStore:
 
 
 def finished_folder(state_folder: Path, key: str) -> Path:
-    """Return the folder of a finished model within that of its training."""
+    """Return the folder of a finished model within the folder of its training."""
     return state_folder / f"finished-{key}"
 
 
@@ -146,7 +146,7 @@ def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
 
 
 def collect_model_facts(folders: Sequence[Path]) -> list[dict[str, str]]:
-    """Return, for each model's folder, checksums of all that decides what the model computes."""
+    """Return, for each model's folder, checksums of the files and settings that its results depend on."""
     facts_of_models = []
     for folder in folders:
         facts = {name: sha256(folder / name) for name in (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)}
@@ -161,13 +161,13 @@ def provide_result(
     outputs: Mapping[str, Path],
     make: Callable[[Mapping[str, Path]], None],
 ) -> None:
-    """Link output files to a stored result, which is made first if it is not there.
+    """Link output files to a stored result. If the store does not have it, make it first.
 
     Args:
-        store: the store; without one, the output files themselves are made.
-        facts: all that decides the result.
+        store: the store. If it is None, the output files themselves are made.
+        facts: the inputs and settings that the result depends on.
         outputs: the output files, by their names in the store.
-        make: writes the files at the given paths.
+        make: a function that writes the files, given their paths by these names.
     """
     if store is None:
         make(outputs)

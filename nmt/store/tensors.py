@@ -19,9 +19,9 @@ from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import atomic_path, is_replaceable, require_regular_file
 
 METADATA_KEY = "about"
-"""The entry of the file's metadata that has those of `save_tensors`, as JSON."""
+"""The entry of the file's metadata with the metadata of `save_tensors`, as JSON."""
 CHECKSUM_KEY = "sha256"
-"""The key of the checksum within it."""
+"""The key of the checksum within this JSON."""
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
@@ -42,7 +42,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
             save_file(cpu_tensors, temporary_path, entries)
             temporary_path.chmod(permissions)
         else:
-            # The library would rename its file to this name, even if it is that of /dev/null.
+            # `save_file` writes another file and renames it, which would replace a device such as /dev/null.
             temporary_path.write_bytes(save(cpu_tensors, entries))
 
 

@@ -137,7 +137,7 @@ def load_model(
 
 
 def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
-    """Read the source and target vocabulary of a model. Raise a UserError unless they are those of its training."""
+    """Read the source and target vocabulary of a model. Raise a UserError if it was trained with others."""
     check_model_folder(folder)
     source = Vocabulary.read(folder / SOURCE_VOCABULARY)
     target = Vocabulary.read(folder / TARGET_VOCABULARY)
@@ -146,7 +146,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 
 
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Raise a UserError unless the vocabularies beside the weights are those of the training."""
+    """Raise a UserError if the weights were trained with other vocabularies than those in the folder."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, "make or fetch it again", TypeError):
         checksums = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))

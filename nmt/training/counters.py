@@ -1,4 +1,4 @@
-"""The state of a training run besides its tensors: what has been counted so far."""
+"""The counters of a training run. With its tensors, they are its state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nmt.training.update import UpdateStatistics
 
 
 @dataclass
-class Window:
+class LogWindow:
     """Sums over the updates since the last training line of the history.
 
     source_words, target_words: without EOS. seconds: the time of updates alone, without validations and checkpoints.
@@ -33,18 +33,18 @@ class Window:
             self.source_words -= sentences
 
     def compute_means(self, statistics: UpdateStatistics) -> dict[str, float | None]:
-        """Return the means that a line of the history has; statistics: the sums of the same updates."""
-        finite_updates = self.updates - statistics.not_finite
+        """Return the means for a line of the history. `statistics` are sums over the same updates."""
+        finite_updates = self.updates - statistics.nonfinite_updates
         mean_nll, mean_norm = None, None
         if finite_updates:
-            # The NLL is summed over finite updates only, so their number of sentences is estimated.
+            # The NLL is a sum over updates with a finite gradient. The number of their sentences is estimated.
             mean_nll = statistics.nll / (self.sentences * finite_updates / self.updates)
-            mean_norm = statistics.norm / finite_updates
+            mean_norm = statistics.gradient_norm / finite_updates
         return {
             "train_nll": mean_nll,
             "gradient_norm": mean_norm,
-            "clipped": statistics.clipped / self.updates,
-            "not_finite": statistics.not_finite,
+            "clipped": statistics.clipped_updates / self.updates,
+            "not_finite": statistics.nonfinite_updates,
         }
 
     def compute_speed(self) -> dict[str, float]:
@@ -79,7 +79,7 @@ class Counters:
     validations_without_gain: int = 0
     most_validations_without_gain: int = 0
     most_reached_at: int = 0
-    window: Window = field(default_factory=Window)
+    log_window: LogWindow = field(default_factory=LogWindow)
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Counters:
@@ -87,15 +87,15 @@ class Counters:
         counters = cls()
         for name, value in record.items():
             if name.startswith(WINDOW_PREFIX):
-                setattr(counters.window, name.removeprefix(WINDOW_PREFIX), value)
+                setattr(counters.log_window, name.removeprefix(WINDOW_PREFIX), value)
             else:
                 setattr(counters, name, value)
         return counters
 
     def to_record(self) -> dict[str, Any]:
-        """Return all counters by name, those of the window with its prefix."""
+        """Return all counters by name, those of the log window with its prefix."""
         record = asdict(self)
-        for name, value in record.pop("window").items():
+        for name, value in record.pop("log_window").items():
             record[WINDOW_PREFIX + name] = value
         return record
 

@@ -45,7 +45,7 @@ def export_model(
     metadata = {"vocabularies": json.dumps(checksums, sort_keys=True)}
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
 
-    # 3. what goes with them
+    # 3. the vocabularies, the history and the settings
     source_vocabulary, target_vocabulary = vocabularies
     copy_file(source_vocabulary, folder / SOURCE_VOCABULARY)
     copy_file(target_vocabulary, folder / TARGET_VOCABULARY)

@@ -143,7 +143,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
     if not update_lines:
         return RunStatus(dev=last_score, best=best_score)
 
-    # The rate is that of the last lines; a run with a single line has begun at second 0.
+    # The rate is measured over the last lines. If there is only one line, it is measured from the start of the run.
     last_line = update_lines[-1]
     base_line = {"update": 0, "seconds": 0.0}
     if len(update_lines) > 1:

@@ -52,7 +52,7 @@ class Optimizer(ABC):
 
 
 def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> Optimizer:
-    """Return the optimizer that the settings name; `fuse` is that of the model's backend."""
+    """Return the optimizer that the settings name. With `fuse`, Adadelta's step is compiled (see `Backend`)."""
     weights, learning_rate = model.parameters(), training.learning_rate
     if training.optimizer == "adadelta":
         return Adadelta(weights, learning_rate, training.rho, training.epsilon, fuse)
@@ -100,7 +100,7 @@ def list_gradients(weights: Iterable[Tensor]) -> list[Tensor]:
 
 
 def make_gradients_dense(weights: Iterable[Tensor]) -> None:
-    """Make sparse gradients dense, for an optimizer that takes no others. They are those of a dense embedding."""
+    """Make sparse gradients dense, for an optimizer that accepts no sparse ones."""
     for weight in weights:
         if weight.grad is not None and weight.grad.is_sparse:
             weight.grad = weight.grad.to_dense()
@@ -261,7 +261,7 @@ class Adadelta(Optimizer):
     def _step_rows(
         self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
     ) -> None:
-        """Update the rows that a sparse gradient (V, M) of R rows contains."""
+        """Update the rows that a sparse gradient (V, M) of R rows contains; for `scale`, see `Optimizer.step`."""
         # `updates` counts the updates of the weight, and `current` those that the averages of each row include.
         if "current" not in state:
             state["updates"] = torch.zeros((), dtype=torch.int64)
@@ -290,9 +290,9 @@ class Adadelta(Optimizer):
         scale: Tensor | None,
         fuse: bool,
     ) -> None:
-        """Apply Adadelta's four lines (see the class) in place, to tensors of equal shape.
+        """Update a weight and its averages in place, by the four lines of the class. All tensors have the same shape.
 
-        squares, steps: the averages E[g^2] and E[step^2]. fuse: whether compiled code does it.
+        squares, steps: the averages E[g^2] and E[step^2]. fuse: whether compiled code is used.
         """
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
         squares, steps = squares.view(-1), steps.view(-1)
@@ -318,7 +318,7 @@ class Adadelta(Optimizer):
 
 
 def decay_averages(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float) -> None:
-    """Decay the averages of some rows for those of the first `updates` updates in which the rows were absent."""
+    """Decay the averages of some rows once for each of the first `updates` updates in which the row was absent."""
     absences = (updates - state["current"][rows]).unsqueeze(1)  # (R, 1)
     factors = torch.full_like(absences, rho, dtype=torch.float64).pow(absences)
     factors = factors.to(state["square_average"].dtype)
@@ -330,7 +330,7 @@ def apply_adadelta_fused(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Tensor, rho: float,
     epsilon: float, scale: Tensor | None,
 ) -> None:  # fmt: skip
-    """Do what `apply_adadelta` does, in a form for torch.compile; rate: a scalar."""
+    """Compute the same as `apply_adadelta`, in a form for torch.compile. `rate` is a tensor without dimensions."""
     weight.sub_(update_averages(gradient, squares, steps, rho, epsilon, scale) * rate)
 
 

@@ -1,4 +1,4 @@
-"""A training in a store: it is begun, resumed or left as it is, and ends as a finished model."""
+"""A training in a store: it is begun or resumed, and ends as a finished model."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def train_in_store(
     """Train a model to its end, and return its folder in the store.
 
     Args:
-        store: where the training lies.
-        name: the first part of its folder's name, if it is new.
-        run: its settings.
-        files: what it reads.
-        facts: all that decides it.
-        if_locked: what to do while another process works on it.
-        deadline: time of the monotonic clock at which it stops cleanly.
+        store: the store.
+        name: the name of the model. The name of a new folder begins with it.
+        run: the settings of the training.
+        files: the files that the training reads.
+        facts: the settings and checksums that the weights depend on (`collect_training_facts`).
+        if_locked: what to do while another process runs the same training.
+        deadline: time of the monotonic clock at which the training stops cleanly.
 
     Raises:
-        Interrupted: it stopped before its end; its state is saved.
-        StillLocked: another process worked on it until the deadline.
+        Interrupted: the training has stopped before its end. Its state is saved.
+        StillLocked: another process has run the training until the deadline.
     """
     train, dev, vocabularies = open_data(
         files.train, files.dev, files.source_vocabulary, files.target_vocabulary
@@ -74,19 +74,20 @@ def train_in_store(
             if (model_folder / SUMMARY).is_file():
                 return model_folder
 
-            # 2. say why a new training begins, if the name has had another one
+            # 2. a new training: if there was an earlier one with this name, say which facts have changed since then
             if not list_checkpoints(state_folder):
                 changes = store.describe_changes(name, facts)
                 if changes:
                     click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
             write_json(state_folder / FACTS, facts)
 
-            # 3. resume; a training that has gone on beyond this end stays, and the next folder is for this end alone
-            predecessor = None if files.base is None else files.base / FINAL_STATE
+            # 3. resume. If the training in this folder has gone on beyond the end that is asked for, leave it, and
+            # train from the start in the next folder.
+            base_state = None if files.base is None else files.base / FINAL_STATE
             try:
-                trainer.resume(predecessor)
+                trainer.resume(base_state)
             except PastTheEnd as error:
-                click.echo(f"nmt: {name}: {error}; it is trained from the start, beside it", err=True)
+                click.echo(f"nmt: {name}: {error}; training from the start in another folder", err=True)
                 continue
 
             # 4. train to the end

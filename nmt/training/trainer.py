@@ -48,7 +48,7 @@ from nmt.training.checkpoint import (
     read_checkpoint,
     save_checkpoint,
 )
-from nmt.training.counters import Counters, Window
+from nmt.training.counters import Counters, LogWindow
 from nmt.training.history import (
     TENSORBOARD_FOLDER,
     History,
@@ -204,10 +204,11 @@ class Trainer:
 
     # --- beginning or resuming ----------------------------------------------------------------------------------------
 
-    def resume(self, predecessor: Path | None) -> None:
-        """Resume from the newest intact checkpoint, else from a predecessor's final state, else start a new run.
+    def resume(self, base_state: Path | None) -> None:
+        """Resume from the newest intact checkpoint. If there is none, start from the weights of a new model.
 
-        Raises PastTheEnd if the checkpoint lies behind the end that the settings ask for.
+        `base_state` is the final state of the model that the training continues, if any. It takes the place of a new
+        model. Raises PastTheEnd if the checkpoint lies behind the end that the settings ask for.
         """
         self.state_folder.mkdir(parents=True, exist_ok=True)
         # A killed process may have left partial files. The lock of the folder says that none is writing now.
@@ -224,8 +225,8 @@ class Trainer:
         self.history.rewind(self.counters.history_bytes)
         if self.settings.tensorboard:
             self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
-        if checkpoint is None and predecessor is not None:
-            self._continue_from(predecessor)
+        if checkpoint is None and base_state is not None:
+            self._continue_from(base_state)
 
     def _continue_from(self, final_state: Path) -> None:
         """Begin where another run has ended."""
@@ -240,7 +241,7 @@ class Trainer:
         self._validate()
 
     def _check_resumable(self, checkpoint: Checkpoint, location: str) -> None:
-        """Raise an error if a checkpoint is that of a training with other settings or data, which are its facts.
+        """Raise an error if a checkpoint belongs to a training with other facts, which are its settings and data.
 
         The key `base` does not count: a run that continues another has all facts of that run, and this key.
         """
@@ -279,7 +280,7 @@ class Trainer:
                 weights[name.removeprefix(WEIGHT_PREFIX)] = tensor
         self.model.load_state_dict(weights)
         restore_optimizer(self.model, self.updater.optimizer, checkpoint.tensors)
-        self.updater.sums.copy_(checkpoint.tensors["sums"])
+        self.updater.statistics.copy_(checkpoint.tensors["sums"])
         self.counters = Counters.from_record(checkpoint.record["counters"])
 
     # --- the loop -----------------------------------------------------------------------------------------------------
@@ -302,13 +303,18 @@ class Trainer:
         progress = Progress(self.last_update, "updates", label, initial_count=self.counters.update)
         tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
-        with progress, tensorboard, catch_stop_signals(self.is_stopping), closing(self._batches()) as batches:
+        with (
+            progress,
+            tensorboard,
+            catch_stop_signals(self.is_stopping),
+            closing(self._make_batches()) as batches,
+        ):
             if self._find_stop_reason() is None:
                 self._preallocate()
             self._last_clock = time.monotonic()
             while (stop_reason := self._find_stop_reason()) is None:
                 self._update(next(batches))
-                self._keep_records()
+                self._log_validate_and_save()
                 progress.update()
                 if self.is_stopping.is_set() or time.monotonic() >= deadline:
                     self.save()
@@ -339,23 +345,23 @@ class Trainer:
             return None
         return "updates" if self.last_update == self.settings.updates else "epochs"
 
-    def _batches(self) -> Generator[Batch]:
-        """Yield minibatches from the next update on; for a GPU, they are prepared ahead in pinned memory."""
+    def _make_batches(self) -> Generator[Batch]:
+        """Yield minibatches from the next update on. On a GPU, which uses graphs, they are prepared in advance."""
         batches = training_batches(
             self.pairs,
             batch_size=self.settings.batch_size,
             batches_per_sort=self.settings.batches_per_sort,
             source_eos=self.run_settings.architecture.source_eos,
             start_update=self.counters.update,
-            bucket=self.updater.bucket,
+            length_bucket=self.updater.length_bucket,
         )
-        return prefetch_batches(batches, Batch.pin_memory) if self.updater.graphs else batches
+        return prefetch_batches(batches, Batch.pin_memory) if self.updater.cuda_graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """Make one update, and add its values to the next line of the history."""
         self.updater(batch, self.count_epochs())
         self.counters.update += 1
-        self.counters.window.add_batch(batch, self.run_settings.architecture.source_eos)
+        self.counters.log_window.add_batch(batch, self.run_settings.architecture.source_eos)
         if self.device.type == "cpu":
             self._check_finite()  # on a GPU, this would wait for the update, so it happens less often
 
@@ -363,7 +369,7 @@ class Trainer:
         """Stop before a state with a NaN is used, unless the settings say to continue."""
         if self.settings.not_finite != "stop":
             return
-        count = self.updater.read_statistics().not_finite
+        count = self.updater.read_statistics().nonfinite_updates
         if count == 0:
             return
 
@@ -382,19 +388,19 @@ class Trainer:
             raise UserError(f"{self.state_folder}: another process has taken over this folder; stopped")
         self._check_finite()
 
-    def _add_elapsed_time(self, of_updates: bool = False) -> None:
-        """Add the time since the last call to that of the run; `of_updates`: it was spent on updates."""
+    def _add_elapsed_time(self, is_update_time: bool = False) -> None:
+        """Add the time since the last call to the time of the run, and perhaps to the time of its updates."""
         now = time.monotonic()
         elapsed_seconds = now - self._last_clock
         self._last_clock = now
         self.counters.seconds += elapsed_seconds
-        if of_updates:
-            self.counters.window.seconds += elapsed_seconds
+        if is_update_time:
+            self.counters.log_window.seconds += elapsed_seconds
 
     # --- records: history, validation, checkpoints --------------------------------------------------------------------
 
-    def _keep_records(self) -> None:
-        """Write what is due after an update: a line of the history, a validation, a checkpoint."""
+    def _log_validate_and_save(self) -> None:
+        """Write a line of the history, validate, and write a checkpoint, whichever are due after this update."""
         settings, update = self.settings, self.counters.update
         is_last = update == self.last_update
         log_due = update % settings.log_every == 0 or is_last
@@ -404,7 +410,7 @@ class Trainer:
         if log_due or validation_due or checkpoint_due:
             self.check_may_write()
             self.updater.read_statistics()  # waits for the updates of a GPU, so that their time is complete
-        self._add_elapsed_time(of_updates=True)
+        self._add_elapsed_time(is_update_time=True)
 
         if log_due:
             self._log_updates()
@@ -413,8 +419,8 @@ class Trainer:
         is_best = False
         if validation_due or is_last:
             is_best = self._validate(is_scheduled=validation_due)
-        if self._find_stop_reason() and self.counters.window.updates:
-            self._log_updates()  # the patience has ended the run between two lines
+        if self._find_stop_reason() and self.counters.log_window.updates:
+            self._log_updates()  # early stopping may end the run between two lines of the history
 
         # A checkpoint names its best weights, so one is written with each new best.
         if is_best or checkpoint_due:
@@ -428,16 +434,16 @@ class Trainer:
             self.tensorboard.add(line)
 
     def _log_updates(self) -> None:
-        """Write a line about the updates since the last one, and begin a new window."""
-        window = self.counters.window
+        """Write a line about the updates since the previous line, and set their sums to 0."""
+        window = self.counters.log_window
         line: HistoryLine = {"update": self.counters.update, "epoch": self.count_epochs()}
         line |= window.compute_means(self.updater.read_statistics())
         if self.settings.decay_from_epoch is not None:
             line["learning_rate"] = self.updater.optimizer.learning_rate
         self._record(line | window.compute_speed() | {"seconds": self.counters.seconds})
 
-        self.updater.sums.zero_()
-        self.counters.window = Window()
+        self.updater.statistics.zero_()
+        self.counters.log_window = LogWindow()
 
     def _validate(self, is_scheduled: bool = True) -> bool:
         """Score the development set, keep the weights if they are the best so far, and return whether they are.
@@ -487,7 +493,7 @@ class Trainer:
         return self.counters.update * self.settings.batch_size / len(self.pairs)
 
     def make_checkpoint(self) -> Checkpoint:
-        """Return the state of the run: tensors, counters, and what decides the training."""
+        """Return the state of the run: tensors, counters, and the facts that the training depends on."""
         self.counters.history_bytes = self.history.size
         record: dict[str, Any] = {
             "counters": self.counters.to_record(),
@@ -495,7 +501,7 @@ class Trainer:
             "matmul_library": self.model.backend.matmul_library,
         }
         tensors = optimizer_tensors(self.model, self.updater.optimizer)
-        tensors["sums"] = self.updater.sums
+        tensors["sums"] = self.updater.statistics
         for name, weight in self.model.state_dict().items():
             tensors[WEIGHT_PREFIX + name] = weight
         return Checkpoint(tensors, record)

@@ -2,7 +2,7 @@
 
 On a GPU, the host does not wait for the result of an update. The cost and the norm of the gradient are summed on the
 device, and the host reads the sums when it reports or saves something. Updates are replayed as CUDA graphs
-(`nmt.training.cuda_graphs`), for which batches are padded to few shapes (`bucket` of `pad_pairs`).
+(`nmt.training.cuda_graphs`), for which batches are padded to few shapes (`length_bucket` of `pad_pairs`).
 """
 
 from __future__ import annotations
@@ -29,51 +29,52 @@ from nmt.training.optimizers import (
 
 @dataclass(frozen=True)
 class UpdateStatistics:
-    """Sums over updates: NLL in nats and gradient norms (finite ones), numbers of clipped and not finite gradients."""
+    """Sums over updates: NLL in nats and gradient norm where they are finite; updates with a clipped or a not finite
+    gradient."""
 
     nll: float
-    norm: float
-    clipped: int
-    not_finite: int
+    gradient_norm: float
+    clipped_updates: int
+    nonfinite_updates: int
 
 
 class Updater:
     """A model, its optimizer, and the statistics of its updates.
 
-    sums: the statistics on the model's device, (4,) float64, in the order of `UpdateStatistics`. Whoever reports them
+    statistics: the sums on the model's device, (4,) float64, in the order of `UpdateStatistics`. Whoever reports them
     sets them to 0. They are part of a run's state, so that they are equal for an interrupted and an unbroken run.
 
-    bucket: on a GPU, batches are padded to a multiple of this many words, so that they have few shapes. Padding is then
-    computed, too. None on a CPU, where padding is left out.
+    length_bucket: on a GPU, batches are padded to a multiple of this many words, so that they have few shapes. Padding
+    is then computed, too. None on a CPU, where padding is left out.
     """
 
     def __init__(self, model: EncoderDecoder, training: Training) -> None:
         self.model, self.training = model, training
         self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
-        self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
-        self.bucket: int | None = None
-        self.graphs: GraphedUpdates | None = None
+        self.statistics = torch.zeros(4, dtype=torch.float64, device=self.device)
+        self.length_bucket: int | None = None
+        self.cuda_graphs: GraphedUpdates | None = None
         if self.device.type == "cuda":
-            self.bucket = training.length_bucket
-            self.graphs = GraphedUpdates(self._update, self.device, training.cuda_graph_max_words)
+            self.length_bucket = training.length_bucket
+            self.cuda_graphs = GraphedUpdates(self._update, self.device, training.cuda_graph_max_words)
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
         """Make one step of the optimizer. `epoch`: passes over the text so far, which decide the learning rate."""
         learning_rate = schedule_learning_rate(self.training, epoch)
         if self.optimizer.learning_rate != learning_rate:
             self.optimizer.learning_rate = learning_rate
-            if self.graphs is not None:
-                self.graphs.reset()
+            if self.cuda_graphs is not None:
+                self.cuda_graphs.reset()
 
-        if self.graphs is not None:
-            self.graphs(batch)
+        if self.cuda_graphs is not None:
+            self.cuda_graphs(batch)
         else:
             self._update(batch)
 
     def preallocate(self, max_length: int) -> None:
         """On a GPU, allocate the memory for pairs of up to this number of words, or fail now. Nothing else changes."""
-        if self.graphs is None:
+        if self.cuda_graphs is None:
             return
 
         # 1. hold as much memory as the optimizer's first step will allocate: two averages of each weight
@@ -86,11 +87,11 @@ class Updater:
         # 2. run the largest batch, and the largest that may be captured as a graph
         batches = [self._make_batch(max_length)]
         if self.training.cuda_graph_max_words is not None:
-            bucket = self.training.length_bucket
-            captured_length = self.training.cuda_graph_max_words // bucket * bucket
+            length_bucket = self.training.length_bucket
+            captured_length = self.training.cuda_graph_max_words // length_bucket * length_bucket
             if 0 < captured_length < max_length:
                 batches.append(self._make_batch(captured_length))
-        self.graphs.preallocate(self._compute_gradients, batches)
+        self.cuda_graphs.preallocate(self._compute_gradients, batches)
 
         # 3. give the memory back to the allocator
         self.optimizer.zero_grad()
@@ -99,12 +100,14 @@ class Updater:
     def _make_batch(self, length: int) -> Batch:
         """Return a batch of the training's size whose sentences all have this number of words."""
         sentences = [np.full(length, END)] * self.training.batch_size
-        return pad_pairs(sentences, sentences, self.model.architecture.source_eos, self.bucket).pin_memory()
+        return pad_pairs(
+            sentences, sentences, self.model.architecture.source_eos, self.length_bucket
+        ).pin_memory()
 
     def _compute_gradients(self, batch: Batch) -> Tensor:
         """Compute the gradients of the weights, and return the NLL, a scalar."""
         self.optimizer.zero_grad()
-        nll = self.model.total_nll(batch, include_padding=self.bucket is not None)
+        nll = self.model.total_nll(batch, include_padding=self.length_bucket is not None)
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
         if self.training.optimizer == "adam":
@@ -128,9 +131,9 @@ class Updater:
         finite_nll = torch.where(is_finite, nll, 0.0)
         finite_norm = torch.where(is_finite, norm, 0.0)
         values = (finite_nll, finite_norm, is_clipped, ~is_finite)
-        self.sums += torch.stack([value.to(self.sums) for value in values])
+        self.statistics += torch.stack([value.to(self.statistics) for value in values])
 
     def read_statistics(self) -> UpdateStatistics:
         """Return the statistics so far, after waiting for the device."""
-        nll, norm, clipped, not_finite = self.sums.tolist()
-        return UpdateStatistics(nll, norm, int(clipped), int(not_finite))
+        nll, norm, clipped_updates, nonfinite_updates = self.statistics.tolist()
+        return UpdateStatistics(nll, norm, int(clipped_updates), int(nonfinite_updates))

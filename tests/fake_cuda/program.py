@@ -65,7 +65,7 @@ def cudnn_lstm(x: Tensor, start: Sequence[Tensor], weights: Sequence[Tensor], **
 def fake_batch(mode: FakeTensorMode, length: int) -> Batch:
     """Return three pairs of `length` positions, as training prepares them for a GPU."""
     ids = [np.full(length - 1 - row % 2, 3, dtype=np.uint16) for row in range(3)]
-    batch = pad_pairs(ids, ids, True, bucket=1)
+    batch = pad_pairs(ids, ids, True, length_bucket=1)
     with mode:
         return Batch(*(mode.from_tensor(tensor).to(CUDA) for tensor in batch.tensors()))
 

@@ -79,17 +79,6 @@ def test_translate_equals_command(folder: Path, model: nmt.Model, tmp_path: Path
         assert sum(translation.token_scores) == pytest.approx(translation.score, abs=1e-4)
 
 
-def test_attention_shape(model: nmt.Model) -> None:
-    short, empty, _, long = model.translate(LINES)
-    for translation in (short, empty, long):
-        assert translation.attention is not None
-        assert translation.attention.shape == (len(translation.tokens), len(translation.source_tokens))
-    assert np.all((short.attention >= 0) & (short.attention <= 1))
-    # a long line is translated in chunks, which do not see each other
-    assert long.attention is not None and len(long.source_tokens) > 100
-    assert not long.attention[0, 100:].any() and not long.attention[-1, :10].any()
-
-
 def test_options_of_translate(model: nmt.Model) -> None:
     translation = model.translate("w3 w4 .", tokenized=True, beam_size=1)
     assert translation.source_tokens == ["w3", "w4", "."]

@@ -75,7 +75,7 @@ class RecursiveEncoder(BackendModule):
 
     @torch.no_grad()
     def compute_gates(self, embedded: Tensor) -> list[Tensor]:
-        """Return the gates of each level above the words, (S - t, 3), for one sentence E x (S, M)."""
+        """Return the gates of levels t = 1, ..., S - 1, (S - t, 3) each, for one sentence E x (S, M)."""
         nodes, gates_of_levels = self.compute_leaves(embedded.unsqueeze(1)), []
         for _ in range(1, len(embedded)):
             nodes, gates = self.compute_level(nodes)
@@ -111,7 +111,7 @@ class GrConv(GatedEncoderDecoder):
         return super().choose_initializer(name)
 
     def gates(self, source: Tensor) -> list[Tensor]:
-        """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""
+        """Return the gates [w_c, w_l, w_r] of levels t = 1, ..., S - 1, (S - t, 3) each, for a sentence's ids (S,)."""
         return self.encoder.compute_gates(self.source_embedding(source))
 
 

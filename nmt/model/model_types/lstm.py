@@ -40,10 +40,8 @@ class LSTMLayer(BackendModule):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        self.W, self.U = (
-            create_weight(input_size, 4 * hidden_size),
-            create_weight(hidden_size, 4 * hidden_size),
-        )
+        self.W = create_weight(input_size, 4 * hidden_size)
+        self.U = create_weight(hidden_size, 4 * hidden_size)
         self.b = create_weight(4 * hidden_size)
 
     def scan_steps(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:

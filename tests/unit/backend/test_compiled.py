@@ -43,7 +43,7 @@ def test_compiled_update_matches_loops(model_type: ModelTypeName) -> None:
         expected_nll = nll_by_loops(model, pairs).sum()
         gradients = torch.autograd.grad(expected_nll, list(model.parameters()))
         old_weights = [weight.detach().clone() for weight in model.parameters()]
-        updater.sums.zero_()
+        updater.statistics.zero_()
         updater(batch_of(pairs))
         assert updater.read_statistics().nll == pytest.approx(float(expected_nll.detach()), rel=1e-6)
 

@@ -118,7 +118,7 @@ def test_bucket_shapes() -> None:
     lengths = set()
     for words in range(1, 51):
         ids = [np.full(words, 3, dtype=np.uint16)]
-        lengths.add(len(pad_pairs(ids, ids, source_eos=True, bucket=5).source))
+        lengths.add(len(pad_pairs(ids, ids, source_eos=True, length_bucket=5).source))
     assert sorted(lengths) == list(range(6, 52, 5))
 
 

@@ -28,11 +28,11 @@ EVERY_CASE = pytest.mark.parametrize(
 )
 
 
-def batch_of(pairs: Pairs, source_eos: bool = True, bucket: int | None = None) -> Batch:
+def batch_of(pairs: Pairs, source_eos: bool = True, length_bucket: int | None = None) -> Batch:
     sources, targets = zip(*pairs, strict=True)
     source_ids = [np.array(ids, dtype=np.uint16) for ids in sources]
     target_ids = [np.array(ids, dtype=np.uint16) for ids in targets]
-    return pad_pairs(source_ids, target_ids, source_eos, bucket)
+    return pad_pairs(source_ids, target_ids, source_eos, length_bucket)
 
 
 def nll_by_loops(model: EncoderDecoder, pairs: Pairs) -> Tensor:

@@ -11,7 +11,7 @@ import yaml
 from nmt.cli.options import parse_settings
 from nmt.settings.decoding import TextSettings
 from nmt.settings.model_types import ModelTypeName
-from nmt.settings.paper import PAPER, complete_run, complete_text
+from nmt.settings.paper import PAPER, add_run_defaults, add_text_defaults
 from nmt.settings.training import ModelRun
 from tests.messages import refused
 from tests.running import ROOT
@@ -27,7 +27,7 @@ def test_paper_equals_defaults(block: str) -> None:
 
 
 def test_model_type_is_enough(model_type: ModelTypeName) -> None:
-    run = parse_settings(ModelRun, json.dumps({"model_type": model_type}), complete_run)
+    run = parse_settings(ModelRun, json.dumps({"model_type": model_type}), add_run_defaults)
     assert (run.model, run.label, run.max_words, run.training.updates) == (
         model_type,
         model_type,
@@ -39,10 +39,10 @@ def test_model_type_is_enough(model_type: ModelTypeName) -> None:
 
 
 def test_complete_settings() -> None:
-    run = parse_settings(ModelRun, '{"training": {"batch_size": 3}, "label": "A"}', complete_run)
+    run = parse_settings(ModelRun, '{"training": {"batch_size": 3}, "label": "A"}', add_run_defaults)
     assert (run.model, run.label, run.training.batch_size, run.training.rho) == ("rnnsearch", "A", 3, 0.95)
-    text = parse_settings(TextSettings, '{"languages": {"source": "en", "target": "fr"}}', complete_text)
+    text = parse_settings(TextSettings, '{"languages": {"source": "en", "target": "fr"}}', add_text_defaults)
     assert text.decoding.beam == 10
     for settings in ('{"training": 3}', '{"model_type": "x"}', '{"architecture": {"layers": 2}}', "{"):
         with refused():
-            parse_settings(ModelRun, settings, complete_run)
+            parse_settings(ModelRun, settings, add_run_defaults)

@@ -104,9 +104,11 @@ class FakeCuda:
             else:
                 self.captured_work.append(lambda: updater._update(batch))
 
-        updater.bucket = 5
-        updater.graphs = GraphedUpdates(update, torch.device("cpu"), updater.training.cuda_graph_max_words)
-        return updater.graphs
+        updater.length_bucket = 5
+        updater.cuda_graphs = GraphedUpdates(
+            update, torch.device("cpu"), updater.training.cuda_graph_max_words
+        )
+        return updater.cuda_graphs
 
 
 def small_run(max_words: int | None = None) -> ModelRun:
@@ -118,7 +120,7 @@ def test_batches_are_pinned_during_capture(
 ) -> None:
     """The results are those of updates that are called one by one."""
     expected = make_trainer(small_run(), text, tmp_path / "called")
-    expected.updater.bucket = 5
+    expected.updater.length_bucket = 5
     expected.run()
     graphed, cuda = make_trainer(small_run(), text, tmp_path / "graphed"), FakeCuda(monkeypatch)
     cuda.use_graphs(graphed)

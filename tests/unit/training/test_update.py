@@ -28,12 +28,12 @@ def compute_gradients(
     return nll.detach(), [w.grad.to_dense() for w in model.parameters() if w.grad is not None]
 
 
-@pytest.mark.parametrize("bucket", [1, 4, 7])
-def test_bucket_changes_nothing(model_type: ModelTypeName, bucket: int) -> None:
+@pytest.mark.parametrize("length_bucket", [1, 4, 7])
+def test_bucket_changes_nothing(model_type: ModelTypeName, length_bucket: int) -> None:
     model = small_model(model_type)
-    padded_batch = batch_of(PAIRS, bucket=bucket)
+    padded_batch = batch_of(PAIRS, length_bucket=length_bucket)
     assert len(padded_batch.source) == len(padded_batch.target)
-    assert len(padded_batch.target) % bucket == 1 % bucket
+    assert len(padded_batch.target) % length_bucket == 1 % length_bucket
     nll, gradients = compute_gradients(model, padded_batch, include_padding=True)
     expected_nll, expected_gradients = compute_gradients(model, batch_of(PAIRS))
     torch.testing.assert_close(nll, expected_nll, rtol=1e-12, atol=0)
@@ -42,7 +42,7 @@ def test_bucket_changes_nothing(model_type: ModelTypeName, bucket: int) -> None:
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither those of attention nor those of the logits."""
-    model, batch = small_model("rnnsearch"), batch_of(PAIRS, bucket=4)
+    model, batch = small_model("rnnsearch"), batch_of(PAIRS, length_bucket=4)
     expected_nll, expected_gradients = compute_gradients(model, batch, include_padding=True)
     monkeypatch.setitem(attention.ACTIVATIONS_PER_BLOCK, "cpu", 1)
     monkeypatch.setattr(loss, "LOGITS_PER_BLOCK", 1)
@@ -65,8 +65,8 @@ def test_sparse_gradients_change_nothing(model_type: ModelTypeName) -> None:
         weights.append(list(model.parameters()))
         statistics.append(updater.read_statistics())
     torch.testing.assert_close(weights[0], weights[1], rtol=1e-9, atol=1e-12)
-    assert statistics[0].clipped == statistics[1].clipped == 5
-    assert statistics[0].norm == pytest.approx(statistics[1].norm, rel=1e-9)
+    assert statistics[0].clipped_updates == statistics[1].clipped_updates == 5
+    assert statistics[0].gradient_norm == pytest.approx(statistics[1].gradient_norm, rel=1e-9)
 
 
 def test_statistics() -> None:
@@ -78,7 +78,7 @@ def test_statistics() -> None:
         updater(batch_of(PAIRS))
     statistics = updater.read_statistics()
     assert statistics.nll == pytest.approx(expected_nll, rel=1e-6)
-    assert statistics.not_finite == 0
+    assert statistics.nonfinite_updates == 0
 
 
 def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
@@ -90,7 +90,7 @@ def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
         model.readout.b_o[0] = torch.inf
     updater(batch)
     statistics = updater.read_statistics()
-    assert statistics == UpdateStatistics(nll=0.0, norm=0.0, clipped=0, not_finite=1)
+    assert statistics == UpdateStatistics(nll=0.0, gradient_norm=0.0, clipped_updates=0, nonfinite_updates=1)
     for name, weight in model.named_parameters():
         assert weight.grad is not None
         old_weight = old_weights[name]
@@ -99,7 +99,7 @@ def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
     with torch.no_grad():
         model.readout.b_o.zero_()
     updater(batch)
-    assert updater.read_statistics().not_finite == 1
+    assert updater.read_statistics().nonfinite_updates == 1
 
 
 def test_bf16_product() -> None:
@@ -138,7 +138,7 @@ def test_graphs_equal_calls(model_type: ModelTypeName, optimizer: str) -> None:
         updater = Updater(model, training(optimizer=optimizer))
         for i in range(12):
             pairs = [PAIRS[i % 3], PAIRS[(i + 1) % 3]]
-            batch = batch_of(pairs, bucket=updater.bucket).pin_memory()
+            batch = batch_of(pairs, length_bucket=updater.length_bucket).pin_memory()
             updater(batch) if use_graphs else updater._update(batch.to(updater.device))
         weights.append(list(model.parameters()))
         statistics.append(updater.read_statistics())
