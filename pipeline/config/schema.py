@@ -96,7 +96,8 @@ class Config(OmitsDefaults):
     models: then no model is trained again."""
     data_from: FilePath | None
     """Folder of another experiment, whose prepared text this one uses and does not change. Its models with the same
-    name and settings are used, too. null: the run prepares its own text."""
+    name and settings are used, too, unless this experiment has begun to train them. null: the run prepares its own
+    text."""
     pretrained: Pretrained
     """Published models, from which the tables and figures are made."""
     languages: Languages
