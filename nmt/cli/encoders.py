@@ -161,26 +161,28 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     # the picture of an experiment is then the same on all machines.
     threads = read_common_text_settings([model_path]).decoding.threads
     model = Model([model_path], ComputeOptions(threads=threads))
+
+    # These modules are slow to import, so errors of the settings come first.
     from nmt.decoding.encoders import compute_tree
     from nmt.decoding.translator import choose_text_codecs
     from nmt.plots.style import save_figure
     from nmt.plots.tree import plot_tree
 
-    # 1. the sentence as tokens
+    # 1. tokenize the sentence
     codec, _ = choose_text_codecs(model.text, tokenized)
     tokens = codec.tokenize(sentence)
     if not 1 <= len(tokens) <= MAX_WORDS_IN_TREE:
         raise UserError(f"SENTENCE: found {len(tokens)} words, expected 1 to {MAX_WORDS_IN_TREE}")
     _warn_of_unknown_words(model.models[0], [tokens])
 
-    # 2. its tree and its translations
+    # 2. compute its tree and its translations
     sentence_tree = compute_tree(model.models[0], tokens)
     translator = model.translator(
         TranslateOptions(tokenized=tokenized), n_best=TRANSLATIONS_IN_FIGURE, attention=False
     )
     (translations,) = translator([sentence])
 
-    # 3. the figure
+    # 3. plot both
     scored_texts = [(translation.text, translation.score) for translation in translations]
     figure = plot_tree(sentence_tree.leaves, sentence_tree.gates, scored_texts)
     for path in output:

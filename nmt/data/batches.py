@@ -174,7 +174,8 @@ def pad_pairs(
         length_bucket: if given, both sides are padded to a multiple of this many words, plus the end symbol, so that
             batches have few shapes. Otherwise, each side is as long as its longest sentence.
     """
-    source_lengths = np.array([max(1, len(ids) + source_eos) for ids in sources])
+    source_eos_count = 1 if source_eos else 0
+    source_lengths = np.array([max(1, len(ids) + source_eos_count) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
 
     # S and T of the padded sides

@@ -57,11 +57,15 @@ class Bitext:
         """Map the files of a folder. A `UserError` names a file that is missing or does not fit."""
         return cls(Path(folder), read_meta(Path(folder)))
 
-    def _map_side(self, side: str, words: int) -> tuple[Ids, NDArray[np.int64]]:
+    def _map_side(self, side: str, word_count: int) -> tuple[Ids, NDArray[np.int64]]:
         """Return the ids and offsets of a side, which must have this number of words."""
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        if len(offsets) != self.meta.pairs + 1 or len(ids) != words or list(offsets[-1:]) != [words]:
+        if (
+            len(offsets) != self.meta.pairs + 1
+            or len(ids) != word_count
+            or list(offsets[-1:]) != [word_count]
+        ):
             raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
         return ids, offsets
 

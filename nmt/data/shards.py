@@ -25,15 +25,15 @@ Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
 BLOCK_LINES = 10_000
 
 
-def shard_of(line_number: int, shards: int) -> int:
+def shard_of(line_number: int, shard_count: int) -> int:
     """Return the shard (from 0) of a line with this global number (from 0)."""
-    return line_number // BLOCK_LINES % shards
+    return line_number // BLOCK_LINES % shard_count
 
 
-def global_line(line_in_shard: LineNumber, shard: int, shards: int) -> LineNumber:
+def global_line(line_in_shard: LineNumber, shard: int, shard_count: int) -> LineNumber:
     """Return the global number of a line, or of several lines, given the number (from 0) within one of the shards."""
     block, line_in_block = divmod(line_in_shard, BLOCK_LINES)
-    return (block * shards + shard) * BLOCK_LINES + line_in_block
+    return (block * shard_count + shard) * BLOCK_LINES + line_in_block
 
 
 def random_key(seed: int, corpus: str, line_number: int, size: int) -> bytes:

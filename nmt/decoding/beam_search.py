@@ -274,21 +274,21 @@ class Beams:
         attention: bool = False,
     ) -> None:
         """Start with an empty hypothesis of each sentence. `candidates`: the words of a shortlist; None means all."""
-        device, sentences = encoded.tensor.device, len(encoded)
+        device, sentence_count = encoded.tensor.device, len(encoded)
         self.decoding = decoding
         self.beam_size = beam_size
         self.keeps_attention = attention
         self.candidate_ids = candidates.ids if candidates else None
 
         # of each sentence: its index in the batch and its limits, (B,)
-        self.rows = np.arange(sentences)
+        self.rows = np.arange(sentence_count)
         self.min_steps = torch.from_numpy(limits.min_steps).to(device)
         self.max_steps = torch.from_numpy(limits.max_steps).to(device)
 
         # its hypotheses, (B, P), the best finished ones, (B, n_best), and the slots that these leave free, (B, 1)
-        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.tensor.dtype)
-        self.finished_scores = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
-        self.free_slots = torch.full((sentences, 1), beam_size, device=device)
+        self.scores = torch.zeros(sentence_count, 1, device=device, dtype=encoded.tensor.dtype)
+        self.finished_scores = self.scores.new_full((sentence_count, decoding.n_best), -torch.inf)
+        self.free_slots = torch.full((sentence_count, 1), beam_size, device=device)
         self.slots = torch.arange(beam_size, device=device)  # (K,)
         self.history: list[Continuations] = []
 
@@ -402,10 +402,10 @@ class BackPointers:
         attention: for each step, the attention of these sentences, (b, P, S), or None.
     """
 
-    def __init__(self, history: list[Continuations], sentences: int, beam_size: int) -> None:
+    def __init__(self, history: list[Continuations], sentence_count: int, beam_size: int) -> None:
         """Copy all steps to the host."""
         # of all steps, (T, B, K) each: a sentence that has left the batch keeps these initial values
-        shape = len(history), sentences, beam_size
+        shape = len(history), sentence_count, beam_size
         self.parents = np.zeros(shape, np.int32)
         self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)

@@ -68,7 +68,7 @@ class GoldLinks:
                 )
 
 
-def read_gold_alignments(path: Path, sentences: int) -> dict[int, GoldLinks]:
+def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
     """Return the gold links of a test set with this number of sentences, by line of the test set, from 0."""
     lines = [line.strip() for line in read_lines(path)]
 
@@ -103,11 +103,11 @@ def read_gold_alignments(path: Path, sentences: int) -> dict[int, GoldLinks]:
     # 3. by line of the test set
     if not links_by_number:
         return {}
-    return _number_from_zero(links_by_number, sentences, is_wpt=line_format is _WPT)
+    return _number_from_zero(links_by_number, sentence_count, is_wpt=line_format is _WPT)
 
 
 def _number_from_zero(
-    links_by_number: dict[int, GoldLinks], sentences: int, is_wpt: bool
+    links_by_number: dict[int, GoldLinks], sentence_count: int, is_wpt: bool
 ) -> dict[int, GoldLinks]:
     """Return the links by line of the test set, from 0, given the links by sentence number.
 
@@ -115,20 +115,20 @@ def _number_from_zero(
         UserError: it is unclear whether Pharaoh's numbers begin at 0 or 1, or a number is outside the test set.
     """
     min_number, max_number = min(links_by_number), max(links_by_number)
-    if 0 < min_number <= max_number < sentences and not is_wpt:
+    if 0 < min_number <= max_number < sentence_count and not is_wpt:
         raise UserError(
-            f"{links_by_number[min_number].location}: sentences {min_number} to {max_number} of {sentences} may be "
-            "counted from 0 or from 1; add a line with the number of the first or last sentence alone: 0 or "
-            f"{sentences}"
+            f"{links_by_number[min_number].location}: sentences {min_number} to {max_number} of {sentence_count} may "
+            "be counted from 0 or from 1; add a line with the number of the first or last sentence alone: 0 or "
+            f"{sentence_count}"
         )
 
     # Sentences before the smallest number have no links. But numbers beyond the size of the test set cannot begin at 0
     # or 1: then the smallest number is its first sentence.
-    base = min_number if max_number > sentences else min(min_number, 1)
-    if max_number - base >= sentences:
+    base = min_number if max_number > sentence_count else min(min_number, 1)
+    if max_number - base >= sentence_count:
         raise UserError(
             f"{links_by_number[max_number].location}: sentence {max_number}, counted from {base}, is outside a test "
-            f"set of {sentences} sentences; it belongs to another text"
+            f"set of {sentence_count} sentences; it belongs to another text"
         )
     return {number - base: links for number, links in links_by_number.items()}
 
@@ -213,7 +213,7 @@ def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> di
     attention = LinkCounts()
     diagonal = LinkCounts()
     same_position = LinkCounts()
-    gold_links = read_gold_alignments(gold, sentences=sum(1 for _ in read_lines(alignments)))
+    gold_links = read_gold_alignments(gold, sentence_count=sum(1 for _ in read_lines(alignments)))
     sentence_count = 0
     for record in read_translations(alignments):
         if record.line not in gold_links:  # nobody has aligned this sentence

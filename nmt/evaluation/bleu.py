@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,8 @@ class BleuCounts:
     def __add__(self, other: BleuCounts) -> BleuCounts:
         return BleuCounts(
             sentences=self.sentences + other.sentences,
-            correct=tuple(map(int.__add__, self.correct, other.correct)),
-            total=tuple(map(int.__add__, self.total, other.total)),
+            correct=tuple(map(add, self.correct, other.correct)),
+            total=tuple(map(add, self.total, other.total)),
             hypothesis_words=self.hypothesis_words + other.hypothesis_words,
             reference_words=self.reference_words + other.reference_words,
         )

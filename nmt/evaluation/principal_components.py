@@ -38,7 +38,7 @@ class Projection:
         """Project the vectors (n, D) of n sentences."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-        left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)
+        left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)  # (n, A), (A,)
 
         # One sentence, or vectors of one number, have one axis: the other coordinate is 0.
         points = np.zeros((len(vectors), 2))
@@ -48,8 +48,8 @@ class Projection:
         squares[:axes] = singular_values[:axes] ** 2
 
         # The signs of singular vectors are arbitrary: turn each axis to the side of its furthest point.
-        furthest_rows = np.abs(points).argmax(axis=0)
-        furthest_values = points[furthest_rows, [0, 1]]
+        furthest_rows = np.abs(points).argmax(axis=0)  # (2,), the row of the furthest point on each axis
+        furthest_values = points[furthest_rows, [0, 1]]  # (2,)
         points *= np.where(furthest_values < 0, -1.0, 1.0)
 
         total = float((singular_values**2).sum())  # 0 for equal vectors

@@ -175,13 +175,10 @@ def write_provenance(
     """
     # An earlier file must not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)
-    summary = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
+    summary: dict[str, Any] = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
     alignments = (record.alignment or [] for record in read_translations(translations))
-    attention = measure_attention(alignments)
-    lines = sha256_of_lines(translations)
-    write_json(
-        provenance_path(translations), {**provenance, **summary, "attention": attention, "lines": lines}
-    )
+    summary |= {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}
+    write_json(provenance_path(translations), {**provenance, **summary})
 
 
 def write_model_names(translations: Path, names: Sequence[str]) -> int:

@@ -51,19 +51,20 @@ def parse_segments(sgml: bytes) -> list[Segment]:
     if len(sgml) > MAX_SGML_BYTES:
         raise ValueError(f"more than {MAX_SGML_BYTES:,} bytes of SGML")
 
-    # a segment is what lies between an opening tag and the next closing one
+    # a segment is the text between <seg> and the next </seg>
     segments = []
-    document = b""
+    document_name = b""
     opening_tag: re.Match[bytes] | None = None
     for tag in _TAG.finditer(sgml):
         is_opening = tag["seg_attributes"] is not None
         if tag["doc_attributes"] is not None:
-            document = _parse_name(tag["doc_attributes"])
+            document_name = _parse_name(tag["doc_attributes"])
         elif is_opening and opening_tag is None:
             opening_tag = tag
         elif not is_opening and opening_tag is not None:
             name = _parse_name(opening_tag["seg_attributes"])
-            segments.append(Segment(document, name, _unescape(sgml[opening_tag.end() : tag.start()])))
+            text = _unescape(sgml[opening_tag.end() : tag.start()])
+            segments.append(Segment(document_name, name, text))
             opening_tag = None
         else:
             line_number = sgml.count(b"\n", 0, tag.start()) + 1

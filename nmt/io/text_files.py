@@ -278,17 +278,19 @@ def pair_lines(
     Raises:
         UserError: one file, `source` or `target`, ends before the other.
     """
-    for pairs, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
+    for pair_count, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
         if target_line is None:
-            raise _uneven_sides_error(longer=source, shorter=target, pairs=pairs)
+            raise _uneven_sides_error(longer=source, shorter=target, pair_count=pair_count)
         if source_line is None:
-            raise _uneven_sides_error(longer=target, shorter=source, pairs=pairs)
+            raise _uneven_sides_error(longer=target, shorter=source, pair_count=pair_count)
         yield source_line, target_line
 
 
-def _uneven_sides_error(longer: str | Path, shorter: str | Path, pairs: int) -> UserError:
+def _uneven_sides_error(longer: str | Path, shorter: str | Path, pair_count: int) -> UserError:
     """Return the error that one file ends before the other."""
-    return UserError(f"{shorter} ends after {pairs} lines, {longer} goes on; both sides need as many lines")
+    return UserError(
+        f"{shorter} ends after {pair_count} lines, {longer} goes on; both sides need as many lines"
+    )
 
 
 def read_pair_groups(
@@ -296,15 +298,15 @@ def read_pair_groups(
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. A UserError says if one input ends first."""
     # A group of sources ends where its input pauses, as at a terminal. So the targets are read by these groups.
-    pairs = 0
+    pair_count = 0
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
-        pairs += len(target_lines)
+        pair_count += len(target_lines)
         if len(target_lines) < len(source_lines):
-            raise _uneven_sides_error(longer=sources.name, shorter=targets.name, pairs=pairs)
+            raise _uneven_sides_error(longer=sources.name, shorter=targets.name, pair_count=pair_count)
         yield list(zip(source_lines, target_lines, strict=True))
     if targets.take_lines(1):
-        raise _uneven_sides_error(longer=targets.name, shorter=sources.name, pairs=pairs)
+        raise _uneven_sides_error(longer=targets.name, shorter=sources.name, pair_count=pair_count)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -116,10 +116,13 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
 
 
 def write_product(backend: Backend, out: Tensor, rows: Tensor, columns: Tensor, accumulate: bool) -> None:
-    """Set `out` to rows @ columns, or add the product to it. In 32 bits, the product needs no memory of its own."""
+    """Set `out` to rows @ columns, or add the product to it.
+
+    In 32 bits, the product is computed in `out`, and takes no further memory.
+    """
     rows, columns = backend.rounded(rows), backend.rounded(columns)
     if rows.dtype == out.dtype:
-        out.addmm_(rows, columns, beta=int(accumulate))
+        out.addmm_(rows, columns, beta=1 if accumulate else 0)
     elif accumulate:
         out += backend.product(rows, columns)
     else:

@@ -59,8 +59,8 @@ def count_nonempty_lines(paths: Sequence[Path]) -> int:
     return sum(1 for path in paths for line in read_lines(path) if line.split())
 
 
-def sample_pairs(corpora: Corpora, pairs: int, seed: int, source: Path, target: Path) -> int:
-    """Write a random sample of `pairs` pairs without empty sides. Return the size of the sample.
+def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, target: Path) -> int:
+    """Write a random sample of `pair_count` pairs without empty sides. Return the size of the sample.
 
     Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
     keys are sampled, so the sample does not depend on the number of shards. It is held in memory.
@@ -70,7 +70,7 @@ def sample_pairs(corpora: Corpora, pairs: int, seed: int, source: Path, target: 
         for corpus, line, (source_line, target_line) in read_numbered_pairs(corpora, "selection sample")
         if source_line and target_line
     )
-    sample = heapq.nsmallest(pairs, keyed_pairs)
+    sample = heapq.nsmallest(pair_count, keyed_pairs)
 
     with write_lines(source) as source_writer, write_lines(target) as target_writer:
         for _, source_line, target_line in sample:

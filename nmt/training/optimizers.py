@@ -250,7 +250,8 @@ class Adadelta(Optimizer):
     def _step_dense(
         self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
     ) -> None:
-        """Update a whole weight. The averages of all its rows are current afterwards."""
+        """Update a whole weight."""
+        # After sparse updates, first apply the decay that is missing in the averages of some rows.
         if "current" in state:
             decay_averages(state, slice(None), int(state["updates"]), self.rho)
             del state["current"], state["updates"]
@@ -317,9 +318,9 @@ class Adadelta(Optimizer):
             )  # fmt: skip
 
 
-def decay_averages(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float) -> None:
-    """Decay the averages of some rows once for each of the first `updates` updates in which the row was absent."""
-    absences = (updates - state["current"][rows]).unsqueeze(1)  # (R, 1)
+def decay_averages(state: dict[str, Any], rows: Tensor | slice, update_count: int, rho: float) -> None:
+    """Decay the averages of some rows once for each of the first `update_count` updates in which the row was absent."""
+    absences = (update_count - state["current"][rows]).unsqueeze(1)  # (R, 1)
     factors = torch.full_like(absences, rho, dtype=torch.float64).pow(absences)
     factors = factors.to(state["square_average"].dtype)
     for name in ("square_average", "step_average"):

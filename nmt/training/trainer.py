@@ -369,15 +369,18 @@ class Trainer:
         """Stop before a state with a NaN is used, unless the settings say to continue."""
         if self.settings.not_finite != "stop":
             return
-        count = self.updater.read_statistics().nonfinite_updates
-        if count == 0:
+        nonfinite_updates = self.updater.read_statistics().nonfinite_updates
+        if nonfinite_updates == 0:
             return
 
+        # On a GPU, several updates have passed since the last check.
         update = self.counters.update
-        self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
-        updates = f"update {update}" if self.device.type == "cpu" else f"{count} updates up to {update}"
+        self._record({"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds})
+        location = f"{nonfinite_updates} updates up to {update}"
+        if self.device.type == "cpu":
+            location = f"update {update}"
         raise RecurringError(
-            f"{self.state_folder}: the gradient of {updates} is not finite; the last checkpoint is from before it. "
+            f"{self.state_folder}: the gradient of {location} is not finite; the last checkpoint is from before it. "
             f"Lower training.learning_rate, check the data, or continue as the authors did with "
             f"training.not_finite: groundhog"
         )

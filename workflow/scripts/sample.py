@@ -10,7 +10,7 @@ with job(snakemake) as (inputs, outputs):
     requested_pairs = settings["pairs"] or count_nonempty_lines(inputs.in_domain)
     sampled_pairs = sample_pairs(
         corpora=group_by_corpus(inputs.source, inputs.target),
-        pairs=requested_pairs,
+        pair_count=requested_pairs,
         seed=settings["seed"],
         source=outputs.source,
         target=outputs.target,

@@ -212,9 +212,9 @@ class DeepLSTM(EncoderDecoder):
             top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
             yield (top_h,), None
 
-    def embed_start(self, sentences: int) -> Tensor:
+    def embed_start(self, sentence_count: int) -> Tensor:
         """Return the decoder's input before the first word, (1, B, M): the end symbol (Fig. 1)."""
-        end_symbols = torch.full((1, sentences), END, device=self.target_embedding.E.device)
+        end_symbols = torch.full((1, sentence_count), END, device=self.target_embedding.E.device)
         embedded: Tensor = self.target_embedding(end_symbols)
         return embedded
 
