@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -21,38 +22,41 @@ from typing import Any
 
 from tabulate import tabulate
 
-from benchmarks.environment import peer_of
+from benchmarks.environment import find_peer
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 RESULTS = FOLDER / "results"
-OURS = "rnnsearch"
+REFERENCE = "rnnsearch"
 """The contender to which the others are compared."""
+ENVIRONMENT = dict(os.environ)
+"""Variables of the contenders' processes. They are read here, before a benchmark imports nmt, which sets variables that
+make torch's threads faster: a peer must not have them."""
 
 
-class Failed(Exception):
+class ContenderFailed(Exception):
     """The process of a contender ended, or the machine does not serve it; the message says why."""
 
 
-class Remote:
+class Contender:
     """Runs one contender in a process, and sends it requests; see `benchmarks.worker`."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name = name
-        # the project's own processes import nmt before torch
-        program = "" if peer_of(name) else "import nmt; "
-        program += "from benchmarks.worker import main; main()"
+        # nmt's own processes import nmt before torch, which reads variables that nmt sets
+        first_import = "" if find_peer(name) else "import nmt; "
+        program = f"{first_import}from benchmarks.worker import main; main()"
         self.process = subprocess.Popen(
             [python, "-c", program, name],
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
+            env=ENVIRONMENT | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Send a request, and return the reply. Raises Failed if the process has ended."""
+        """Send a request, and return the reply. Raises ContenderFailed if the process has ended."""
         assert self.process.stdin is not None and self.process.stdout is not None
         try:
             print(json.dumps(request), file=self.process.stdin, flush=True)
@@ -60,7 +64,7 @@ class Remote:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise Failed(f"{self.name}: its process ended with code {self.process.wait()}")
+            raise ContenderFailed(f"{self.name}: its process ended with code {self.process.wait()}")
         reply: dict[str, Any] = json.loads(line)
         return reply
 
@@ -74,18 +78,20 @@ class Remote:
                     stream.close()
 
 
-class Program(Remote):
+class ToolkitContender(Contender):
     """A contender that is a program of its own, with its files in a folder."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
-        self.name, self.python, self.threads = name, Path(python).absolute(), threads
+        self.name = name
+        self.python = Path(python).absolute()
+        self.threads = threads
         self.folder = Path(tempfile.mkdtemp(prefix=f"{name}."))
 
-    def start(self, command: Sequence[object], environment: dict[str, str], **streams: Any) -> None:
+    def start_program(self, command: Sequence[object], variables: dict[str, str], **streams: Any) -> None:
         """Start the program in its folder."""
         words = [str(word) for word in command]
         self.process = subprocess.Popen(
-            words, cwd=self.folder, env=os.environ | environment, text=True, **streams
+            words, cwd=self.folder, env=ENVIRONMENT | variables, text=True, **streams
         )
 
     def close(self) -> None:
@@ -98,91 +104,113 @@ class Program(Remote):
 class Contest:
     """Asks contenders in turn. One that fails is left out from then on, and `missing` has the reason."""
 
-    def __init__(self, remotes: Mapping[str, Remote], missing: dict[str, str]) -> None:
-        self.remotes, self.missing = remotes, missing
+    def __init__(self, contenders: Mapping[str, Contender], missing: dict[str, str]) -> None:
+        self.contenders = contenders
+        self.missing = missing
 
-    def ask(self, **request: Any) -> dict[str, dict[str, Any]]:
+    def ask_all(self, **request: Any) -> dict[str, dict[str, Any]]:
         """Return the reply of each contender that has not failed."""
         replies = {}
-        for name, remote in self.remotes.items():
-            if name not in self.missing:
-                try:
-                    replies[name] = remote.ask(**request)
-                except Failed as error:
-                    self.missing[name] = str(error)
-                    say(str(error))
+        for name, contender in self.contenders.items():
+            if name in self.missing:
+                continue
+            try:
+                replies[name] = contender.ask(**request)
+            except ContenderFailed as error:
+                self.missing[name] = str(error)
+                print_progress(str(error))
         return replies
 
-    def measurements(self, rounds: Sequence[Mapping[str, float]], **about: Any) -> list[dict[str, Any]]:
-        """Return a record for each contender, from the seconds of each contender in each round."""
-        memory = self.ask(do="memory")
-        medians = {name: statistics.median(turn[name] for turn in rounds) for name in memory}
-        return [
-            {
+    def summarize_rounds(self, rounds: Sequence[Mapping[str, float]], **facts: Any) -> list[dict[str, Any]]:
+        """Return the measurement of each contender that has not failed.
+
+        Args:
+            rounds: the seconds of each contender, by name, in each round.
+            facts: what is the same for all contenders, such as the beam size.
+        """
+        replies = self.ask_all(do="memory")
+        medians = {name: statistics.median(seconds[name] for seconds in rounds) for name in replies}
+        measurements = []
+        for name, median in medians.items():
+            measurement = {
                 "contender": name,
-                **about,
+                **facts,
                 "seconds": median,
-                "ratio": median / medians[OURS] if OURS in medians else None,
-                "peak_bytes": memory[name]["peak_bytes"],
-                "seconds_of_rounds": [turn[name] for turn in rounds],
+                "ratio": median / medians[REFERENCE] if REFERENCE in medians else None,
+                "peak_bytes": replies[name]["peak_bytes"],
+                "seconds_of_rounds": [seconds[name] for seconds in rounds],
             }
-            for name, median in medians.items()
-        ]
+            measurements.append(measurement)
+        return measurements
 
     def close(self) -> None:
         """End all processes."""
-        for remote in self.remotes.values():
-            remote.close()
+        for contender in self.contenders.values():
+            contender.close()
 
 
-def report(found: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size: str) -> None:
-    """Print a table of measurements, in which `size` names the column that tells them apart, and what is missing."""
+def print_table(measurements: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size: str) -> None:
+    """Print a table of measurements, with a column for the fact `size`, and why contenders are missing."""
     rows = []
-    for one in found:
-        ratio, peak = one["ratio"] or 0, (one["peak_bytes"] or 0) / 1e9
-        rows.append([one["contender"], one[size], f"{one['seconds']:.3g}", f"{ratio:.2f}", f"{peak:.2f}"])
+    for measurement in measurements:
+        ratio = measurement["ratio"] or 0
+        peak_gigabytes = (measurement["peak_bytes"] or 0) / 1e9
+        numbers = [f"{measurement['seconds']:.3g}", f"{ratio:.2f}", f"{peak_gigabytes:.2f}"]
+        rows.append([measurement["contender"], measurement[size], *numbers])
     headers = ["", size, "seconds", "ratio", "peak GB"]
     print(tabulate(rows, headers, tablefmt="pipe", disable_numparse=True))
     for name, reason in missing.items():
         print(f"Without {name}: {reason}")
 
 
-def say(line: str) -> None:
+def print_progress(line: str) -> None:
     """Print a line about the contest's progress on standard error, since standard output has the table."""
     print(line, file=sys.stderr, flush=True)
 
 
-def make_parser(module: str, description: str | None, whole: Mapping[str, int]) -> argparse.ArgumentParser:
-    """Return a parser for the options of `python -m MODULE`, those with whole numbers and their defaults in `whole`."""
+def make_parser(
+    name: str, description: str | None, default_numbers: Mapping[str, int]
+) -> argparse.ArgumentParser:
+    """Return a parser for `python -m benchmarks.NAME`, with options for these whole numbers and their defaults."""
     parser = argparse.ArgumentParser(
-        prog=f"python -m {module}",
+        prog=f"python -m benchmarks.{name}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for name, value in whole.items():
-        parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
+    for option, number in default_numbers.items():
+        parser.add_argument(f"--{option}", type=int, default=number, metavar="N", help=f"({number})")
     parser.add_argument("--busy", action="store_true", help="beside another process on each core")
-    parser.add_argument("--output", type=Path, help="file to which the measurements are added")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=RESULTS / f"{name}.jsonl",
+        help="file to which the measurements are added",
+    )
     parser.add_argument(
         "--environments",
         type=Path,
         default=FOLDER,
         help="where the peers' environments are made (%(default)s)",
     )
-    parser.add_argument("--pip-options", default="", help="for making them, as one argument")
+    parser.add_argument(
+        "--pip-options", type=shlex.split, default=[], help="for making them, as one argument"
+    )
     return parser
 
 
-def append(path: Path, measurements: Iterable[Mapping[str, Any]], about: Mapping[str, Any]) -> None:
+def append_measurements(
+    path: Path, measurements: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]
+) -> None:
     """Add a line of JSON for each measurement, with the facts that all of them share."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        file.writelines(json.dumps({**one, **about}) + "\n" for one in measurements)
+        for measurement in measurements:
+            file.write(json.dumps({**measurement, **facts}) + "\n")
 
 
-def machine(is_busy: bool) -> dict[str, Any]:
+def describe_machine(is_busy: bool) -> dict[str, Any]:
     """Return the machine in words, its load, and the versions of the code and of torch."""
-    # not above: contenders would inherit what nmt sets for torch's threads
+    # not above: see ENVIRONMENT
     from nmt.io.system import cpu_model, describe_code, format_version
 
     return {
@@ -195,13 +223,15 @@ def machine(is_busy: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Keep cores busy inside a `with` block: so many loops, which also end if this process is killed."""
+def keep_cores_busy(is_busy: bool) -> Iterator[None]:
+    """Keep all cores busy inside a `with` block, if it is to be so."""
+    # a loop for each core, which also ends if this process is killed
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
-    others = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(processes)]
+    process_count = (os.cpu_count() or 1) if is_busy else 0
+    processes = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(process_count)]
     try:
         yield
     finally:
-        for other in others:
-            other.kill()
-            other.wait()
+        for process in processes:
+            process.kill()
+            process.wait()

@@ -11,8 +11,7 @@ benchmarks/results/decoding.jsonl.
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
+import itertools
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -20,63 +19,69 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import environment
 from benchmarks.contest import (
-    OURS,
-    RESULTS,
+    REFERENCE,
+    Contender,
     Contest,
-    Remote,
-    append,
-    busy,
-    machine,
+    append_measurements,
+    describe_machine,
+    keep_cores_busy,
     make_parser,
-    report,
-    say,
+    print_progress,
+    print_table,
 )
-from benchmarks.environment import peer_of
+from benchmarks.environment import find_peer, prepare_environments
 from benchmarks.marian_contender import Marian
+from benchmarks.project import PRECISIONS
 from benchmarks.task import SIZES, Sizes
 from nmt.backend.matmul import processor_supports
 from nmt.io.text_files import read_lines
 
-PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")
-CONTENDERS = (OURS, *(f"{OURS}-{precision}" for precision in PRECISIONS), "joeynmt", "marian-int8")
+CONTENDERS = (*PRECISIONS, "joeynmt", "marian-int8")
 
 
 def main() -> int:
     """Measure all contenders at each beam size. Return 1 if the search in fp32 failed, else 0."""
-    options = parse()
+    options = parse_options()
     sizes = Sizes(**{name: getattr(options, name) for name in SIZES})
-    lengths = sorted(lengths_of(options.source, options.sentences))
-    unable = {
-        name: "this processor has no instructions for it"
-        for name in options.contenders
-        if peer_of(name) is None and not processor_supports(f"{name}-fp32".split("-")[1])  # type: ignore[arg-type]
-    }
-    able = [name for name in options.contenders if name not in unable]
-    pythons, missing = environment.ensure_all(able, options.environments, shlex.split(options.pip_options))
-    remotes = {
-        name: (Marian if peer_of(name) == "marian" else Remote)(name, python, options.threads)
-        for name, python in pythons.items()
-    }
-    about = machine(options.busy) | asdict(sizes)
-    about |= {"text": str(options.source or "drawn"), "sentences": len(lengths), "words": sum(lengths)}
-    contest = Contest(remotes, missing | unable)
+    lengths = sorted(choose_lengths(options.source, options.sentences))
+
+    # 1. leave out what this machine cannot run
+    missing = {}
+    for name in options.contenders:
+        if name in PRECISIONS and not processor_supports(PRECISIONS[name]):
+            missing[name] = "this processor has no instructions for it"
+    supported_contenders = [name for name in options.contenders if name not in missing]
+    pythons, missing_peers = prepare_environments(
+        supported_contenders, options.environments, options.pip_options
+    )
+
+    # 2. start the contenders
+    facts = describe_machine(options.busy) | asdict(sizes)
+    facts |= {"text": str(options.source or "drawn"), "sentences": len(lengths), "words": sum(lengths)}
+    contenders = {}
+    for name, python in pythons.items():
+        contender_class = Marian if find_peer(name) == "marian" else Contender
+        contenders[name] = contender_class(name, python, options.threads)
+    contest = Contest(contenders, missing | missing_peers)
+
+    # 3. measure
+    measurements = []
     try:
-        contest.ask(do="search", sizes=asdict(sizes))
-        with busy((os.cpu_count() or 1) if options.busy else 0):
-            found = [one for beam in options.beams for one in hold(contest, lengths, beam, options)]
+        contest.ask_all(do="search", sizes=asdict(sizes))
+        with keep_cores_busy(options.busy):
+            for beam in options.beams:
+                measurements += measure_search(contest, lengths, beam, options)
     finally:
         contest.close()
-    append(options.output or RESULTS / "decoding.jsonl", found, about)
-    report(found, contest.missing, "beam")
-    return int(OURS in contest.missing)
+    append_measurements(options.output, measurements, facts)
+    print_table(measurements, contest.missing, "beam")
+    return int(REFERENCE in contest.missing)
 
 
-def parse() -> argparse.Namespace:
+def parse_options() -> argparse.Namespace:
     """Read the options, whose defaults are the paper's sizes."""
-    whole = SIZES | {"batch": 64, "sentences": 300, "rounds": 5}
-    parser = make_parser("benchmarks.decoding", __doc__, whole)
+    parser = make_parser("decoding", __doc__, SIZES | {"batch": 64, "sentences": 300, "rounds": 5})
     parser.add_argument(
         "--source", type=Path, metavar="FILE", help="tokens; only the lengths of the sentences are used"
     )
@@ -85,32 +90,35 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def lengths_of(source: Path | None, sentences: int) -> list[int]:
+def choose_lengths(source: Path | None, sentences: int) -> list[int]:
     """Return the lengths of the first sentences in words.
 
     Without a text, lengths are drawn like those of newstest2014, whose English sentences have about 23 words in the
     mean and a long tail. They follow a gamma distribution of shape 3.
     """
     if source is not None:
-        lines = zip(read_lines(source), range(sentences), strict=False)
-        return [max(1, len(line.split())) for line, _ in lines]
-    drawn = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
-    return list(np.clip(drawn.round(), 2, 90).astype(int).tolist())
+        lines = itertools.islice(read_lines(source), sentences)
+        return [max(1, len(line.split())) for line in lines]
+    lengths = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
+    return list(np.clip(lengths.round(), 2, 90).astype(int).tolist())
 
 
-def hold(contest: Contest, lengths: list[int], beam: int, options: Any) -> list[dict[str, Any]]:
-    """Let all contenders translate batch after batch, in turns and rounds. A small batch before them does not count."""
-    contest.ask(do="decode", lengths=lengths[:2], beam=beam, number=999_999)
+def measure_search(contest: Contest, lengths: list[int], beam: int, options: Any) -> list[dict[str, Any]]:
+    """Let all contenders translate batch after batch, in turns and rounds. Return their measurements."""
+    # a small batch that does not count: the first one also makes what later ones use again
+    contest.ask_all(do="decode", lengths=lengths[:2], beam=beam, number=999_999)
+
     rounds = []
-    for turn in range(options.rounds):
-        seconds: dict[str, float] = {}
-        for number, start in enumerate(range(0, len(lengths), options.batch)):
-            some = lengths[start : start + options.batch]
-            for name, reply in contest.ask(do="decode", lengths=some, beam=beam, number=number).items():
-                seconds[name] = seconds.get(name, 0) + reply["seconds"]
-        rounds.append(seconds)
-        say(f"beam {beam}, round {turn + 1} of {options.rounds}")
-    return contest.measurements(rounds, beam=beam)
+    for round_number in range(1, options.rounds + 1):
+        seconds_by_contender = dict.fromkeys(contest.contenders, 0.0)
+        for batch_number, start in enumerate(range(0, len(lengths), options.batch)):
+            batch_lengths = lengths[start : start + options.batch]
+            replies = contest.ask_all(do="decode", lengths=batch_lengths, beam=beam, number=batch_number)
+            for name, reply in replies.items():
+                seconds_by_contender[name] += reply["seconds"]
+        rounds.append(seconds_by_contender)
+        print_progress(f"beam {beam}, round {round_number} of {options.rounds}")
+    return contest.summarize_rounds(rounds, beam=beam)
 
 
 if __name__ == "__main__":

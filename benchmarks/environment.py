@@ -15,12 +15,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 STAMP = "installed"
+"""The file that an environment has when all is installed. It holds the recipe."""
 
 
-class Unavailable(Exception):
-    """An environment or a text could not be made; the message says why."""
+class EnvironmentUnavailable(Exception):
+    """An environment could not be made; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -28,92 +29,107 @@ class Peer:
     """Says how a peer is installed.
 
     label: its name and version. package: what is installed, beside NAME.txt and without its own requirements. trial: a
-    program that must run then. projects_torch: whether it runs the project's torch.
+    program that must run then. uses_project_torch: whether it runs the project's torch, whose path the trial prints.
     """
 
     label: str
     package: str
     trial: str
-    projects_torch: bool = False
+    uses_project_torch: bool = False
 
 
 PEERS = {
     "joeynmt": Peer(
-        "JoeyNMT 2.3.0", "joeynmt==2.3.0", "import joeynmt.builders, joeynmt.model, torch; print(torch.__file__)", True
+        "JoeyNMT 2.3.0",
+        "joeynmt==2.3.0",
+        "import joeynmt.builders, joeynmt.model, torch; print(torch.__file__)",
+        uses_project_torch=True,
     ),
     "sockeye": Peer("Sockeye 1.18.106", "sockeye==1.18.106", "import mxnet, sockeye"),
     "marian": Peer("Marian 1.12.42", "pymarian==1.12.42", "import pymarian"),
-}  # fmt: skip
+}
 
 
-def peer_of(contender: str) -> str | None:
+def find_peer(contender: str) -> str | None:
     """Return the peer to which a contender such as `marian-int8` belongs; None for the project's own contenders."""
-    name = contender.partition("-")[0]
+    name = contender.split("-")[0]
     return name if name in PEERS else None
 
 
-def ensure_all(
+def prepare_environments(
     contenders: Iterable[str], folder: Path, pip_options: list[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return each contender's interpreter, and for those without one, the reason, which is also printed."""
-    pythons, missing = dict[str, str](), dict[str, str]()
+    pythons = {}
+    missing = {}
     for name in contenders:
-        peer = peer_of(name)
+        peer = find_peer(name)
         try:
-            pythons[name] = sys.executable if peer is None else str(ensure(peer, folder, pip_options))
-        except Unavailable as error:
+            pythons[name] = prepare_environment(peer, folder, pip_options) if peer else sys.executable
+        except EnvironmentUnavailable as error:
             missing[name] = str(error)
             print(f"Going on without {name}: {error}", file=sys.stderr, flush=True)
     return pythons, missing
 
 
-def ensure(name: str, where: Path, pip_options: list[str]) -> Path:
-    """Return the interpreter of a peer's environment in `where`.
+def prepare_environment(name: str, parent: Path, pip_options: list[str]) -> str:
+    """Return the interpreter of a peer's environment in the parent folder.
 
-    The environment is made if it is missing, incomplete or of another recipe. Raises Unavailable, with pip's last line,
-    if it cannot be made, for example without a network.
+    The environment is made if it is missing, incomplete or of another recipe. Raises EnvironmentUnavailable, with pip's
+    last line, if it cannot be made, for example without a network.
     """
-    peer, folder = PEERS[name], where / f".{name}"
-    python, stamp, wanted = folder / "bin" / "python", folder / STAMP, recipe(name)
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted and python.exists():
-        return python
+    peer = PEERS[name]
+    folder = parent / f".{name}"
+    python = folder / "bin" / "python"
+    stamp = folder / STAMP
+    recipe = describe_recipe(name)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == recipe and python.exists():
+        return str(python)
+
+    # 1. an empty environment, in which the project's packages come after its own
     if folder.exists():
         shutil.rmtree(folder)
     print(f"Making the environment of {peer.label} in {folder}", file=sys.stderr, flush=True)
-    call([sys.executable, "-m", "venv", str(folder)])
-    if peer.projects_torch:
+    run_command([sys.executable, "-m", "venv", str(folder)])
+    project_packages = find_project_packages()
+    if peer.uses_project_torch:
         packages = next(folder.glob("lib/python*/site-packages"))
-        (packages / "project.pth").write_text(f"{project_packages()}\n", encoding="utf-8")
+        (packages / "project.pth").write_text(f"{project_packages}\n", encoding="utf-8")
+
+    # 2. the peer
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", *pip_options]
-    call([*pip, "-r", str(HERE / f"{name}.txt")])
-    call([*pip, "--no-deps", peer.package])
-    tried = call([str(python), "-c", peer.trial])
-    if (
-        peer.projects_torch
-        and (torch := Path(tried.strip().splitlines()[-1])).parents[1] != project_packages()
-    ):
-        raise Unavailable(f"its torch is {torch}, not the project's: remove {folder} and try again")
-    stamp.write_text(wanted, encoding="utf-8")
-    return python
+    run_command([*pip, "-r", str(FOLDER / f"{name}.txt")])
+    run_command([*pip, "--no-deps", peer.package])
+
+    # 3. try it
+    output = run_command([str(python), "-c", peer.trial])
+    if peer.uses_project_torch:
+        torch = Path(output.strip().splitlines()[-1])  # .../site-packages/torch/__init__.py
+        if torch.parents[1] != project_packages:
+            raise EnvironmentUnavailable(
+                f"its torch is {torch}, not the project's: remove {folder} and try again"
+            )
+    stamp.write_text(recipe, encoding="utf-8")
+    return str(python)
 
 
-def recipe(name: str) -> str:
+def describe_recipe(name: str) -> str:
     """Return all that decides how an environment is made, as text."""
-    requirements = (HERE / f"{name}.txt").read_text(encoding="utf-8")
-    return f"{PEERS[name].package}\n{requirements}{project_packages()}\n{sys.version}\n"
+    requirements = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    return f"{PEERS[name].package}\n{requirements}{find_project_packages()}\n{sys.version}\n"
 
 
-def project_packages() -> Path:
+def find_project_packages() -> Path:
     """Return the folder of the project's torch, without importing torch."""
-    found = importlib.util.find_spec("torch")
-    assert found is not None and found.origin is not None
-    return Path(found.origin).parents[1]
+    torch = importlib.util.find_spec("torch")
+    assert torch is not None and torch.origin is not None
+    return Path(torch.origin).parents[1]
 
 
-def call(command: list[str]) -> str:
-    """Return the standard output of a command. Raises Unavailable if the command fails."""
+def run_command(command: list[str]) -> str:
+    """Return the standard output of a command. Raises EnvironmentUnavailable if the command fails."""
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if result.returncode:
-        lines = (result.stderr.strip() or result.stdout.strip()).splitlines() or ["no message"]
-        raise Unavailable(f"`{' '.join(command)}` failed: {lines[-1]}")
+        messages = result.stderr.strip() or result.stdout.strip() or "no message"
+        raise EnvironmentUnavailable(f"`{' '.join(command)}` failed: {messages.splitlines()[-1]}")
     return result.stdout

@@ -18,7 +18,7 @@ from joeynmt.model import build_model
 from joeynmt.search import search
 from joeynmt.vocabulary import Vocabulary
 
-from benchmarks.task import SPECIALS, Sizes, Words
+from benchmarks.task import SPECIALS, Sizes, WordIds
 
 UNK, PAD, BOS, EOS = range(SPECIALS)
 
@@ -30,8 +30,8 @@ class Training:
         logging.getLogger("joeynmt").setLevel(logging.WARNING)
         torch.manual_seed(1)
         torch.set_num_threads(sizes.threads)
-        words = vocabulary(sizes.vocabulary)
-        self.model = build_model(configuration(sizes), words, words)
+        vocabulary = make_vocabulary(sizes.vocabulary)
+        self.model = build_model(make_configuration(sizes), vocabulary, vocabulary)
         self.model.loss_function = ("crossentropy", 0.0)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
         self.clip = build_gradient_clipper({"clip_grad_val": None, "clip_grad_norm": 1.0})
@@ -42,33 +42,30 @@ class Training:
             group["rho"] = 0.95
         self.model.zero_grad()
 
-    def batch(self, source: Words, target: Words) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add the symbols as JoeyNMT's data sets do: the end to sources, the begin and the end to targets."""
-        sides = torch.from_numpy(source), torch.from_numpy(target)
+    def make_batch(self, source: WordIds, target: WordIds) -> tuple[torch.Tensor, torch.Tensor]:
+        """Add the symbols as JoeyNMT's data sets do: EOS to sources, BOS and EOS to targets."""
         pad = torch.nn.functional.pad
-        return pad(sides[0], (0, 1), value=EOS), pad(pad(sides[1], (1, 0), value=BOS), (0, 1), value=EOS)
+        source_with_eos = pad(torch.from_numpy(source), (0, 1), value=EOS)
+        target_with_eos = pad(torch.from_numpy(target), (0, 1), value=EOS)
+        return source_with_eos, pad(target_with_eos, (1, 0), value=BOS)
 
-    def update(self, batch: tuple[torch.Tensor, torch.Tensor]) -> float:
+    def update(self, sides: tuple[torch.Tensor, torch.Tensor]) -> float:
         """Make one step as its trainer does. Return the NLL of the batch in nats."""
-        source, target = batch
-        ready = Batch(
-            src=source,
-            src_length=torch.full((len(source),), source.shape[1]),
-            src_prompt_mask=None,
-            trg=target,
-            trg_prompt_mask=None,
-            indices=torch.arange(len(source)),
-            device=torch.device("cpu"),
-            pad_index=PAD,
-            eos_index=EOS,
-        )
+        # 1. loss and gradients
+        source, target = sides
+        batch = make_joeynmt_batch(source, torch.full((len(source),), source.shape[1]), target)
         self.model.train()
-        ready.sort_by_src_length()
-        loss, _, _, correct = self.model(return_type="loss", **vars(ready))
-        cost = ready.normalize(loss, normalization="none")
-        correct = ready.normalize(correct, "sum")
+        batch.sort_by_src_length()
+        loss, _, _, correct_words = self.model(return_type="loss", **vars(batch))
+        cost = batch.normalize(loss, normalization="none")
+        correct_words = batch.normalize(correct_words, "sum")
         cost.backward()
-        nll, _ = cost.item(), correct.item()
+
+        # 2. the trainer also reads both numbers
+        nll = cost.item()
+        correct_words.item()
+
+        # 3. new weights
         self.clip(parameters=self.model.parameters())
         self.optimizer.step()
         self.model.zero_grad()
@@ -79,44 +76,69 @@ class Search(Training):
     """Runs JoeyNMT's greedy search at beam 1, and its beam search at larger beam sizes."""
 
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
-        """Translate the sentences. Return the number of words written for each."""
+        """Translate the sentences. Return the length of each translation in words."""
         self.model.eval()
         lengths = torch.tensor([len(words) + 1 for words in sentences])
         source = torch.full((len(sentences), int(lengths.max())), PAD)
         for row, words in enumerate(sentences):
             source[row, : len(words) + 1] = torch.tensor([*words, EOS])
-        batch = Batch(
-            src=source, src_length=lengths, src_prompt_mask=None, trg=None, trg_prompt_mask=None,
-            indices=torch.arange(len(sentences)), device=torch.device("cpu"), pad_index=PAD, eos_index=EOS,
-            is_train=False,
-        )  # fmt: skip
+        batch = make_joeynmt_batch(source, lengths)
         batch.sort_by_src_length()
-        output, _, _ = search(
-            self.model, batch, max_output_length=steps, beam_size=beam, beam_alpha=-1, min_output_length=steps + 1
-        )  # fmt: skip
-        return [len(words) for words in output]
+        translations, _, _ = search(
+            self.model,
+            batch,
+            max_output_length=steps,
+            beam_size=beam,
+            beam_alpha=-1,
+            min_output_length=steps + 1,
+        )
+        return [len(words) for words in translations]
 
 
-def vocabulary(size: int) -> Vocabulary:
+def make_joeynmt_batch(
+    source: torch.Tensor, source_lengths: torch.Tensor, target: torch.Tensor | None = None
+) -> Batch:
+    """Return JoeyNMT's batch of padded ids (sentences, positions); without a target it is for a search."""
+    return Batch(
+        src=source,
+        src_length=source_lengths,
+        src_prompt_mask=None,
+        trg=target,
+        trg_prompt_mask=None,
+        indices=torch.arange(len(source)),
+        device=torch.device("cpu"),
+        pad_index=PAD,
+        eos_index=EOS,
+        is_train=target is not None,
+    )
+
+
+def make_vocabulary(size: int) -> Vocabulary:
     """Return a vocabulary with `size` ids, special symbols included."""
     specials = SimpleNamespace(
         unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
         unk_id=UNK, pad_id=PAD, bos_id=BOS, eos_id=EOS, sep_id=None, lang_tags=[],
     )  # fmt: skip
-    words = Vocabulary([str(number) for number in range(SPECIALS, size)], specials)
-    assert len(words) == size
-    return words
+    return Vocabulary([str(number) for number in range(SPECIALS, size)], specials)
 
 
-def configuration(sizes: Sizes) -> dict[str, object]:
+def make_configuration(sizes: Sizes) -> dict[str, object]:
     """Return the section `model` of a JoeyNMT configuration."""
-
-    def side(**more: object) -> dict[str, object]:
-        embeddings = {"embedding_dim": sizes.embedding, "dropout": 0.0}
-        shared = {"type": "recurrent", "rnn_type": "gru", "hidden_size": sizes.hidden, "num_layers": 1}
-        return shared | {"dropout": 0.0, "embeddings": embeddings} | more
-
+    settings_of_both_sides = {
+        "type": "recurrent",
+        "rnn_type": "gru",
+        "hidden_size": sizes.hidden,
+        "num_layers": 1,
+        "dropout": 0.0,
+        "embeddings": {"embedding_dim": sizes.embedding, "dropout": 0.0},
+    }
+    decoder_settings = {
+        "attention": "bahdanau",
+        "init_hidden": "bridge",
+        "input_feeding": True,
+        "hidden_dropout": 0.0,
+    }
     return {
-        "encoder": side(bidirectional=True),
-        "decoder": side(attention="bahdanau", init_hidden="bridge", input_feeding=True, hidden_dropout=0.0),
+        "encoder": settings_of_both_sides | {"bidirectional": True},
+        "decoder": settings_of_both_sides | decoder_settings,
     }

@@ -2,7 +2,7 @@
 
 Each line of input is a request as JSON. Each line of output is the reply:
 
-    {"sentences": [[5, 9], ...]} -> seconds, the number of words written for each sentence
+    {"sentences": [[5, 9], ...]} -> seconds, the length of each translation in words
 """
 
 from __future__ import annotations
@@ -14,18 +14,22 @@ import time
 
 
 def main() -> None:
-    """Answer requests until the input ends. All else that is printed goes to standard error."""
+    """Answer requests until the input ends."""
+    # only replies go to standard output; all else that is printed goes to standard error
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from pymarian import Translator  # type: ignore[import-not-found]
 
     translator = Translator(" ".join(sys.argv[1:]))
-    for line in iter(sys.stdin.readline, ""):
-        lines = [" ".join(f"w{word}" for word in words) for words in json.loads(line)["sentences"]]
-        begin = time.perf_counter()
-        found = translator.translate(lines)
-        seconds = time.perf_counter() - begin
-        reply = {"seconds": seconds, "written": [len(text.split()) for text in found]}
+    for request in sys.stdin:
+        lines = []
+        for word_ids in json.loads(request)["sentences"]:
+            words = [f"w{word_id}" for word_id in word_ids]
+            lines.append(" ".join(words))
+        start = time.perf_counter()
+        translations = translator.translate(lines)
+        seconds = time.perf_counter() - start
+        reply = {"seconds": seconds, "lengths": [len(text.split()) for text in translations]}
         print(json.dumps(reply), file=replies, flush=True)
 
 

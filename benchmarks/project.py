@@ -10,7 +10,7 @@ import yaml
 from torch import Tensor
 
 from benchmarks.contest import ROOT
-from benchmarks.task import Sizes, Words
+from benchmarks.task import Sizes, WordIds
 from nmt.backend.device import keep_freed_memory, make_deterministic
 from nmt.backend.matmul import Backend, Precision, check_precision, choose_matmul_library
 from nmt.cli.train import FREQUENT_WORDS, LIKELY_TRANSLATIONS
@@ -29,38 +29,62 @@ SUTSKEVERS = {"optimizer": "sgd", "learning_rate": 0.7, "decay_from_epoch": 1, "
 """Settings for training a deep LSTM. Its learning rate falls early, so that checks include this."""
 
 
-def paper() -> dict[str, Any]:
+PRECISIONS: dict[str, Precision] = {
+    "rnnsearch": "fp32",
+    "rnnsearch-bf16": "bf16",
+    "rnnsearch-int8": "int8",
+    "rnnsearch-fp32-shortlist": "fp32",
+    "rnnsearch-int8-shortlist": "int8",
+}
+"""The project's contenders that translate."""
+
+
+def read_default_settings() -> dict[str, Any]:
     """Return the settings that experiments start from, which are the paper's."""
-    found: dict[str, Any] = yaml.safe_load((ROOT / "workflow" / "defaults.yaml").read_text(encoding="utf-8"))
-    return found
+    path = ROOT / "workflow" / "defaults.yaml"
+    settings: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return settings
 
 
-def settings(
-    model_type: ModelTypeName, sizes: Sizes, units: int = 1, **changes: Any
+def make_settings(
+    model_type: ModelTypeName, sizes: Sizes, units_factor: int = 1, **changes: Any
 ) -> tuple[AnyArchitecture, training.Training]:
-    """Return the paper's settings of a type in the contest's sizes. `units` multiplies hidden and maxout units."""
-    shared = paper()["architecture"] | {
-        "hidden_units": units * sizes.hidden,
+    """Return a model type's architecture and training: the paper's settings in the contest's sizes.
+
+    Args:
+        model_type: which of the project's models.
+        sizes: of the contest.
+        units_factor: multiplies hidden, maxout and alignment units.
+        changes: other settings of the training.
+    """
+    defaults = read_default_settings()
+    sized_architecture = defaults["architecture"] | {
+        "hidden_units": units_factor * sizes.hidden,
         "embedding_size": sizes.embedding,
-        "maxout_units": units * sizes.maxout,
-        "alignment_units": units * sizes.hidden,
+        "maxout_units": units_factor * sizes.maxout,
+        "alignment_units": units_factor * sizes.hidden,
     }
-    kind = MODEL_TYPES[model_type].architecture
-    architecture = kind.model_validate({key: shared[key] for key in kind.model_fields if key in shared})
-    values = paper()["training"] | (SUTSKEVERS if model_type == "lstm" else {})
-    values |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
-    return architecture, training.Training.model_validate(values)
+    architecture_class = MODEL_TYPES[model_type].architecture
+    own_fields = architecture_class.model_fields.keys() & sized_architecture.keys()
+    architecture = architecture_class.model_validate({key: sized_architecture[key] for key in own_fields})
+
+    training_settings = defaults["training"]
+    if model_type == "lstm":
+        training_settings |= SUTSKEVERS
+    training_settings |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
+    return architecture, training.Training.model_validate(training_settings)
 
 
 class Contender:
     """A model with random weights: `rnnsearch` or `rnnencdec`."""
 
     def __init__(self, name: str, sizes: Sizes, precision: Precision = "fp32") -> None:
-        model_type = cast(ModelTypeName, name.partition("-")[0])
-        architecture, self.training = settings(model_type, sizes)
+        model_type = cast(ModelTypeName, name.split("-")[0])
+        architecture, self.training = make_settings(model_type, sizes)
         make_deterministic(sizes.threads)
         keep_freed_memory()
-        self.model = model_types.create_model(model_type, architecture, (sizes.vocabulary,) * 2, seed=1)
+        vocabulary_sizes = (sizes.vocabulary, sizes.vocabulary)
+        self.model = model_types.create_model(model_type, architecture, vocabulary_sizes, seed=1)
         self.model.use_backend(Backend(precision, choose_matmul_library(CPU)))
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
@@ -72,7 +96,7 @@ class Training(Contender):
         super().__init__(name, sizes)
         self.updater = Updater(self.model, self.training)
 
-    def batch(self, source: Words, target: Words) -> Batch:
+    def make_batch(self, source: WordIds, target: WordIds) -> Batch:
         """Return a batch with end symbols."""
         return pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_eos=True)
 
@@ -84,35 +108,40 @@ class Training(Contender):
 
 
 class Search(Contender):
-    """Translates. A name such as `rnnsearch-int8-shortlist` tells the precision, and limits words to a shortlist."""
+    """Translates, in the precision and with the shortlist that the contender's name tells."""
 
     def __init__(self, name: str, sizes: Sizes) -> None:
-        _, precision, limited = f"{name}--".split("-")[:3]
-        used = cast(Precision, precision or "fp32")
-        check_precision(used, CPU)
-        super().__init__(name, sizes, used)
-        self.shortlist = drawn(sizes.vocabulary) if limited else None
+        precision = PRECISIONS[name]
+        check_precision(precision, CPU)
+        super().__init__(name, sizes, precision)
+        self.shortlist = sample_shortlist(sizes.vocabulary) if name.endswith("-shortlist") else None
         self.model.eval()
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # no sentence ends
-        self.decoding = paper()["decoding"]
+        self.decoding = read_default_settings()["decoding"]
 
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
-        """Translate the sentences. Return the number of words written for each."""
-        ids = [np.array(words, dtype=np.uint16) for words in sentences]
-        batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_eos=True)
-        limits = {"max_length_factor": 1, "if_no_eos": "best", "n_best": 1, "beam": beam}
-        used = Decoding.model_validate(self.decoding | limits)
-        encoded = self.model.encode(batch.source, batch.source_lengths)
-        candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
-        found = beam_search.search(self.model, encoded, np.full(len(ids), steps - 1), used, False, candidates)
-        return [len(n_best[0].ids) for n_best in found]
+        """Translate the sentences. Return the length of each translation in words."""
+        sources = [np.array(words, dtype=np.uint16) for words in sentences]
+        no_words = sources[0][:0]
+        batch = pad_pairs(sources, [no_words] * len(sources), source_eos=True)
+        changes = {"max_length_factor": 1, "if_no_eos": "best", "n_best": 1, "beam": beam}
+        n_best_lists = beam_search.search(
+            model=self.model,
+            encoded=self.model.encode(batch.source, batch.source_lengths),
+            source_lengths=np.full(len(sources), steps - 1),
+            decoding=Decoding.model_validate(self.decoding | changes),
+            forbid_unknown=False,
+            candidates=self.shortlist.candidates(batch.source) if self.shortlist else None,
+        )
+        return [len(n_best[0].ids) for n_best in n_best_lists]
 
 
-def drawn(vocabulary: int) -> Shortlist:
-    """Return a shortlist whose likely words are drawn evenly. A batch has more of them than in real text."""
-    rarer = min(FREQUENT_WORDS, vocabulary - 1)
-    likely = np.random.default_rng(3).integers(rarer, vocabulary, (vocabulary, LIKELY_TRANSLATIONS))
-    likely[END] = END
-    return Shortlist(torch.from_numpy(likely), rarer, vocabulary)
+def sample_shortlist(vocabulary: int) -> Shortlist:
+    """Return a shortlist with random likely words. A batch has more of them than in real text."""
+    frequent_words = min(FREQUENT_WORDS, vocabulary - 1)
+    shape = (vocabulary, LIKELY_TRANSLATIONS)
+    likely_words = np.random.default_rng(3).integers(frequent_words, vocabulary, shape)
+    likely_words[END] = END
+    return Shortlist(torch.from_numpy(likely_words), frequent_words, vocabulary)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import re
 import signal
 import subprocess
 import threading
@@ -18,26 +17,27 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contest import ROOT, Failed, Program
-from benchmarks.task import SPECIALS, Sizes, draw
-from benchmarks.worker import peak, state
+from benchmarks.contest import ROOT, ContenderFailed, ToolkitContender
+from benchmarks.task import SPECIALS, Sizes, sample_pairs
+from benchmarks.worker import measure_peak_memory, read_process_state
 
-UPDATE = re.compile(r"Up\. (\d+) ")
-WARM_UP = 2
+UPDATE_DONE = "Update done"
+"""The line of `sockeye_updates.py` after each update."""
+WARM_UP_UPDATES = 2
 """The updates before the first turn, in which graphs and the optimizer's state are made."""
 BATCHES = 40
 """The number of different batches."""
 
 
-class Sockeye(Program):
+class Sockeye(ToolkitContender):
     """Trains its RNN: bidirectional GRU with n/2 units per direction, GRU with input feeding, MLP attention, n to V."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         super().__init__(name, python, threads)
-        self.updates = queue.Queue[bool]()
-        self.last: list[str] = []
+        self.updates = queue.Queue[bool]()  # True for each update, False at the end of the program
+        self.last_lines: list[str] = []
 
-    def command(self, sizes: Sizes) -> list[object]:
+    def make_command(self, sizes: Sizes) -> list[object]:
         """Return the command that trains on the files in the folder."""
         return [
             self.python, ROOT / "benchmarks" / "sockeye_updates.py", "--source", "source",
@@ -56,67 +56,87 @@ class Sockeye(Program):
         if request["do"] == "train":
             return self._start(Sizes(**request["sizes"]))
         if request["do"] == "memory":
-            return {"peak_bytes": peak(self.process.pid)}
-        begin = time.perf_counter()
+            return {"peak_bytes": measure_peak_memory(self.process.pid)}
+
+        # an update: let the program run until it is done, and possibly some more that it ends before it stops
+        start = time.perf_counter()
         os.kill(self.process.pid, signal.SIGCONT)
-        self._wait(1)
+        self._wait_for_updates(1)
         self._stop()
-        seconds = time.perf_counter() - begin
-        return {"seconds": seconds / (1 + self._finished())}
+        seconds = time.perf_counter() - start
+        return {"seconds": seconds / (1 + self._count_further_updates())}
 
     def _start(self, sizes: Sizes) -> dict[str, Any]:
+        """Start the program, and stop it after the updates that do not count."""
         write_text(self.folder, sizes)
-        none, threads = subprocess.DEVNULL, str(self.threads)
-        environment = {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
-        self.start(self.command(sizes), environment, stdin=none, stdout=none, stderr=subprocess.PIPE)
+        threads = str(self.threads)
+        self.start_program(
+            self.make_command(sizes),
+            {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         threading.Thread(target=self._listen, daemon=True).start()
-        self._wait(WARM_UP)
+        self._wait_for_updates(WARM_UP_UPDATES)
         self._stop()
-        self._finished()
+        self._count_further_updates()
         return {"parameters": None}
 
     def _listen(self) -> None:
+        """Read the program's messages until it ends."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            self.last = [*self.last, line.strip()][-3:]
-            if UPDATE.search(line):
+            self.last_lines = [*self.last_lines, line.strip()][-3:]
+            if UPDATE_DONE in line:
                 self.updates.put(True)
         self.updates.put(False)
 
-    def _wait(self, updates: int) -> None:
-        for _ in range(updates):
+    def _wait_for_updates(self, count: int) -> None:
+        """Wait until the program has made so many updates. Raises ContenderFailed if it ends before."""
+        for _ in range(count):
             if not self.updates.get():
-                killed = self.process.wait() == -signal.SIGKILL
-                said = "was killed: too little memory?" if killed else f"ended: {' '.join(self.last)[-300:]}"
-                raise Failed(f"{self.name}: its process {said}")
+                was_killed = self.process.wait() == -signal.SIGKILL
+                raise self._failure("was killed: too little memory?" if was_killed else None)
 
-    def _finished(self) -> int:
+    def _failure(self, end: str | None = None) -> ContenderFailed:
+        """Return the error for the end of the program, with its last lines if nothing else is known."""
+        return ContenderFailed(
+            f"{self.name}: its process {end or 'ended: ' + ' '.join(self.last_lines)[-300:]}"
+        )
+
+    def _count_further_updates(self) -> int:
         """Return the number of updates that were also done before the stop."""
-        more = 0
+        update_count = 0
         while not self.updates.empty() and self.updates.get():
-            more += 1
-        return more
+            update_count += 1
+        return update_count
 
     def _stop(self) -> None:
+        """Stop the program, and wait until it has stopped."""
         os.kill(self.process.pid, signal.SIGSTOP)
-        while (letter := state(self.process.pid)) not in "Tt":
-            if letter in "ZX":
-                raise Failed(f"{self.name}: its process ended: {' '.join(self.last)[-300:]}")
+        state = read_process_state(self.process.pid)
+        while state not in "Tt":
+            if state in "ZX":
+                raise self._failure()
             time.sleep(0.0005)
+            state = read_process_state(self.process.pid)
 
 
 def write_text(folder: Path, sizes: Sizes, batches: int = BATCHES) -> None:
-    """Write the drawn words of both sides, batch after batch, and the vocabulary in the forms of both toolkits."""
-    drawn = [draw(sizes, update) for update in range(batches)]
-    for side, name in enumerate(("source", "target")):
-        rows = (row for update in drawn for row in update[side].tolist())
-        text = "".join(f"{' '.join(f'w{word}' for word in row)}\n" for row in rows)
-        (folder / name).write_text(text, encoding="ascii")
-    words = [f"w{word}" for word in range(SPECIALS, sizes.vocabulary)]
-    sockeye = ["<pad>", "<unk>", "<s>", "</s>", *words]
-    (folder / "vocabulary.json").write_text(
-        json.dumps({word: at for at, word in enumerate(sockeye)}), "ascii"
-    )
-    marian = ["</s>", "<unk>", "w2", "w3", *words]
-    lines = "".join(f"{word}: {at}\n" for at, word in enumerate(marian))
-    (folder / "vocabulary.yml").write_text(lines, "ascii")
+    """Write random words of both sides, batch after batch, and the vocabulary in the forms of both toolkits."""
+    # 1. text: a line for each sentence, such as "w5 w17 w4"
+    with (folder / "source").open("w") as source, (folder / "target").open("w") as target:
+        for update in range(batches):
+            for file, rows in zip((source, target), sample_pairs(sizes, update), strict=True):
+                for row in rows.tolist():
+                    file.write(" ".join(f"w{word_id}" for word_id in row) + "\n")
+
+    # 2. Sockeye's vocabulary is JSON, and Marian's YAML
+    words = [f"w{word_id}" for word_id in range(SPECIALS, sizes.vocabulary)]
+    sockeye_words = ["<pad>", "<unk>", "<s>", "</s>", *words]
+    sockeye_ids = {word: number for number, word in enumerate(sockeye_words)}
+    (folder / "vocabulary.json").write_text(json.dumps(sockeye_ids), "ascii")
+    with (folder / "vocabulary.yml").open("w") as marian_vocabulary:
+        for number, word in enumerate(["</s>", "<unk>", "w2", "w3", *words]):
+            marian_vocabulary.write(f"{word}: {number}\n")

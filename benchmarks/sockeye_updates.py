@@ -4,22 +4,19 @@ import sys
 
 from sockeye import train, training  # before mxnet, which starts threads
 
-step = training.EarlyStoppingTrainer._step
-done = 0
+make_update = training.EarlyStoppingTrainer._step
 
 
-def announced(*arguments, **options):  # type: ignore[no-untyped-def]
-    """Make an update, and wait for its end, because MXNet computes in the background."""
+def announce_update(*arguments, **options):  # type: ignore[no-untyped-def]
+    """Make an update, wait for its end, because MXNet computes in the background, and print that it is done."""
     import mxnet
 
-    global done
-    found = step(*arguments, **options)
+    result = make_update(*arguments, **options)
     mxnet.nd.waitall()
-    done += 1
-    print(f"\nUp. {done} done", file=sys.stderr, flush=True)
-    return found
+    print("\nUpdate done", file=sys.stderr, flush=True)
+    return result
 
 
 if __name__ == "__main__":
-    training.EarlyStoppingTrainer._step = announced
+    training.EarlyStoppingTrainer._step = announce_update
     train.main()

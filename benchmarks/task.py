@@ -1,4 +1,4 @@
-"""What every contender is given: sizes, and drawn ids, the same for all.
+"""What every contender is given: sizes, and random word ids, the same for all.
 
 Ids follow Zipf's law by rank, as in a vocabulary sorted by frequency. So a batch needs about as many rows of the
 embeddings as in real text. Every update gets another batch, because in training its rows also change.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 SPECIALS = 4
 """The number of ids that are no words in any contender. JoeyNMT has the most: unk, pad, bos, eos."""
 
-Words = NDArray[np.int64]
+WordIds = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,26 +41,29 @@ SIZES = {name: value for name, value in asdict(Sizes()).items() if name != "leng
 """The sizes that are options of a contest, with their defaults."""
 
 
-def draw(sizes: Sizes, update: int) -> tuple[Words, Words]:
-    """Draw source and target words of one update, (batch, length - 1) each, without end symbols."""
+def sample_pairs(sizes: Sizes, update: int) -> tuple[WordIds, WordIds]:
+    """Return source and target words of an update, by its number: (batch, length - 1) each, without end symbols."""
     generator = np.random.default_rng((1, sizes.length, update))
-    source, target = _ids(generator.random((2, sizes.batch, sizes.length - 1)), sizes.vocabulary)
+    uniform_numbers = generator.random((2, sizes.batch, sizes.length - 1))
+    source, target = _choose_ids(uniform_numbers, sizes.vocabulary)
     return source, target
 
 
-def draw_sentences(lengths: Sequence[int], vocabulary: int, number: int) -> list[list[int]]:
-    """Draw sentences of these lengths for one batch of a search, without end symbols."""
-    generator = np.random.default_rng((2, number))
-    return [_ids(generator.random(length), vocabulary).tolist() for length in lengths]
+def sample_sentences(lengths: Sequence[int], vocabulary: int, batch: int) -> list[list[int]]:
+    """Return sentences of these lengths for a batch of a search, by its number, without end symbols."""
+    generator = np.random.default_rng((2, batch))
+    return [_choose_ids(generator.random(length), vocabulary).tolist() for length in lengths]
 
 
-def _ids(shares: NDArray[np.float64], vocabulary: int) -> Words:
-    return SPECIALS + np.searchsorted(zipf(vocabulary - SPECIALS), shares, side="right")
+def _choose_ids(uniform_numbers: NDArray[np.float64], vocabulary: int) -> WordIds:
+    """Return a word id for each number between 0 and 1, so that ids follow Zipf's law."""
+    cumulative_probabilities = compute_zipf_distribution(vocabulary - SPECIALS)
+    return SPECIALS + np.searchsorted(cumulative_probabilities, uniform_numbers, side="right")
 
 
 @cache
-def zipf(words: int) -> NDArray[np.float64]:
+def compute_zipf_distribution(words: int) -> NDArray[np.float64]:
     """Return cumulative probabilities of ranks 1..words, each in proportion to 1 / rank."""
-    shares = np.cumsum(1 / np.arange(1, words + 1))
-    cumulative: NDArray[np.float64] = shares / shares[-1]
-    return cumulative
+    cumulative_weights = np.cumsum(1 / np.arange(1, words + 1))
+    cumulative_probabilities: NDArray[np.float64] = cumulative_weights / cumulative_weights[-1]
+    return cumulative_probabilities

@@ -8,66 +8,70 @@ The defaults are the paper's sizes. A line for each contender and length is adde
 from __future__ import annotations
 
 import argparse
-import os
-import shlex
 import sys
 from dataclasses import asdict
+from typing import Any
 
-from benchmarks import environment
 from benchmarks.contest import (
-    OURS,
-    RESULTS,
+    REFERENCE,
+    Contender,
     Contest,
-    Remote,
-    append,
-    busy,
-    machine,
+    append_measurements,
+    describe_machine,
+    keep_cores_busy,
     make_parser,
-    report,
-    say,
+    print_progress,
+    print_table,
 )
+from benchmarks.environment import prepare_environments
 from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import SIZES, Sizes
 
-CONTENDERS = (OURS, "rnnencdec", "joeynmt", "sockeye")
+CONTENDERS = (REFERENCE, "rnnencdec", "joeynmt", "sockeye")
 
 
 def main() -> int:
     """Hold the contest at each length. Return 1 if the update of RNNsearch failed, else 0."""
-    options = parse()
-    pythons, missing = environment.ensure_all(
-        options.contenders, options.environments, shlex.split(options.pip_options)
-    )
-    found, about = [], machine(options.busy)
+    options = parse_options()
+    pythons, missing = prepare_environments(options.contenders, options.environments, options.pip_options)
+    facts = describe_machine(options.busy)
+    measurements = []
     for length in options.lengths:
         sizes = Sizes(length, **{name: getattr(options, name) for name in SIZES})
-        remotes = {
-            name: (Sockeye if name == "sockeye" else Remote)(name, python, options.threads)
-            for name, python in pythons.items()
-            if name not in missing
-        }
-        contest = Contest(remotes, missing)
+        contenders = {}
+        for name, python in pythons.items():
+            if name not in missing:  # it may have failed at an earlier length
+                contender_class = Sockeye if name == "sockeye" else Contender
+                contenders[name] = contender_class(name, python, options.threads)
+
+        contest = Contest(contenders, missing)
         try:
-            contest.ask(do="train", sizes=asdict(sizes))
-            rounds = []
-            with busy((os.cpu_count() or 1) if options.busy else 0):
-                for number in range(options.rounds + 1):
-                    say(f"length {length}: round {number + 1} of {options.rounds + 1}")
-                    replies = contest.ask(do="update", number=number)
-                    rounds.append({name: reply["seconds"] for name, reply in replies.items()})
-            # memory is taken in the first
-            measured = contest.measurements(rounds[1:], **asdict(sizes))
+            length_measurements = measure_updates(contest, sizes, options)
         finally:
             contest.close()
-        append(options.output or RESULTS / "training.jsonl", measured, about)
-        found += measured
-    report(found, missing, "length")
-    return int(OURS in missing)
+        append_measurements(options.output, length_measurements, facts)
+        measurements += length_measurements
+    print_table(measurements, missing, "length")
+    return int(REFERENCE in missing)
 
 
-def parse() -> argparse.Namespace:
+def measure_updates(contest: Contest, sizes: Sizes, options: Any) -> list[dict[str, Any]]:
+    """Let all contenders make an update in each round, and return their measurements."""
+    contest.ask_all(do="train", sizes=asdict(sizes))
+    rounds = []
+    with keep_cores_busy(options.busy):
+        for number in range(options.rounds + 1):
+            print_progress(f"length {sizes.length}: round {number + 1} of {options.rounds + 1}")
+            replies = contest.ask_all(do="update", number=number)
+            rounds.append({name: reply["seconds"] for name, reply in replies.items()})
+
+    # The first round does not count: in it, contenders allocate their memory.
+    return contest.summarize_rounds(rounds[1:], **asdict(sizes))
+
+
+def parse_options() -> argparse.Namespace:
     """Read the options, whose defaults are the paper's sizes."""
-    parser = make_parser("benchmarks.training", __doc__, SIZES | {"rounds": 7})
+    parser = make_parser("training", __doc__, SIZES | {"rounds": 7})
     parser.add_argument(
         "--lengths", type=int, nargs="+", default=[30], metavar="N",
         help="positions of each sentence on both sides, its end symbol included (30)",

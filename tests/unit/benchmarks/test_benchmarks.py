@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks import environment, gpu_check
-from benchmarks.contest import Contest, Failed, Remote
+from benchmarks.contest import Contender, ContenderFailed, Contest
 from benchmarks.marian_contender import Marian
 from benchmarks.project import Search
 from benchmarks.sockeye_contender import Sockeye
@@ -22,12 +22,11 @@ from tests.running import ROOT
 
 TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, threads=1)
 SMALL = {"threads": 1, "rounds": 2, "batch": 3, "hidden": 8, "embedding": 6, "maxout": 4, "vocabulary": 40}
-OPTIONS = [f"--{name}={value}" for name, value in SMALL.items()]
 
 
-def interpreter(name: str) -> str:
-    """The one that a contender needs; skips where a peer's has not been made."""
-    peer = environment.peer_of(name)
+def find_interpreter(name: str) -> str:
+    """Return the interpreter of a contender; skip the test if a peer's environment has not been made."""
+    peer = environment.find_peer(name)
     if peer is None:
         return sys.executable
     folder = ROOT / "benchmarks" / f".{peer}"
@@ -36,118 +35,120 @@ def interpreter(name: str) -> str:
     return str(folder / "bin" / "python")
 
 
-def bench(name: str, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", f"benchmarks.{name}", *OPTIONS, *options]
-    found = subprocess.run(
-        command, cwd=ROOT, env=os.environ | environ, capture_output=True, text=True, check=False, timeout=300
-    )
-    assert found.returncode == 0, found.stderr
-    return found
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
+def read_measurements(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.parametrize("name", ["rnnsearch", "joeynmt"])
-def test_a_contender_learns_from_all_positions(name: str) -> None:
-    remote = Remote(name, interpreter(name), threads=1)
+def test_contender_learns_from_all_positions(name: str) -> None:
+    contender = Contender(name, find_interpreter(name), threads=1)
     try:
-        remote.ask(do="train", sizes=vars(TINY))
-        nlls = [remote.ask(do="update", number=0)["nll"] for _ in range(30)]
+        contender.ask(do="train", sizes=vars(TINY))
+        nlls = [contender.ask(do="update", number=0)["nll"] for _ in range(30)]
     finally:
-        remote.close()
+        contender.close()
     assert nlls[0] == pytest.approx(TINY.batch * TINY.length * np.log(TINY.vocabulary), rel=0.1)
     assert nlls[-1] < 0.99 * nlls[0]
 
 
 @pytest.mark.parametrize("name", ["rnnsearch", "rnnsearch-fp32-shortlist"])
-def test_no_search_ends_before_its_last_step(name: str) -> None:
-    search = Search(name, Sizes(0, 3, 8, 6, 4, 40, 1))
+def test_search_takes_all_steps(name: str) -> None:
+    search = Search(name, TINY)
     assert search.decode([[5, 6], [7], [8, 9, 10]], beam=4, steps=7) == [7, 7, 7]
 
 
-def test_a_contender_that_fails_is_left_out_and_ratios_are_of_medians() -> None:
-    class Contender:
-        def __init__(self, replies: int) -> None:
-            self.replies = replies
+def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
+    class FakeContender:
+        def __init__(self, reply_count: int) -> None:
+            self.reply_count = reply_count
 
         def ask(self, **request: object) -> dict[str, float]:
-            self.replies -= 1
-            if self.replies < 0:
-                raise Failed("no memory")
+            self.reply_count -= 1
+            if self.reply_count < 0:
+                raise ContenderFailed("no memory")
             return {"peak_bytes": 1.0}
 
-    remotes = {"rnnsearch": Contender(9), "joeynmt": Contender(9), "sockeye": Contender(1)}
-    contest = Contest(cast(dict[str, Remote], remotes), {})
-    assert list(contest.ask(do="train")) == list(remotes)
-    assert list(contest.ask(do="update")) == ["rnnsearch", "joeynmt"]
-    rounds = [{"rnnsearch": ours, "joeynmt": theirs} for ours, theirs in ((5, 8), (99, 8), (4, 1))]
-    found = contest.measurements(rounds, length=3)
-    assert [(one["contender"], one["ratio"]) for one in found] == [("rnnsearch", 1), ("joeynmt", 8 / 5)]
+    contenders = {"rnnsearch": FakeContender(9), "joeynmt": FakeContender(9), "sockeye": FakeContender(1)}
+    contest = Contest(cast(dict[str, Contender], contenders), {})
+    assert list(contest.ask_all(do="train")) == list(contenders)
+    assert list(contest.ask_all(do="update")) == ["rnnsearch", "joeynmt"]
+    rounds = [
+        {"rnnsearch": 5, "joeynmt": 8},
+        {"rnnsearch": 99, "joeynmt": 8},
+        {"rnnsearch": 4, "joeynmt": 1},
+    ]
+    ratios = {row["contender"]: row["ratio"] for row in contest.summarize_rounds(rounds, length=3)}
+    assert ratios == {"rnnsearch": 1, "joeynmt": 8 / 5}
     assert contest.missing == {"sockeye": "no memory"}
 
 
-def test_a_toolkit_that_ends_before_its_time_says_why() -> None:
-    class Ends(Sockeye):
-        def command(self, sizes: Sizes) -> list[object]:
+def test_peers_have_no_variables_of_nmt() -> None:
+    program = (
+        "import os, benchmarks.decoding, benchmarks.contest as c; print(os.environ.keys() - c.ENVIRONMENT)"
+    )
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(command, cwd=ROOT, env={}, capture_output=True, text=True, check=True)
+    assert "ONEDNN_PRIMITIVE_CACHE_CAPACITY" in result.stdout
+
+
+def test_toolkit_that_ends_says_why() -> None:
+    class EndingToolkit(Sockeye):
+        def make_command(self, sizes: Sizes) -> list[object]:
             return ["sh", "-c", "echo no such option >&2"]
 
-    toolkit = Ends("peer", sys.executable, threads=1)
-    with pytest.raises(Failed, match="peer: its process ended: no such option"):
+    toolkit = EndingToolkit("peer", sys.executable, threads=1)
+    with pytest.raises(ContenderFailed, match="peer: its process ended: no such option"):
         toolkit.ask(do="train", sizes=vars(TINY))
     toolkit.close()
     assert not toolkit.folder.exists()
 
 
-def test_without_a_compiler_a_contest_goes_on_without_marian(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contest_without_compiler_leaves_out_marian(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     contest = Contest({"marian-int8": Marian("marian-int8", sys.executable, threads=1)}, {})
-    assert contest.ask(do="search", sizes=vars(TINY)) == {} and "marian-int8" in contest.missing
+    assert contest.ask_all(do="search", sizes=vars(TINY)) == {} and "marian-int8" in contest.missing
     contest.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "peer"), [("training", "sockeye"), ("decoding", "marian-int8")])
-def test_the_whole_contest_without_its_peers(tmp_path: Path, name: str, peer: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "peer", "options"),
+    [
+        ("training", "sockeye", ["--lengths=4"]),
+        ("decoding", "marian-int8", ["--beams=2", "--sentences=5"]),
+    ],
+)
+def test_contest_without_peers(tmp_path: Path, name: str, peer: str, options: list[str]) -> None:
+    output = tmp_path / "measurements.jsonl"
+    sizes = [f"--{option}={value}" for option, value in SMALL.items()]
+    command = [sys.executable, "-m", f"benchmarks.{name}", *sizes, *options, f"--output={output}"]
     # no index and no wheels: what a machine without a network sees
-    options = [
-        "--output",
-        str(tmp_path / "found.jsonl"),
-        "--environments",
-        str(tmp_path),
-        "--pip-options=--no-index",
-    ]
-    options += ["--lengths", "4"] if name == "training" else ["--beams", "2", "--sentences=5"]
-    result = bench(
-        name,
-        *options,
-        "--contenders",
-        "rnnsearch",
-        "joeynmt",
-        peer,
-        PIP_CONFIG_FILE=os.devnull,
-        PIP_FIND_LINKS="",
+    command += [f"--environments={tmp_path}", "--pip-options=--no-index"]
+    command += ["--contenders", "rnnsearch", "joeynmt", peer]
+    variables = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
+    result = subprocess.run(
+        command, cwd=ROOT, env=os.environ | variables, capture_output=True, text=True, check=True, timeout=300
     )
     assert "Without joeynmt: " in result.stdout and f"Without {peer}: " in result.stdout
-    ours = lines(tmp_path / "found.jsonl")[0]
-    assert ours["contender"] == "rnnsearch" and ours["ratio"] == 1 and len(ours["seconds_of_rounds"]) == 2
-    assert ours["processor"] and ours["torch"] and ours["code"] and ours["threads"] == 1
+    measurement = read_measurements(output)[0]
+    assert measurement["contender"] == "rnnsearch" and measurement["ratio"] == 1
+    assert len(measurement["seconds_of_rounds"]) == 2
+    assert measurement["processor"] and measurement["torch"] and measurement["code"]
 
 
 @pytest.mark.slow
-def test_a_processor_stands_in_for_a_gpu_at_tiny_sizes(tmp_path: Path) -> None:
-    output = tmp_path / "found.jsonl"
+def test_gpu_check_passes_on_processor(tmp_path: Path) -> None:
+    output = tmp_path / "checks.jsonl"
     assert gpu_check.main(["--device", "cpu", "--tiny", "--output", str(output)]) == 0
-    found = {one["check"]: one for one in lines(output)}
-    assert list(found) == list(gpu_check.CHECKS) and {one["result"] for one in found.values()} == {"passed"}
-    assert 0 < found["gradients"]["figures"]["rnnsearch bf16 torch"] < 0.1
+    checks = {measurement["check"]: measurement for measurement in read_measurements(output)}
+    assert list(checks) == list(gpu_check.CHECKS)
+    assert {measurement["result"] for measurement in checks.values()} == {"passed"}
+    assert 0 < checks["gradients"]["figures"]["rnnsearch bf16 torch"] < 0.1
 
 
-def test_a_check_that_fails_is_in_the_report_and_the_exit_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(gpu_check.LIMITS, "fp32", 0.0)
-    options = ["--device", "cpu", "--tiny", "--only", "gradients", "--output", str(tmp_path / "found.jsonl")]
+def test_gpu_check_reports_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(gpu_check.MAX_DISTANCES, "fp32", 0.0)
+    output = tmp_path / "checks.jsonl"
+    options = ["--device", "cpu", "--tiny", "--only", "gradients", "--output", str(output)]
     assert gpu_check.main(options) == 1
-    assert lines(tmp_path / "found.jsonl")[0]["result"] == "failed"
+    assert read_measurements(output)[0]["result"] == "failed"
