@@ -33,7 +33,7 @@ COMPILER_OPTIONS: dict[str, Any] = {
     "triton.autotune_pointwise": False,
     "deterministic": True,
 }
-"""So that no kernel depends on measured times."""
+"""With these options, no kernel depends on measured times."""
 CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 UNFINISHED = "unfinished"
 """The file that the cache folder has while a process compiles."""

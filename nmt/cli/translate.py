@@ -247,7 +247,7 @@ def plot_attention(n_best_lists: Sequence[Sequence[Translation]], path: Path, fi
 
     Args:
         n_best_lists: the translations of each line, best first.
-        path: file of line 0; that of line 1 has -2 before its extension, and so on.
+        path: the file for line 0. The file for line 1 has -2 before its extension, and so on.
         first_line: number of the first line.
     """
     for line_number, n_best_list in enumerate(n_best_lists, first_line):

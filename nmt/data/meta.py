@@ -43,7 +43,7 @@ def data_checksums(train: Path, dev: Path) -> dict[str, str]:
 
 
 def bitext_checksums(train: Meta, dev: Meta) -> dict[str, str]:
-    """Return the same as `data_checksums`, from the descriptions of the bitexts."""
+    """Return the checksums of `data_checksums`, given the descriptions of the bitexts."""
     return {
         "train": train.sha256,
         "dev": dev.sha256,

@@ -97,8 +97,8 @@ def search(
     """Return up to `n_best` hypotheses for each sentence, best first.
 
     If no hypothesis of a sentence finishes, the sentence is searched again, see `plan_retries`. If no search finishes,
-    its only hypothesis is the best unfinished one. The memory is that of the first search, or that of one sentence at
-    the largest beam size if this is more.
+    its only hypothesis is the best unfinished one. Further searches need no more memory than the first one, unless a
+    single sentence at the largest beam size does.
 
     Args:
         model: the model.

@@ -35,7 +35,7 @@ class Translation:
         score: natural logarithm of its probability, which includes the end of the sentence, or of each piece.
         source_tokens: the line as the model reads it: S tokens.
         tokens: the translation as the model writes it: T tokens.
-        token_scores: the summands of `score`: those of the tokens, and of the end of the sentence or of each piece.
+        token_scores: the summands of `score`: one for each token, and for the end of the sentence or of each piece.
         finished: whether the search reached the end of the sentence.
         unknown_words: the source tokens that the model does not know and reads as [UNK], in their order.
         pieces: how many source tokens each piece has. A line without tokens has no piece.

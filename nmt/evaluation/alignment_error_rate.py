@@ -210,29 +210,34 @@ def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> di
     Raises:
         UserError: a link is outside its sentence, the model has no attention, or there are no sure gold links.
     """
-    attention = LinkCounts()
-    diagonal = LinkCounts()
-    same_position = LinkCounts()
+    attention_counts = LinkCounts()
+    diagonal_counts = LinkCounts()
+    same_position_counts = LinkCounts()
     gold_links = read_gold_alignments(gold, sentence_count=sum(1 for _ in read_lines(alignments)))
     sentence_count = 0
     for record in read_translations(alignments):
         if record.line not in gold_links:  # nobody has aligned this sentence
             continue
         if record.alignment is None:
-            raise UserError(f"{alignments}: no attention in it; expected that of a model that aligns")
+            raise UserError(
+                f"{alignments}: no attention in it; expected the output of a model with attention"
+            )
         links = gold_links[record.line]
         source_words, target_words = len(record.source), len(record.target)
         links.check(source_words, target_words)
-        attention.add(link_by_attention(record.alignment, source_words, target_words), links)
-        diagonal.add(link_diagonal(source_words, target_words), links)
-        same_position.add(link_same_position(source_words, target_words), links)
+        attention_counts.add(link_by_attention(record.alignment, source_words, target_words), links)
+        diagonal_counts.add(link_diagonal(source_words, target_words), links)
+        same_position_counts.add(link_same_position(source_words, target_words), links)
         sentence_count += 1
-    if not attention.sure:
+    if not attention_counts.sure:
         raise UserError(f"{gold}: no sure links of the sentences of {alignments}")
     return {
         "model": model,
         "sentences": sentence_count,
-        "gold_links": attention.sure,
-        **attention.as_dict(),
-        "baselines": {"diagonal": diagonal.as_dict(), "same_position": same_position.as_dict()},
+        "gold_links": attention_counts.sure,
+        **attention_counts.as_dict(),
+        "baselines": {
+            "diagonal": diagonal_counts.as_dict(),
+            "same_position": same_position_counts.as_dict(),
+        },
     }

@@ -40,7 +40,10 @@ def multi_bleu() -> BLEU:
 
 @cache
 def bleu_signature(**bootstrap: int) -> str:
-    """Return sacrebleu's signature of these scores against one reference; for a bootstrap with `seed` and `bs`."""
+    """Return sacrebleu's signature of these scores against one reference.
+
+    `bootstrap` adds the seed (`seed`) and the number of samples (`bs`) of a bootstrap.
+    """
     metric = multi_bleu()
     metric.corpus_score([""], [[""]])  # the number of references is unknown before a first score
     signature = metric.get_signature()

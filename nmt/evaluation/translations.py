@@ -74,11 +74,11 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
         if self.alignment is None:
             return self
         row_count, column_counts = len(self.alignment), {len(row) for row in self.alignment}
-        target, source = len(self.target), len(self.source)
-        rows_fit = row_count in (target, target + 1)
-        columns_fit = column_counts <= {source, source + 1} and len(column_counts) <= 1
+        T, S = len(self.target), len(self.source)
+        rows_fit = row_count in (T, T + 1)
+        columns_fit = column_counts <= {S, S + 1} and len(column_counts) <= 1
         if not (rows_fit and columns_fit):
-            raise ValueError(f"expected an alignment of {target} (+1) target x {source} (+1) source words")
+            raise ValueError(f"expected an alignment of {T} (+1) target x {S} (+1) source words")
         return self
 
 

@@ -140,8 +140,8 @@ def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = F
 
     Args:
         parent: the folder of the leftovers.
-        prefix: what their names begin with.
-        suffix: what their names end with.
+        prefix: the beginning of their names.
+        suffix: the end of their names.
         is_locked: whether this process holds the lock of the folder, so that nobody else writes into it.
     """
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):

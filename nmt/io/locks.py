@@ -117,7 +117,7 @@ class Heartbeat(threading.Thread):
 
     Attributes:
         path: the lock.
-        content: what this process wrote into the lock.
+        content: the content that this process wrote into the lock.
         stopped: set to end the thread.
         taken_over: set when another process may have taken the folder.
     """
@@ -193,8 +193,8 @@ class _Attempt:
 def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Heartbeat]:
     """Hold a folder until the block ends, and yield its heartbeat.
 
-    The lock of a process that died on this machine is broken at once, that of another machine after a minute without
-    heartbeat.
+    If the process that holds the folder has died on this machine, its lock is broken immediately; if it runs on another
+    machine, its lock is broken after a minute without heartbeat.
 
     Args:
         folder: the folder; it is created if it is missing.

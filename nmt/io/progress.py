@@ -33,7 +33,7 @@ class JobProgress:
     Attributes:
         count: finished units, with those of earlier attempts.
         total: all units, if their number is known.
-        unit: what is counted, such as "lines".
+        unit: the name of the units, such as "lines".
         seconds: the time of this attempt.
         before: units that earlier attempts finished.
         error: the error of the job, if it failed.
@@ -108,7 +108,7 @@ class Progress:
 
     Args:
         total: the number of all units, or None if it is not known.
-        unit: what is counted, such as "lines".
+        unit: the name of the units, such as "lines".
         label: the name of the work.
         initial_count: units that an earlier attempt has finished. They are counted, but rate and remaining time are
             those of this attempt.

@@ -235,7 +235,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     Args:
         path: the file.
         progress: counts the bytes that are read from the disk.
-        errors: what happens with bytes that are not UTF-8, as for Python's `open`.
+        errors: the treatment of bytes that are not UTF-8, as for Python's `open`.
 
     Raises:
         UserError: the file is missing or damaged, or a line is not UTF-8 (with "strict").

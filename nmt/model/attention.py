@@ -235,7 +235,7 @@ def attend(
         queries: W_a s_{i-1}, (B, K, A). In training, K is 1; in a search, the hypotheses of a sentence share its keys.
         keys: U_a h_j, (B, S, A).
         padding: True where the source is padding, (B, S).
-        values: what is summed, a linear function of the annotations, (B, S, X).
+        values: the values to sum, a linear function of the annotations, (B, S, X).
         fast_tanh: see `Backend.fast_tanh`.
     """
     energy = queries.new_empty(*queries.shape[:2], keys.shape[1])  # (B, K, S)

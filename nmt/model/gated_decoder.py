@@ -191,11 +191,12 @@ class GatedDecoderState:
         self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()
         self.order = model.architecture.step_order
 
-        # weights: (M, 3N), (3N,), (N, 2N), (N, N), (N + M, 2L), (F, V)
-        self.W, self.bias = unit.prepare_once("input", unit.input_weights), unit.input_bias()
-        self.U_gates = unit.prepare_once("gates", unit.gate_weights)
-        self.U = unit.prepare_once("candidate", lambda: unit.U)
-        self.UV_o = output_layer.prepare_once(
+        # weights of the gated unit, and of the output layer
+        self.W = unit.prepare_once("input", unit.input_weights)  # (M, 3N)
+        self.bias = unit.input_bias()  # (3N,)
+        self.U_gates = unit.prepare_once("gates", unit.gate_weights)  # (N, 2N)
+        self.U = unit.prepare_once("candidate", lambda: unit.U)  # (N, N)
+        self.UV_o = output_layer.prepare_once(  # (N + M, 2L)
             "search", lambda: torch.cat([output_layer.U_o, output_layer.V_o])
         )
         self.word_probabilities = WordProbabilities(output_layer, model.target_vocabulary, candidates)

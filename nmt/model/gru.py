@@ -252,7 +252,10 @@ def update_state(
     next_state: Tensor,
     fast_tanh: bool,
 ) -> None:
-    """Write tanh(U [r * h] + projected) into `candidate`, and h + z (candidate - h) into `next_state`."""
+    """Write tanh(U [r * h] + projected) into `candidate`, and h + z (candidate - h) into `next_state`.
+
+    `from_reset` is U [r * h]; for the other arguments, see `write_gru_step`.
+    """
     N = state.shape[-1]
     values = tanh_(torch.add(from_reset, projected[..., 2 * N :]), fast_tanh)
     candidate.copy_(values)
@@ -331,7 +334,7 @@ def recurrent_gradients(
     The P positions are all steps of all sentences.
 
     Args:
-        states: those before each step, (..., P, N).
+        states: the states before each step, (..., P, N).
         gates: [z | r], (..., P, 2N).
         grad_projected: (..., P, 3N).
     """

@@ -39,7 +39,7 @@ class SummedNLL(torch.autograd.Function):
         """Return the cost, a scalar.
 
         Args:
-            features: what the output layer reads at each position, (P, F).
+            features: the features that W multiplies at each position, (P, F).
             W, b: weights (F, V) and bias (V,) of the output layer.
             words: ids of the target words, (P,).
             mask: 1 where a position counts, else 0, (P,); None if all count.

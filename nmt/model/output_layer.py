@@ -73,7 +73,7 @@ class WordProbabilities:
         """Return log p of the next word, (R, V) or (R, W).
 
         Args:
-            features: what W_o multiplies, (R, F).
+            features: the features that W_o multiplies, (R, F).
             beam_size: hypotheses per sentence, K.
             active_rows: indices into B * K of the hypotheses of `features`, (R,); None for all.
         """

@@ -80,7 +80,7 @@ class AttentionPanel:
             figure: the figure.
             right_edge: the right edge of the matrix, in inches from the left.
             top_edge: the upper edge of the source words, in inches from the bottom.
-            letter: what stands below the matrix, such as "(a)".
+            letter: the text below the matrix, such as "(a)".
         """
         # place the matrix: left, bottom, width and height are fractions of the figure
         rows, columns = self.weights.shape

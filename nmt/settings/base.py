@@ -103,7 +103,7 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> FlatSettings:
 def describe_differences(
     old_settings: FlatSettings, new_settings: FlatSettings, ignore: frozenset[str] = frozenset()
 ) -> str:
-    """Return which keys have changed as text, which is empty if none has. Keys in `ignore` do not count.
+    """Return a text that names the keys that have changed, or "" if none has. Keys in `ignore` do not count.
 
     Example: "training.rho was 0.95 and is now 0.9".
     """

@@ -54,7 +54,7 @@ MAX_COMPRESSION = 100
 def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
-    bits: those of a weight, 32 or 16. With 16, the weights are rounded, and the card says so. A card is written if
+    bits: the bits of a weight, 32 or 16. With 16, the weights are rounded, and the card says so. A card is written if
     there is none.
 
     Raises a `UserError` if a file is missing, or if `unpack_model` would refuse the folder's name.

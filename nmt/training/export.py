@@ -32,7 +32,7 @@ def export_model(
 ) -> dict[str, Any]:
     """Write the model folder of a finished run, and return its summary.
 
-    vocabularies: the files of the source and target vocabulary. stop_reason: what `Trainer.run` returned.
+    vocabularies: the files of the source and target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
     """
     # 1. the final state, from which another training can continue

@@ -84,7 +84,7 @@ def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
     for line_number, text in enumerate(read_file(path).splitlines(), start=1):
         try:
             line = json.loads(text)
-            line["update"]
+            line["update"]  # an error if there is no such key
         except (ValueError, TypeError, KeyError, RecursionError):
             if finished:
                 raise UserError(

@@ -26,7 +26,7 @@ class Optimizer(ABC):
 
     It is not PyTorch's class, which imports torch.compile when it is created. That would cost every training seconds.
 
-    state: what the optimizer keeps of each weight, by name; empty before the first step.
+    state: the tensors that the optimizer keeps for each weight, by name; empty before the first step.
     """
 
     def __init__(self, weights: Iterable[Tensor], learning_rate: float) -> None:
@@ -40,7 +40,7 @@ class Optimizer(ABC):
 
     @abstractmethod
     def step(self, scale: Tensor | None = None) -> None:
-        """Make one update by the gradients, each times `scale` (a scalar; None is 1)."""
+        """Make one update by the gradients, multiplied by `scale`, a scalar, if it is not None."""
 
     def _get_state(self, weight: Tensor, *names: str) -> dict[str, Any]:
         """Return the state of a weight. The named quantities have its shape and begin at 0."""
@@ -343,7 +343,7 @@ def apply_adadelta(
 ) -> None:  # fmt: skip
     """Apply the four lines of `Adadelta` to flat tensors, in place.
 
-    squares, steps: the averages E[g^2] and E[step^2]. rate: the learning rate. scale: that of the gradient, None is 1.
+    squares, steps: the averages E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
     """
     weight.add_(update_averages(gradient, squares, steps, rho, epsilon, scale), alpha=-rate)
 

@@ -149,7 +149,7 @@ class Trainer:
             run: the settings.
             train: training text.
             dev: development text.
-            vocabularies: those of source and target.
+            vocabularies: the source and the target vocabulary.
             state_folder: the folder for checkpoints, best weights and the history.
             base_key: key of the finished model that the training continues.
             init_from: folder of the model whose weights are the initial ones; None draws them.
