@@ -24,10 +24,10 @@ def match_any(names: Iterable[str]) -> str:
 
 
 def list_model_arguments(folders: Iterable[str], average: str) -> str | list[str]:
-    """Return what follows `--model` on the command line of models that translate together.
+    """Return the arguments after `--model` on the command line of one model, or of an ensemble.
 
-    Snakemake has recorded this value. Of a single model it is a text instead of a list, so that translations of
-    finished runs are not made again.
+    `average` is the ensemble's `--average`. For a single model the value is a text instead of a list: so it stands in
+    Snakemake's records of earlier runs, whose translations would be made again if it changed.
     """
     folder_list = list(folders)
     if len(folder_list) == 1:

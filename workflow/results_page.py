@@ -94,13 +94,13 @@ def insert_packages(page: str) -> str:
 
 
 def describe_package(folder: Path) -> Iterator[str]:
-    """Yield the paragraphs of a package: its headline result, its numbers of the papers' tables, and differences."""
+    """Yield the paragraphs of a package: headline result, tables of the papers, and the table of BLEU differences."""
     inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
     titles = {"significance": "Differences in BLEU"}
     for paper in inputs.papers.values():
         for name, table in paper.tables.items():
             if not isinstance(table, SentenceTable):
-                titles[name] = f"{paper.name}, {table.called}"
+                titles[name] = f"{paper.name}, {table.called}"  # "Bahdanau et al. (2015), Table 1"
 
     yield f"## {folder.name}"
     yield (folder / "headline.txt").read_text(encoding="utf-8").strip()

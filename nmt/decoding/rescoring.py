@@ -191,4 +191,4 @@ def choose_by_bleu(n_best: NBestList, reference: str) -> str:
     # imported here, since sacrebleu is slow to import and rescoring does not need it
     from nmt.evaluation.bleu import count_matches
 
-    return max(n_best.texts, key=lambda text: count_matches(text, reference).smoothed)
+    return max(n_best.texts, key=lambda text: count_matches(text, reference).sentence_bleu)

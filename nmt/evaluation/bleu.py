@@ -94,7 +94,7 @@ class BleuCounts:
         return round(compute_bleu(self.row), _DIGITS)
 
     @property
-    def smoothed(self) -> float:
+    def sentence_bleu(self) -> float:
         """sacrebleu's sentence BLEU, from 0 to 100. It is smoothed, since most sentences have no matching 4-gram."""
         return compute_bleu(self.row, smooth_method="exp", effective_order=True)
 

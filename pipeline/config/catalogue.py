@@ -155,9 +155,7 @@ class Corpus(Settings):
         if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
         if self.grammar is not None and (self.pairs is not None or self.tokenized):
-            raise ValueError(
-                "generated text has no `pairs` beside those of `grammar`, and is not `tokenized`"
-            )
+            raise ValueError("a corpus with `grammar` has no other `pairs` than its own, and no `tokenized`")
         return self
 
 

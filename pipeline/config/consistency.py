@@ -15,8 +15,8 @@ from nmt.settings.model_types import (
 )
 from pipeline.config.runs import (
     PHRASE_BASED,
+    PHRASE_BASED_WITH_MODEL,
     SEED_SUFFIX,
-    WITH_PHRASE_MODEL,
     collect_runs,
     get_seeds,
     name_run,
@@ -53,11 +53,11 @@ class Reference(NamedTuple):
 
     key: KeyPath
     names: Iterable[str | None]
-    """The names that the key has; None names nothing."""
+    """The names in the value of the key; None if it names nothing."""
     registry: str
-    """Where the names must occur, in words."""
+    """Which names are allowed, in words: the entries of `corpora`."""
     known_names: Iterable[str]
-    """The names that occur there."""
+    """The allowed names."""
 
 
 def _find_unknown_names(config: Config) -> Iterator[Problem]:
@@ -93,13 +93,16 @@ def _list_text_references(config: Config) -> Iterator[Reference]:
 def _list_model_references(config: Config) -> Iterator[Reference]:
     """Yield the references to models, runs and systems."""
     use, artifacts, vectors = config.use, config.artifacts, config.sentence_vectors
+    selected_systems = use.models + use.systems
     for key in ("models", "systems", "rescored"):
         yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
 
-    # models and systems that tables, figures and pages show
-    systems = use.models + use.systems
+    # 1. models and systems that tables, figures and pages show
     yield Reference(
-        ("artifacts", "figure2_models"), artifacts.figure2_models, "`use.models` and `use.systems`", systems
+        key=("artifacts", "figure2_models"),
+        names=artifacts.figure2_models,
+        registry="`use.models` and `use.systems`",
+        known_names=selected_systems,
     )
     displayed_models: dict[KeyPath, Sequence[str | None]] = {
         ("artifacts", "figure3_model"): [artifacts.figure3_model],
@@ -113,7 +116,7 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     for key_path, names in displayed_models.items():
         yield Reference(key_path, names, "`use.models`", use.models)
 
-    # models that others continue; a selected model continues a selected one
+    # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
     for name, model in config.models.items():
         key_path = ("models", name, "continue_from")
         if name in use.models:
@@ -121,26 +124,25 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
         else:
             yield Reference(key_path, [model.continue_from], "`models`", config.models)
 
-    # runs that translate together
+    # 3. runs that translate or rescore together, and the n-best lists that they rescore
     models = [name for name in use.models if name in config.models]
     runs = [name_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
+    members: dict[KeyPath, Sequence[str]] = {}
     for name in use.systems:
         if name in config.systems:
-            members = config.systems[name].members
-            yield Reference(("systems", name, "members"), members, "the runs of `use.models`", runs)
+            members["systems", name, "members"] = config.systems[name].members
     for name in use.rescored:
         if name in config.rescored:
             entry = config.rescored[name]
-            list_names = list(config.n_best_lists) + runs + use.systems
+            members["rescored", name, "members"] = entry.members or []
             yield Reference(
-                ("rescored", name, "n_best_list"),
-                [entry.n_best_list],
-                "`n_best_lists` and what is in use",
-                list_names,
+                key=("rescored", name, "n_best_list"),
+                names=[entry.n_best_list],
+                registry="`n_best_lists`, the runs of `use.models`, and `use.systems`",
+                known_names=list(config.n_best_lists) + runs + use.systems,
             )
-            yield Reference(
-                ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs
-            )
+    for key_path, run_names in members.items():
+        yield Reference(key_path, run_names, "the runs of `use.models`", runs)
 
 
 # --- other checks -----------------------------------------------------------------------------------------------------
@@ -169,15 +171,15 @@ def _check_roles(config: Config) -> Iterator[Problem]:
 
 
 def _check_names(config: Config) -> Iterator[Problem]:
-    """Check that no two of models, their runs, systems and the phrase-based system have the same name."""
-    # 1. names of models that could be those of runs
+    """Check that models, their runs, systems and the phrase-based systems all have different names."""
+    # 1. a model called rnnsearch.seed-2 would have the name of the second run of the model rnnsearch
     use = config.use
     for model in config.models:
         if SEED_SUFFIX.search(model):
-            yield Problem(("models", model), "expected a name that does not end as a run's, in .seed-NUMBER")
+            yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
 
     # 2. names that are used twice
-    phrase_based_names = {PHRASE_BASED, WITH_PHRASE_MODEL}
+    phrase_based_names = {PHRASE_BASED, PHRASE_BASED_WITH_MODEL}
     system_names = phrase_based_names | set(config.models) | set(collect_runs(config, use.models))
     forbidden_names = {
         "models": phrase_based_names,
@@ -187,11 +189,11 @@ def _check_names(config: Config) -> Iterator[Problem]:
     for block, forbidden in forbidden_names.items():
         for name in getattr(use, block):
             if name in forbidden:
-                yield Problem((block, name), "the name of another model or system, expected its own")
+                yield Problem((block, name), "another model or system has this name, expected a new one")
 
 
 def _check_model_types(config: Config) -> Iterator[Problem]:
-    """Check that the model of a figure or page is of a type that can do what is shown."""
+    """Check that the model of a figure or page has a type that can do what the figure or page shows."""
     artifacts, vectors = config.artifacts, config.sentence_vectors
     displayed_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
         (("artifacts", "figure3_model"), artifacts.figure3_model, MODEL_TYPES_WITH_ATTENTION),
@@ -233,15 +235,13 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     for key in sorted((facts.keys() | base_facts.keys()) - {"seed", "continue_from"}):
         value, base_value = facts.get(key), base_facts.get(key)
         if value != base_value:
-            text = (
-                f"found {format_value(value)}, expected {base_value!r} as in {base}, from which it continues"
-            )
+            text = f"found {format_value(value)}, expected {base_value!r} as in {base}, which it continues"
             yield Problem(("models", name, *key.split(".")), text)
 
     # 2. each run continues one of the same seed
     surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]
     if surplus_seeds:
-        text = f"found {surplus_seeds}, expected seeds of {base}, from whose runs it continues"
+        text = f"found {surplus_seeds}, expected seeds of {base}, whose runs it continues"
         yield Problem(("models", name, "seeds"), text)
 
     # 3. updates are counted from the start of the first training
@@ -261,13 +261,13 @@ def _check_grammar(config: Config) -> Iterator[Problem]:
 
 
 def _check_moses(config: Config) -> Iterator[Problem]:
-    """Check that Moses' text is escaped, and that the model of its phrases learns nothing else."""
+    """Check that Moses' text is escaped, and that the model that scores phrases is not trained on sentences as well."""
     moses = config.moses
     if not moses.enabled:
         return
     if moses.phrase_model in config.use.models:
-        text = f"found {format_value(moses.phrase_model)}, which is in use and learns sentences"
+        text = f"found {format_value(moses.phrase_model)}, expected a model that is not in `use.models`"
         yield Problem(("moses", "phrase_model"), text)
     if not config.tokenization.escape:
-        text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
+        text = "found false, expected true with `moses.enabled`: Moses reads | < [ as its own notation"
         yield Problem(("tokenization", "escape"), text)

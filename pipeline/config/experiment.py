@@ -93,7 +93,7 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
 
-    # text that is prepared by this run
+    # text that is prepared by this run; with pretrained models this is only the test set
     corpora = config.use.test if config.pretrained.models else list_prepared_corpora(config)
     for corpus in corpora + list_lm_corpora(config):
         for name, side in config.corpora[corpus].sides.items():
@@ -101,10 +101,10 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
 
     # results of other systems
     files.append(("artifacts.gold_alignments", artifacts.gold_alignments))
-    systems = {config.rescored[name].n_best_list for name in config.use.rescored}
-    for system, file in config.n_best_lists.items():
-        if system in systems:
-            files.append((f"n_best_lists.{system}", file))
+    used_lists = {config.rescored[name].n_best_list for name in config.use.rescored}
+    for name, file in config.n_best_lists.items():
+        if name in used_lists:
+            files.append((f"n_best_lists.{name}", file))
     if moses.enabled:
         files += [("moses.lm_text", file) for file in moses.lm_text]
     else:
@@ -207,12 +207,12 @@ def list_fetched_archives(config: Config) -> list[str]:
 
 
 def select_contrasted_models(config: Config) -> list[str]:
-    """Return two models that stand for what attention changes: the first with attention and the first without.
+    """Return two models whose comparison shows what attention changes: the first with attention and the first without.
 
     They are chosen from the models of Figure 2, or else from all selected models. If all have attention or none has,
     the first two are returned, or the only one.
     """
-    # Figure 2 may have systems, too
+    # the setting may also name systems, such as ensembles
     models = [model for model in config.artifacts.figure2_models if model in config.models]
     if not models:
         models = config.use.models

@@ -9,7 +9,7 @@ from nmt.settings.decoding import TextSettings
 from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import get_role
-from pipeline.config.runs import PHRASE_BASED, WITH_PHRASE_MODEL, get_labels
+from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_MODEL, get_labels
 from pipeline.config.schema import Config
 
 
@@ -68,7 +68,7 @@ def get_text_facts(config: Config, split: str) -> dict[str, Any]:
 
 
 def get_text_settings(config: Config) -> TextSettings:
-    """Return the settings of raw text in a model's folder (rule `text_settings`), on which no training depends."""
+    """Return the settings with which a model translates raw text: text.json of its folder (rule `text_settings`)."""
     return TextSettings(
         languages=config.languages,
         tokenization=config.tokenization,
@@ -82,7 +82,7 @@ def get_report_settings(config: Config) -> ReportSettings:
     labels = get_labels(config)
     for name in config.use.rescored:
         labels[name] = config.rescored[name].label
-    labels |= {PHRASE_BASED: "Moses", WITH_PHRASE_MODEL: "Moses + RNNenc"}
+    labels |= {PHRASE_BASED: "Moses", PHRASE_BASED_WITH_MODEL: "Moses + RNNenc"}
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -122,8 +122,8 @@ def find_layers(
 
     Args:
         directory: the experiment's folder with its `config.yaml`.
-        files: of `--configfile`, in order.
-        pairs: of `--config`.
+        files: the files of `--configfile`, in order.
+        pairs: the KEY=VALUE pairs of `--config`.
 
     Raises:
         UserError: a file cannot be read, or the folder has none.
@@ -253,15 +253,19 @@ def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fill_entry(
-    entry: Mapping[str, Any], block_names: Sequence[str], values: Mapping[str, Any]
+    entry: Mapping[str, Any], block_names: Sequence[str], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a model or system with the keys of the shared blocks that it does not have itself."""
+    """Return a model or system in which the missing keys of its blocks are those of the shared blocks in `settings`."""
     completed = dict(entry)
     for name in block_names:
-        block, shared_block = entry.get(name, {}), values.get(name)
+        block, shared_block = entry.get(name, {}), settings.get(name)
         if isinstance(block, Mapping) and isinstance(shared_block, Mapping):
-            keys = _get_architecture_keys(entry.get("model_type")) if name == "architecture" else shared_block
-            block = {**{key: value for key, value in shared_block.items() if key in keys}, **block}
+            # of the shared architecture, a model type only has some keys
+            keys: Container[str] = shared_block
+            if name == "architecture":
+                keys = _get_architecture_keys(entry.get("model_type"))
+            shared_values = {key: value for key, value in shared_block.items() if key in keys}
+            block = shared_values | dict(block)
         completed[name] = block
     return completed
 

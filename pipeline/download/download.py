@@ -57,7 +57,7 @@ class FileFacts:
 
     @classmethod
     def read(cls, path: Path) -> FileFacts:
-        """Compute size and checksums in one pass."""
+        """Return size and checksums of a file, which is read once."""
         md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
         with path.open("rb") as file:
             for chunk in _read_chunks(file):
@@ -71,7 +71,7 @@ class FileFacts:
             return "an empty file"
         for name, value in asdict(self).items():
             expected_value = getattr(source, name)
-            if expected_value not in (None, value):
+            if expected_value is not None and expected_value != value:
                 return f"{name}: {value}, expected {expected_value}"
         return None
 
@@ -97,7 +97,7 @@ def download_file(
 
     Args:
         source: the address of the file, its path under a mirror, and its checksums.
-        output: gets the file.
+        output: the downloaded file.
         mirrors: folders or URL prefixes that hold the file under its `path`; they are tried before its address.
         alternatives: other archives with the same members, to be tried in the same way after the file itself.
 
@@ -258,7 +258,7 @@ class _Transfer:
             # the announced size, if the header is a number
             length = response.headers.get("Content-Length", "")
             announced_size = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None
-            if size is not None and announced_size not in (None, size):
+            if size is not None and announced_size is not None and announced_size != size:
                 raise SourceError(f"{announced_size} bytes, expected {size}")
             self._write(_read_body(response), size or announced_size, start)
         if size is not None and self._size() < size:
@@ -319,11 +319,14 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
 
 
 def _innermost_reason(error: Exception) -> str:
-    """Return the text of the error at the root of a network error: the outer ones repeat it with object addresses."""
-    # urllib3 passes an error as an argument, or as `reason`
+    """Return the text of the error that caused a network error, without the address of a Python object in memory."""
+    # urllib3 passes the earlier error as an argument, or as `reason`
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     cause = getattr(error, "reason", None)
     if isinstance(cause, Exception):
         return _innermost_reason(cause)
-    return re.sub(r"^\W*HTTPS?Connection\w*\(.*?\)\W*", "", str(error)) or type(error).__name__
+
+    # "HTTPSConnection(host='statmt.org', port=443): Failed to resolve ..." -> "Failed to resolve ..."
+    message = re.sub(r"^\W*HTTPS?Connection\w*\(.*?\)\W*", "", str(error))
+    return message or type(error).__name__

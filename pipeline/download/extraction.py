@@ -128,7 +128,10 @@ def read_download_record(archive: Path) -> dict[str, Any] | None:
 
 
 def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | None) -> None:
-    """Raise a UserError unless both sides are as expected, and parallel; for text in one language they are the same."""
+    """Raise a UserError unless both sides have the expected checksum and number of lines, and are parallel.
+
+    For text in one language, `source` and `target` are the same.
+    """
     other_version = (
         "another version of the text; get the archive elsewhere, or correct the corpus in the config"
     )
@@ -136,24 +139,25 @@ def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | No
         if not text.line_count:
             raise UserError(f"{text.side}: holds no lines; check archive and member")
         expected_md5 = text.side.md5
-        if expected_md5 not in (None, text.md5):
+        if expected_md5 is not None and expected_md5 != text.md5:
             raise UserError(
-                f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {other_version} (md5: null takes any)"
+                f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {other_version} "
+                "(`md5: null` accepts any text)"
             )
 
-    # both sides
+    # the numbers of lines
     if source.line_count != target.line_count:
         raise UserError(
             f"{source.side} has {source.line_count} lines but {target.side} has {target.line_count} lines: both sides "
             "need equally many; check that the members belong together"
         )
-    if pairs not in (None, source.line_count):
+    if pairs is not None and pairs != source.line_count:
         raise UserError(
             f"{source.side}: {source.line_count} pairs, expected {pairs}: {other_version} "
-            "(pairs: null takes any number)"
+            "(`pairs: null` accepts any number)"
         )
 
-    # segments of SGML
+    # documents and numbers of the segments, if the sides are SGML
     segment_pairs = zip(source.segments, target.segments, strict=False)
     for number, (source_segment, target_segment) in enumerate(segment_pairs, start=1):
         source_name, target_name = _name_segment(source_segment), _name_segment(target_segment)

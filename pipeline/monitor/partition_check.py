@@ -16,8 +16,8 @@ from pipeline.monitor.jobs import Job
 
 
 @dataclass(frozen=True)
-class Nodes:
-    """Nodes of a partition that are equal: their time limit in seconds, and whether they have GPUs."""
+class NodeGroup:
+    """A group of equal nodes of a partition: their time limit in seconds, and whether they have GPUs."""
 
     time_limit: float
     has_gpus: bool
@@ -25,15 +25,18 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of a cluster. default: the partition of jobs that name none, if there is one."""
+    """The partitions of a cluster.
 
-    nodes: dict[str, list[Nodes]]
+    node_groups: by name of the partition. default: the partition of jobs that name none, if there is one.
+    """
+
+    node_groups: dict[str, list[NodeGroup]]
     default: str | None = None
 
 
 def query_partitions() -> Partitions:
-    """Return the partitions that sinfo lists; without an answer of Slurm there are none."""
-    nodes: dict[str, list[Nodes]] = {}
+    """Return the partitions that sinfo lists, or no partitions if Slurm does not answer."""
+    node_groups: dict[str, list[NodeGroup]] = {}
     default = None
     answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
     for line in answer.splitlines():
@@ -46,9 +49,10 @@ def query_partitions() -> Partitions:
         name = marked_name.rstrip("*")
         if name != marked_name:
             default = name
+        time_limit = parse_slurm_duration(limit) or math.inf  # an unreadable limit limits nothing
         has_gpus = re.search(r"\bgpu\b", resources) is not None
-        nodes.setdefault(name, []).append(Nodes(parse_slurm_duration(limit) or math.inf, has_gpus))
-    return Partitions(nodes, default)
+        node_groups.setdefault(name, []).append(NodeGroup(time_limit, has_gpus))
+    return Partitions(node_groups, default)
 
 
 @dataclass(frozen=True)
@@ -93,30 +97,30 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 
 def _find_problems(partitions: Partitions, request: Request, minutes: float) -> Iterator[str]:
     """Yield what a request asks for and none of its partitions has."""
-    # 1. the nodes of the partitions that the job may use, such as "cpu,gpu"
+    # 1. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
     partition_list = request.partition or partitions.default or ""
     names = [name for name in partition_list.split(",") if name]
-    nodes: list[Nodes] = []
+    groups: list[NodeGroup] = []
     for name in names:
-        if partitions.nodes and name not in partitions.nodes:
-            known_names = sorted(partitions.nodes)
+        if partitions.node_groups and name not in partitions.node_groups:
+            known_names = sorted(partitions.node_groups)
             suggestion = suggest_name(name, known_names)
             yield (
                 f"slurm_partition: found {name!r}, which this cluster lacks{suggestion};"
                 f" known: {', '.join(known_names)}"
             )
-        nodes += partitions.nodes.get(name, [])
-    if not nodes:
+        groups += partitions.node_groups.get(name, [])
+    if not groups:
         return
 
     # 2. GPUs
     joined_names = ", ".join(names)
-    if request.needs_gpu and not any(group.has_gpus for group in nodes):
+    if request.needs_gpu and not any(group.has_gpus for group in groups):
         yield f"slurm_partition of jobs with a GPU: found {joined_names}, none of whose nodes has a GPU, as sinfo tells"
         return
 
     # 3. time; a quality of service may lift the limits
-    time_limit = max(group.time_limit for group in nodes)
+    time_limit = max(group.time_limit for group in groups)
     if not request.has_quality_of_service and 60 * minutes > time_limit:
         # in hundredths of an hour, rounded down, so that the advised value is granted
         granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"

@@ -65,7 +65,7 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
 
     # 1. the devices of trainings
     devices = set()
-    for run in find_untrained_runs(job_list, Path()):
+    for run in find_untrained_runs(job_list, folder=Path()):
         devices.add(config.models[all_runs[run].model].training.device)
 
     # 2. those of decoding, if a job asks for a GPU

@@ -44,8 +44,9 @@ class TrainingStatus:
         label: its name for people.
         state: done; outdated (finished with other settings or text); running; silent (its process has given no sign of
             life for a minute); failed; stopped; or waiting.
-        updates: its last update. If it ends after some epochs, this is an upper limit until their length is known.
-        reached: how far it is.
+        planned_updates: the number of its last update. If it ends after some epochs, this is an upper limit until their
+            length is known.
+        progress: its update, rate and scores until now.
         checkpoint: the update from which it can resume.
         note: the reason for the state.
     """
@@ -53,18 +54,18 @@ class TrainingStatus:
     run: str
     label: str
     state: str
-    updates: int
-    reached: RunStatus
+    planned_updates: int
+    progress: RunStatus
     checkpoint: int | None
     note: str | None = None
 
     @property
     def seconds_left(self) -> float | None:
         """The seconds until the last update, at the rate of the last lines of the history; None if it is unknown."""
-        rate = self.reached.updates_per_second
+        rate = self.progress.updates_per_second
         if not rate or self.state in FINAL_STATES:
             return None
-        return max(self.updates - self.reached.update, 0) / rate
+        return max(self.planned_updates - self.progress.update, 0) / rate
 
 
 def read_last_settings(folder: Path) -> Config:
@@ -107,9 +108,9 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     else:
         state = "waiting"
 
-    # 3. how far it is; the progress file of a job is more recent than the history
+    # 3. its progress; the progress file of a job is more recent than the history
     status = read_run_status(files.find_history(run.name), entry.training.dev_score)
-    updates = count_planned_updates(entry.training, status.updates_per_epoch)
+    planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
     end_is_known = status.epoch or entry.training.epochs is None
     if state == "running" and job_progress and job_progress.total and end_is_known:
         status = replace(
@@ -118,7 +119,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
             updates_per_second=status.updates_per_second or job_progress.rate or None,
         )
     label = format_run_label(config, run)
-    return TrainingStatus(run.name, label, state, updates, status, checkpoint, note)
+    return TrainingStatus(run.name, label, state, planned_updates, status, checkpoint, note)
 
 
 def _find_last_checkpoint(state_folder: Path) -> int | None:
@@ -205,15 +206,15 @@ def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
 
 def _format_row(training: TrainingStatus) -> tuple[str, ...]:
     """Return the cells of a training in the table, in the order of `HEADER`."""
-    status = training.reached
+    update = training.progress.update
     return (
         training.label,
         training.state,
-        f"{status.update:,}/{training.updates:,}",
-        f"{status.update / training.updates:.0%}",
+        f"{update:,}/{training.planned_updates:,}",
+        f"{update / training.planned_updates:.0%}",
         "" if training.seconds_left is None else format_duration(training.seconds_left),
-        _format_dev_score(status.dev),
-        _format_dev_score(status.best),
+        _format_dev_score(training.progress.dev),
+        _format_dev_score(training.progress.best),
     )
 
 

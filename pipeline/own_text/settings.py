@@ -118,7 +118,7 @@ class Proposal:
         sizes: the settings for this amount of text.
         max_words: the smaller and the greater limit of sentence length.
         vocabulary_sizes: words of source and target.
-        updates: of each of the first four models.
+        updates: the updates of each model but RNNsearch-N*, which continues for longer.
         updates_per_hour: model type -> updates per hour on one core; empty if the training needs a GPU.
         subwords: subword units of each language; None for words.
     """
@@ -169,7 +169,8 @@ class Proposal:
         """The hours of training all models on two cores; None if they need a GPU."""
         if not self.updates_per_hour:
             return None
-        # per update: two models of RNNencdec and two of RNNsearch, one of which continues as RNNsearch-N*
+        # hours of a core for one update of all models: two of RNNencdec and two of RNNsearch, one of which then goes on
+        # as RNNsearch-N*, up to STAR_UPDATES_FACTOR times the updates
         rnnencdec_hours = 2 / self.updates_per_hour["rnnencdec"]
         rnnsearch_hours = (1 + STAR_UPDATES_FACTOR) / self.updates_per_hour["rnnsearch"]
         cores = 2

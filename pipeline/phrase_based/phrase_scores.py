@@ -12,7 +12,7 @@ from nmt.decoding.rescoring import HYPOTHESES_PER_GROUP, Rescorer
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.store.trained_model import TrainedModel
-from pipeline.phrase_based.phrases import SCORES, SEPARATOR, Entry, read_entries
+from pipeline.phrase_based.phrases import SCORES_FIELD, SEPARATOR, Entry, read_entries
 
 
 def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: Path) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
             log_probabilities = rescorer.compute_log_probabilities(lists) if lists else []
             for entries, values in zip(needed_entries, log_probabilities, strict=True):
                 for entry, log_probability in zip(entries, values, strict=True):
-                    entry[SCORES] += f" {math.exp(log_probability):.6g}"
+                    entry[SCORES_FIELD] += f" {math.exp(log_probability):.6g}"
                     writer.write(SEPARATOR.join(entry))
                 written_count += len(entries)
         if not written_count:

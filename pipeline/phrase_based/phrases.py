@@ -17,7 +17,7 @@ from pipeline.phrase_based.programs import Moses, run_logged
 Entry = list[str]
 """The fields of a table's line: source phrase, target phrase, scores, alignment, counts."""
 SEPARATOR = " ||| "
-SCORES = 2
+SCORES_FIELD = 2
 """Index of the scores in an entry. They are probabilities, of which the decoder takes the logarithm."""
 
 
@@ -38,8 +38,8 @@ def extract_phrases(
         moses: programs and scripts.
         text: plain tokens of both sides.
         alignment: their word alignment.
-        tables: gets the phrase table and the reordering table (gzip).
-        log: gets the programs' messages.
+        tables: the phrase table and the reordering table that are written (gzip).
+        log: the file to which the programs' messages are added.
         max_phrase_words: words of the longest phrase.
         reordering: Moses' name of the reordering model.
         threads: processes side by side.
@@ -73,7 +73,7 @@ def extract_phrases(
 
 
 def _check_table(table: Path, alignment: Path) -> None:
-    """Raise a UserError if nothing was extracted, which the script does not notice."""
+    """Raise a UserError if a table is empty: the script ends without an error then."""
     with gzip.open(table) as lines:
         if not lines.readline():
             raise UserError(f"{table}: no phrase was extracted; check the alignment {alignment} and its text")
@@ -81,16 +81,17 @@ def _check_table(table: Path, alignment: Path) -> None:
 
 def count_scores(table: Path) -> int:
     """Return how many scores each pair of a phrase table has."""
-    return len(next(read_entries(table))[SCORES].split())
+    return len(next(read_entries(table))[SCORES_FIELD].split())
 
 
 def read_entries(table: Path, label: str | None = None) -> Iterator[Entry]:
-    """Yield the entries of a phrase table; `label` names the progress bar, if there is to be one."""
+    """Yield the entries of a phrase table. With a `label`, a progress bar of this name is shown."""
     number = 0
-    with Progress.over_files([table], label) if label else nullcontext() as progress:
+    progress_bar = Progress.over_files([table], label) if label else nullcontext()
+    with progress_bar as progress:
         for number, line in enumerate(read_lines(table, progress), start=1):
             entry = line.rstrip(" ").split(SEPARATOR)
-            if len(entry) <= SCORES:
+            if len(entry) <= SCORES_FIELD:
                 problem = f"{len(entry)} fields, expected source, target and scores between |||"
                 raise UserError(f"{table}, line {number}: {problem}")
             yield entry

@@ -23,8 +23,8 @@ UNPROVEN = (
 
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each summary that its history contradicts, and for each two runs with the same weights."""
-    if inputs.config.pretrained.models:  # they may have come without their histories
+    """Yield a line for each summary that its history contradicts, and for each pair of runs with the same weights."""
+    if inputs.config.pretrained.models:  # pretrained models may have no histories
         return
     summaries: dict[Path, Summary] = {}
     for run in inputs.runs:
@@ -32,11 +32,11 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
         summary = read_json(path)
         yield from _compare_with_history(path, summary, inputs.package.run_file(run, HISTORY))
 
-        # equal weights of two runs: one is a copy
+        # if two trainings have equal weights, one is a copy of the other
         for earlier_path, earlier_summary in summaries.items():
             same_weights = summary["weights"] == earlier_summary["weights"]
             if same_weights and not _may_share_weights(summary, earlier_summary):
-                yield f"{path}: the same weights as {earlier_path}, which are those of another training"
+                yield f"{path}: the same weights as {earlier_path}, although that is another training"
         summaries[path] = summary
 
 

@@ -15,13 +15,13 @@ def render_template(template: str, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
-        template: its file below this folder. `part(NAME)` in it is the text of another file, such as a script.
-        values: what the template shows. Text is escaped, `Markup` is not.
+        template: its file below this folder. `read_file(NAME)` in it inserts another file, such as a script.
+        values: the variables of the template. Text is escaped, `Markup` is not.
     """
     environment = Environment(
         loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    environment.globals["part"] = _read_file
+    environment.globals["read_file"] = _read_file
     return environment.get_template(template).render(values)
 
 

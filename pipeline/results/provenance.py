@@ -147,9 +147,9 @@ def check_weights(inputs: Inputs) -> Iterator[str]:
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each file of translations that has other sentences than its column of Table 1.
+    """Yield a line for each file of translations that does not have the sentences of its column of Table 1.
 
-    The text of the set and the vocabularies decide which sentences have no unknown word.
+    These are all sentences of the set, or those that have no unknown word according to the vocabularies.
     """
     languages = (inputs.config.languages.source, inputs.config.languages.target)
     vocabularies = [Vocabulary.read(inputs.package.vocabulary(language)) for language in languages]
@@ -157,13 +157,13 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
         source, target = (inputs.package.text(set_name, language) for language in languages)
         expected_counts = _count_unknown_by_line(source, target, vocabularies)
 
-        # {line: number of unknown source words} of the text, and of each file of translations
+        # compare {line: number of unknown source words} of each file with that of the text
         for system in inputs.systems:
             for mode in MODES:
                 file = inputs.package.translations(set_name, system, mode)
                 counts = {record.line: record.source_unknown for record in read_translations(file)}
                 if counts != expected_counts[mode]:
-                    yield f"{file}: other sentences or unknown words than text and vocabularies give"
+                    yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
 
 
 def _count_unknown_by_line(

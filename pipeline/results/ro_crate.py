@@ -170,17 +170,19 @@ class _Crate:
             contentUrl=source if is_elsewhere else None,
         )
 
-    def add_training(self, run: Run, package: ReplicationPackage, text: list[Facts]) -> Facts:
-        """Add the training of one model at one seed, with the checksums of its binarized text and its vocabularies."""
+    def add_training(self, run: Run, package: ReplicationPackage, corpora: list[Facts]) -> Facts:
+        """Add the training of one model at one seed: program, corpora, checksums of its data, and its results."""
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
-        data = [self._add_checksum(name, name, checksum) for name, checksum in summary["data"].items()]
+        data = []
+        for file_name, checksum in summary["data"].items():
+            data.append(self._add_checksum(kind=file_name, name=file_name, checksum=checksum))
         return self.add(
             f"#training-{run.name}",
             "CreateAction",
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self.add_program(summary["made_with"]),
-            object=text + data,
+            object=corpora + data,
             result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
         )
 

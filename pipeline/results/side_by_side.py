@@ -39,7 +39,7 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     sentences = zip(inputs.read_text("source"), references, translations, strict=True)
     pairs = []
     for number, (source, reference, hypotheses) in enumerate(sentences, start=1):
-        first_bleu, second_bleu = (count_matches(text, reference).smoothed for text in hypotheses)
+        first_bleu, second_bleu = (count_matches(text, reference).sentence_bleu for text in hypotheses)
         pairs.append(SentencePair(number, source, reference, hypotheses, (first_bleu, second_bleu)))
     return pairs
 

@@ -10,7 +10,10 @@ from pipeline.monitor.forecast import request_training_minutes
 
 
 def not_tracked(value):
-    """Return a parameter with this value. Snakemake records no function that takes `input`, so a change runs nothing."""
+    """Return a parameter with this value, whose change makes no job run again.
+
+    Snakemake compares parameters with those of the finished job, except functions that take `input`.
+    """
 
     def get_value(wildcards, input):
         return value
@@ -40,7 +43,7 @@ MAX_REPEATED_MINUTES = 24 * 60
 def scale_memory(megabytes, per_input_mb=0):
     """Return the memory of a job in MB: a base, and so many MB for each MB of its input.
 
-    Every further attempt requests as much more.
+    If the job fails, its second attempt requests twice as much, the third three times as much.
     """
 
     def request_memory(wildcards, input, attempt):
@@ -53,7 +56,7 @@ def scale_memory(megabytes, per_input_mb=0):
 def scale_minutes(base, per_input_gb=0):
     """Return the time limit of a job: a base, and so many minutes for each GB of (compressed) input.
 
-    Every further attempt requests as much more, up to a day.
+    If the job fails, its second attempt requests twice as much, the third three times as much, but at most a day.
     """
 
     def request_minutes(wildcards, input, attempt):
@@ -97,12 +100,16 @@ MODEL_JOB_RESOURCES = {
 }
 MODEL_JOB_THREADS = count_cores(CONFIG.decoding.threads)
 DECODING_OPTIONS = options.format_options(
-    (name, getattr(CONFIG.decoding, name)) for name in ("batch_size", "threads", "device")
+    [
+        ("batch_size", CONFIG.decoding.batch_size),
+        ("threads", CONFIG.decoding.threads),
+        ("device", CONFIG.decoding.device),
+    ]
 )
 
 
 def list_rules_without_gpu():
-    """Return the rules of which no job computes on a GPU, of those for which a profile states the partition with GPUs."""
+    """Return the rules that a profile sends to the partition with GPUs, although none of their jobs computes on one."""
     training_devices = [CONFIG.models[model].training.device for model in CONFIG.use.models]
     system_devices = [system.decoding.device for system in plan.systems.values()]
     devices = {
@@ -150,7 +157,7 @@ def set_source(wildcards):
 
 
 def set_reference(wildcards):
-    """The references of that set."""
+    """The references of a set that is translated."""
     return set_file(wildcards.set, TARGET)
 
 
@@ -160,12 +167,12 @@ def dev_tokens(wildcards):
 
 
 def archive_entry(wildcards):
-    """The archive's address and checksums. Other sources of the same archive are left out: they download nothing again."""
+    """The archive's address and checksums, without other sources: an archive is not downloaded again if they change."""
     return find_archive(wildcards.archive).model_dump(exclude={"alternatives"})
 
 
 def archive_alternatives(wildcards, input):
-    """Other archives with the same members; not tracked, as a function of `input`."""
+    """Other archives with the same members. Snakemake does not compare them, since the function takes `input`."""
     return find_archive(wildcards.archive).model_dump()["alternatives"]
 
 
@@ -177,7 +184,7 @@ def language_model_text(wildcards):
 
 
 def language_model_vocabulary_text(wildcards):
-    """The text that limits a language model's vocabulary; none without such a limit."""
+    """The text whose words are a language model's vocabulary; an empty list if its vocabulary is not limited."""
     return token_files(IN_DOMAIN, wildcards.language) if CONFIG.selection.lm_vocabulary == "in_domain" else []
 
 
@@ -191,7 +198,10 @@ def budget_scores(wildcards):
 
 
 def base_files(wildcards):
-    """What a run needs of the model that it continues, if any. The summary, which Snakemake compares, has its key."""
+    """The final state and the summary of the run that a run continues, if any.
+
+    The summary has the key of that training, so a run is trained again if the run that it continues was.
+    """
     base = plan.runs[wildcards.run].base
     return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
 
@@ -213,7 +223,7 @@ def continue_option(wildcards, input):
 
 
 def training_priority(wildcards):
-    """How early a training must start, since others wait for it."""
+    """The priority of a training: higher if other trainings wait for its end."""
     return cluster.get_priority(CONFIG, plan.runs[wildcards.run])
 
 
@@ -261,7 +271,7 @@ def member_models(wildcards):
 
 
 def member_arguments(wildcards):
-    """What follows `--model` for these models."""
+    """The arguments after `--model` for the models of a system."""
     return model_arguments(plan.systems[wildcards.system])
 
 
@@ -286,7 +296,7 @@ def system_seed(wildcards):
 
 
 def system_options(wildcards):
-    """Options that say which system was measured."""
+    """The options with a system's name and seed, which its scores record."""
     return options.format_options([("name", system_model(wildcards)), ("seed", system_seed(wildcards))])
 
 
@@ -299,7 +309,7 @@ def other_system_text(wildcards):
 
 
 def n_best_list(wildcards):
-    """The n-best lists that are rescored: somebody's, or what a system of this run has found."""
+    """The n-best lists that are rescored: a file of the user's, or the translations by a system of this run."""
     name = CONFIG.rescored[wildcards.rescored].n_best_list
     return CONFIG.n_best_lists.get(name) or str(FOLDER.translations("test", name, "all"))
 
@@ -310,10 +320,10 @@ def rescoring_models(wildcards):
 
 
 def rescoring_arguments(wildcards):
-    """What follows `--model` for these models."""
+    """The arguments after `--model` for the models that rescore."""
     return model_arguments(CONFIG.rescored[wildcards.rescored])
 
 
 def rescoring_weight(wildcards):
-    """The models' share of the mixed score."""
+    """The weight of the models in the interpolated score."""
     return CONFIG.rescored[wildcards.rescored].weight

@@ -44,7 +44,7 @@ if CONFIG.moses.enabled:
     }
 
     PHRASE_TABLE, REORDERING_TABLE = "moses/phrase-table.gz", "moses/reordering-table.gz"
-    TABLES = [PHRASE_TABLE, REORDERING_TABLE]
+    MOSES_TABLES = [PHRASE_TABLE, REORDERING_TABLE]
 
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
@@ -71,7 +71,7 @@ if CONFIG.moses.enabled:
             target=f"moses/train.{TARGET}",
             programs=MOSES_BUILD,
         output:
-            aligned="moses/aligned",
+            alignment="moses/aligned",
         log:
             "logs/moses/align.log",
         threads: CONFIG.moses.threads
@@ -86,10 +86,10 @@ if CONFIG.moses.enabled:
             settings=add_moses_settings("phrases", "max_phrase_words", "reordering"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
-            aligned="moses/aligned",
+            alignment="moses/aligned",
             programs=MOSES_BUILD,
         output:
-            tables=TABLES,
+            tables=MOSES_TABLES,
         log:
             "logs/moses/phrases.log",
         threads: CONFIG.moses.threads
@@ -131,7 +131,7 @@ if CONFIG.moses.enabled:
         input:
             settings=SEARCH,
             tuning=TUNING,
-            tables=TABLES,
+            tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
             target=f"moses/dev.{TARGET}",
@@ -150,7 +150,7 @@ if CONFIG.moses.enabled:
         """Translate the test or development text with Moses."""
         input:
             settings=SEARCH,
-            tables=TABLES,
+            tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
             source=set_source,
@@ -169,13 +169,13 @@ if CONFIG.moses.enabled:
         input:
             settings=SEARCH,
             n_best=add_moses_settings("n_best", "n_best", "n_best_factor"),
-            tables=TABLES,
+            tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
             source=set_source,
             programs=MOSES_BUILD,
         output:
-            lists="moses/{set}/n_best.gz",
+            n_best_lists="moses/{set}/n_best.gz",
             translations="moses/{set}/n_best.txt",
         log:
             "logs/moses/{set}/n_best.log",
@@ -277,6 +277,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             source=set_source,
             programs=MOSES_BUILD,
         output:
-            translations=f"translations/{{set}}/{WITH_PHRASE_MODEL}.txt",
+            translations=f"translations/{{set}}/{PHRASE_BASED_WITH_MODEL}.txt",
         log:
             "logs/moses/{set}/translate_scored.log",

@@ -14,7 +14,7 @@ RESULT_FILES = [*TABLES_AND_FIGURES, "results/report.html", *PLAYGROUND]
 if PLAYGROUND:
 
     rule playground:
-        """A page in which models translate what one types, in one file."""
+        """Write the page in which models translate what one types, in one file."""
         input:
             settings="settings/text.json",
             models=model_files(plan.playground_runs),
@@ -34,7 +34,7 @@ if PLAYGROUND:
 
 
 rule report:
-    """One page with the headline, figures, tables, settings and versions of the run, without Snakemake's report."""
+    """Write one page with the headline, figures, tables, settings and versions of the run."""
     input:
         settings=SETTINGS.add("page", get_page_settings(CONFIG)),
         artifacts=[

@@ -56,19 +56,19 @@ def set_file(set_name, language):
 
 
 def raw_reference():
-    """Return the references of the test set before tokenization, in a list; it is empty if they came as tokens."""
+    """Return a list with the references of the test set before tokenization, or [] if they came as tokens."""
     return [] if CONFIG.corpora[TEST].tokenized else [f"{DATA}/raw/{TEST}/0.{TARGET}.zst"]
 
 
 def gold_alignments():
-    """Return the known word alignments of the test text, in a list; it is empty if nobody knows them."""
+    """Return a list with the file of the test text's gold alignments, or [] if there are none."""
     if CONFIG.artifacts.gold_alignments:
         return [CONFIG.artifacts.gold_alignments]
     return [f"{DATA}/raw/{TEST}/0.align.zst"] if CONFIG.corpora[TEST].grammar else []
 
 
 def vocabulary_file(language):
-    """Return the words of a language by rank: those of the text or, since pretrained models bring theirs, of a model."""
+    """Return the file of a language's vocabulary: that of the text or, for pretrained models, that of the first model."""
     if not CONFIG.pretrained.models:
         return str(FOLDER.vocabulary(language))
     side = "source" if language == SOURCE else "target"
@@ -91,7 +91,7 @@ def model_files(runs):
 
 
 def model_arguments(system):
-    """Return what follows `--model` for the models of a system, and what they average."""
+    """Return the arguments after `--model` for the models of a system."""
     folders = [f"{plan.models_folder}/{run}" for run in system.members]
     return options.list_model_arguments(folders, system.average)
 
@@ -109,7 +109,7 @@ def list_perplexity_systems():
 
 
 def other_translations(set_name, system):
-    """Return the translations of a set by a system without models: Moses, or the best of rescored lists."""
+    """Return the translations of a set by a system without models: Moses, or the best hypotheses of rescored lists."""
     if system in CONFIG.use.rescored:
         return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:

@@ -18,10 +18,10 @@ if CONFIG.use.rescored:
             settings="settings/rescore/{rescored}.json",
             model=rescoring_models,
             source=set_file("test", SOURCE),
-            lists=n_best_list,
+            n_best_lists=n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
-            lists="rescored/{rescored}.nbest.gz",
+            n_best_lists="rescored/{rescored}.nbest.gz",
         log:
             "logs/rescore/{rescored}.log",
         wildcard_constraints:
@@ -30,24 +30,24 @@ if CONFIG.use.rescored:
         resources:
             **MODEL_JOB_RESOURCES,
         params:
-            model=rescoring_arguments,
+            model_arguments=rescoring_arguments,
             weight=rescoring_weight,
             options=not_tracked(
                 options.format_options(
-                    (name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")
+                    [("threads", CONFIG.decoding.threads), ("device", CONFIG.decoding.device)]
                 )
             ),
         shell:
-            "NMT_LOG={log:q} nmt test-set rescore --model {params.model:q} --source {input.source:q}"
-            " --lists {input.lists:q} --weight {params.weight} {params.options} --store store"
-            " --output {output.best:q} --output-lists {output.lists:q} 2>&1 | tee -i {log:q}"
+            "NMT_LOG={log:q} nmt test-set rescore --model {params.model_arguments:q} --source {input.source:q}"
+            " --lists {input.n_best_lists:q} --weight {params.weight} {params.options} --store store"
+            " --output {output.best:q} --output-lists {output.n_best_lists:q} 2>&1 | tee -i {log:q}"
 
     rule oracle:
         """Choose the best of each n-best list by comparison with the reference."""
         input:
             source=set_file("test", SOURCE),
             reference=set_file("test", TARGET),
-            lists=n_best_list,
+            n_best_lists=n_best_list,
         output:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:
@@ -58,5 +58,5 @@ if CONFIG.use.rescored:
             mem_mb=scale_memory(DATA_MEMORY),
             runtime=60,
         shell:
-            "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.lists:q}"
+            "NMT_LOG={log:q} nmt test-set oracle --source {input.source:q} --lists {input.n_best_lists:q}"
             " --reference {input.reference:q} --output {output.best:q} 2>&1 | tee -i {log:q}"

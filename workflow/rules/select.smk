@@ -12,7 +12,7 @@ KENLM_BUILD = f"{KENLM}/build.json"
 IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
 
 
-# Compute nodes often have no way to the internet, and one build serves every experiment of this checkout.
+# A local rule, since compute nodes often cannot reach the internet. One build serves every experiment of this checkout.
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
@@ -66,10 +66,11 @@ if PREPARED and CONFIG.selection.enabled:
                     "order": CONFIG.selection.order,
                     "discount_fallback": CONFIG.selection.discount_fallback,
                     "min_count": CONFIG.selection.lm_vocabulary_min_count,
-                    "max_extra_words": None,
+                    "max_extra_words": None,  # only Moses' language model has extra text
                 },
             ),
             text=language_model_text,
+            # the model's vocabulary are the words of this text, if there is any
             vocabulary_text=language_model_vocabulary_text,
             programs=KENLM_BUILD,
         output:

@@ -12,7 +12,7 @@ SCORES = [
 
 
 rule compare:
-    """How sure the scores are: intervals, paired significance of each pair of systems, and other metrics."""
+    """Compute confidence intervals of the scores, the paired significance of each two systems, and other metrics."""
     input:
         package=REPLICATION_PACKAGE,
         scores=SCORES,
@@ -28,7 +28,7 @@ rule compare:
 
 
 rule tables:
-    """Every table, the alignment error rates, and the headline result in a sentence."""
+    """Write every table, the alignment error rates, and the headline result in a sentence."""
     input:
         package=REPLICATION_PACKAGE,
         scores=SCORES,

@@ -23,7 +23,7 @@ if "dev" in SETS:
 
 
 rule translate:
-    """Translate a set: all of it, or only the sentences without unknown words and then without [UNK]."""
+    """Translate all sentences of a set, or those without unknown words and then without [UNK] in the translation."""
     input:
         settings="settings/translate/{system}.json",
         model=member_models,
@@ -41,15 +41,15 @@ rule translate:
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         time_setting="translate_hours",
     params:
-        model=member_arguments,
+        model_arguments=member_arguments,
     shell:
-        "NMT_LOG={log:q} nmt test-set decode --model {params.model:q} --source {input.source:q}"
+        "NMT_LOG={log:q} nmt test-set decode --model {params.model_arguments:q} --source {input.source:q}"
         " --reference {input.reference:q} --mode {wildcards.mode} --settings {input.settings:q} --store store"
         " --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
 
 rule align:
-    """Read off the attention of a model while it is made to write the reference."""
+    """Write the attention of a model that is made to write the reference (forced decoding)."""
     input:
         model=run_model,
         source=set_file("test", SOURCE),
@@ -85,13 +85,13 @@ rule perplexity:
     resources:
         **MODEL_JOB_RESOURCES,
     params:
-        model=member_arguments,
-        run=system_options,
+        model_arguments=member_arguments,
+        name_and_seed=system_options,
         options=not_tracked(DECODING_OPTIONS),
     shell:
-        "NMT_LOG={log:q} nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q}"
-        " --reference {input.reference:q} {params.options} --store store --output {output.perplexity:q}"
-        " 2>&1 | tee -i {log:q}"
+        "NMT_LOG={log:q} nmt test-set perplexity --model {params.model_arguments:q} {params.name_and_seed}"
+        " --source {input.source:q} --reference {input.reference:q} {params.options} --store store"
+        " --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
 
 
 rule bleu:

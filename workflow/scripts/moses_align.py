@@ -9,5 +9,5 @@ with job(snakemake) as (inputs, outputs):
 
     moses = Moses.from_build_file(inputs.programs)
     settings = read_json(inputs.settings)
-    pairs = align_text(moses, inputs.source, inputs.target, outputs.aligned, **settings)
+    pairs = align_text(moses, inputs.source, inputs.target, outputs.alignment, **settings)
     print(f"{pairs:,} pairs")

@@ -10,7 +10,7 @@ with job(snakemake) as (inputs, outputs):
     extract_phrases(
         Moses.from_build_file(inputs.programs),
         (inputs.source, inputs.target),
-        inputs.aligned,
+        inputs.alignment,
         tuple(outputs.tables),
         reset_moses_log(snakemake.log[0]),
         **read_json(inputs.settings),

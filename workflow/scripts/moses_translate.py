@@ -8,7 +8,9 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.decoding import NBest, translate_file
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
-    n_best = NBest(outputs.lists, **read_json(inputs.n_best)) if "lists" in vars(outputs) else None
+    n_best = (
+        NBest(outputs.n_best_lists, **read_json(inputs.n_best)) if "n_best_lists" in vars(outputs) else None
+    )
     sentences = translate_file(
         Moses.from_build_file(inputs.programs),
         System(*inputs.tables, inputs.language_model, **read_json(inputs.settings)),

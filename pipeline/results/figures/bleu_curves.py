@@ -50,7 +50,7 @@ def make_figure2(
     """Make Figure 2: BLEU on the test set against the length of the sentences.
 
     Args:
-        scores: of the models of Figure 2 and of other systems, whose curves come last.
+        scores: by name, of the models of Figure 2 and of other systems, whose curves come last.
         settings: models and their order, window, end of the axis, bootstrap.
         limits: maximum lengths of training sentences, which are marked.
     """
@@ -68,7 +68,7 @@ def make_figure2(
 
     # 2. the panels
     with figure_style():
-        figure = _make_panels(sentence_counts, "per length")
+        figure = _make_panels(sentence_counts, "Sentences\nper length")
         curve_axes, bar_axes = figure.axes
         bar_axes.set_xlabel(_LENGTH_TITLES[length])
         # the paper's axis, and half a length more, so that the last bar is as wide as the others
@@ -100,7 +100,7 @@ def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSett
 
     # 2. the panels
     with figure_style():
-        figure = _make_panels(sentence_counts, "with at most")
+        figure = _make_panels(sentence_counts, "Sentences\nwith at most")
         curve_axes, bar_axes = figure.axes
         bar_axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         bar_axes.set_xlabel("Unknown words in the source")
@@ -114,12 +114,12 @@ def _order_systems(scores: Mapping[str, Result], settings: ReportSettings) -> li
     return list(dict.fromkeys([*settings.figure2_models, *scores]))
 
 
-def _make_panels(sentence_counts: Mapping[int, int], title: str) -> Figure:
-    """Return a figure with a panel for curves, and one below it with bars of the numbers of sentences."""
+def _make_panels(sentence_counts: Mapping[int, int], bar_label: str) -> Figure:
+    """Return a figure with an empty panel for curves, and below it a bar of the number of sentences at each x."""
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     _, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     bar_axes.bar(list(sentence_counts), list(sentence_counts.values()), width=0.8, color="0.55")
-    bar_axes.set_ylabel(f"Sentences\n{title}", fontsize=8)
+    bar_axes.set_ylabel(bar_label, fontsize=8)
     bar_axes.tick_params(axis="y", labelsize=8)
     bar_axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     return figure
@@ -172,7 +172,7 @@ def _draw_curves(
         curves: points by system.
         title: what a point is.
         settings: labels, colours and bootstrap.
-        marker: of a point.
+        marker: the form of a point in matplotlib's notation; None draws lines alone.
     """
     # 1. the curves
     labels = []

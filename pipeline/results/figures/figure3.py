@@ -17,7 +17,7 @@ PANEL_COUNT = 4
 
 
 def plot_attention(inputs: Inputs) -> Figure:
-    """Plot Figure 3 of a package: (a) is any sentence, (b)-(d) are the first paper's own if the test set has them."""
+    """Plot Figure 3 of a package: (a) any sentence, (b)-(d) those of the first paper if the test set has them."""
     settings = inputs.settings
     model = settings.figure3_model or ""
     records = choose_sentences(
@@ -39,18 +39,19 @@ def choose_sentences(
 ) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
-    (b)-(d) are the paper's own, which begin with `openings`, if the test set has them. Others are sampled from the
-    sentences without unknown words, with `limits[0]` to `limits[1]` words of source. If there are too few, they come
-    from those of any length, then from all sentences. (a) is any other sentence, of these lengths if there is one.
+    (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. The others are
+    sampled from the sentences without unknown words that have `limits[0]` to `limits[1]` source words. If there are too
+    few, they are sampled from those without unknown words of any length, then from all sentences. (a) is sampled from
+    all other sentences, if possible from those with so many words.
     """
-    # 1. pools of sentences in random order; the generator is used in this order
+    # 1. pools of sentences in random order. Another order of these calls would give other sentences
     generator = np.random.Generator(np.random.PCG64(seed))
     no_unk_of_length = _shuffle(_select_lengths(no_unk_records, limits), generator)
     all_of_length = _shuffle(_select_lengths(all_records, limits), generator)
     no_unk_of_any_length = _shuffle(no_unk_records, generator)
     all_of_any_length = _shuffle(all_records, generator)
 
-    # 2. the paper's own, of those with attention
+    # 2. the paper's sentences, if the model has translated them with attention
     candidates = [record for record in [*no_unk_records, *all_records] if record.alignment]
     sources = [record.source for record in candidates]
     paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]

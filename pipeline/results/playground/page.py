@@ -58,19 +58,19 @@ def write_playground(
     title: str,
     output: Path,
 ) -> str | None:
-    """Write the page. If it cannot contain these models, write one that says why, and return the reason.
+    """Write the page of the playground. If it cannot contain the models, the page says why, which is also returned.
 
     Args:
-        folders: of trained models with the same vocabularies.
+        folders: a folder for each trained model; the models have the same vocabularies.
         text: languages, tokenization and decoding of the models.
         source, reference: the test set, tokenized. The page joins its short sentences to longer ones.
-        bits: to which the weights are rounded.
-        megabytes: limit of all weights at so many bits.
-        title: of the page.
+        bits: bits of a rounded weight.
+        megabytes: the limit for the rounded weights of all models together.
+        title: the title of the page.
         output: the HTML file.
 
     Raises:
-        UserError: files that are no models or do not belong together.
+        UserError: a folder has no model, or the vocabularies differ.
     """
     refusal = explain_refusal(folders, bits, megabytes)
     page = render_template(

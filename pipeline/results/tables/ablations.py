@@ -40,17 +40,17 @@ _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing say
 class Variant(NamedTuple):
     """A model of the table.
 
-    means: its numbers by name. seeds: the number of its runs. settings: of its training, by dotted key.
+    means: its numbers by name, such as bleu_all, averaged over its runs. settings: of its training, by dotted key.
     """
 
     model: str
     means: Mapping[str, Mean]
-    seeds: int
+    run_count: int
     settings: Mapping[str, Any]
 
 
 class Difference(NamedTuple):
-    """A number of a variant minus the baseline's.
+    """The difference between a variant and the baseline in one of their numbers.
 
     error and p: standard error and p-value of Welch's t-test, if both have several seeds.
     """
@@ -76,7 +76,7 @@ def make_ablations_table(
         scores: the scores of each run.
         summaries: the content of its summary.json.
         run_settings: the content of its settings.json, from which the table says how a model differs.
-        settings: of the report.
+        settings: those of tables and figures.
 
     Raises:
         UserError: the runs of a model differ in more than their seeds.
@@ -104,7 +104,7 @@ def make_ablations_table(
             rows.append(_format_row(variants[name], baseline, keys, settings))
 
     # 3. the notes
-    seed_counts = {name: variant.seeds for name, variant in variants.items()}
+    seed_counts = {name: variant.run_count for name, variant in variants.items()}
     single_seeds = max(seed_counts.values(), default=1) == 1
     difference_note = _ONE_SEED_NOTE if single_seeds else _NOISE_NOTE
     return Table(
@@ -148,7 +148,10 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
 
 
 def _subtract_baseline(name: str, variant: Variant, baseline: Variant | None) -> Difference:
-    """Return a number of a variant minus the baseline's; an empty difference for the baseline itself."""
+    """Return a variant's mean of the number `name`, such as bleu_all, minus the baseline's.
+
+    The difference is empty for the baseline itself, and if a mean is unknown.
+    """
     if baseline is None:
         return Difference()
     mean, baseline_mean = variant.means[name], baseline.means[name]
@@ -158,7 +161,7 @@ def _subtract_baseline(name: str, variant: Variant, baseline: Variant | None) ->
     if mean.std is None or baseline_mean.std is None:
         return Difference(value)
     deviations = mean.std, baseline_mean.std
-    counts = variant.seeds, baseline.seeds
+    counts = variant.run_count, baseline.run_count
     return Difference(value, standard_error(deviations, counts), p_value(value, deviations, counts))
 
 
@@ -176,7 +179,7 @@ def _make_csv_record(
         record[f"{name}_difference"] = format_number(difference.value, decimals)
         record[f"{name}_difference_error"] = format_number(difference.error, decimals)
         record[f"{name}_p"] = format_number(difference.p, 4)
-    record["seeds"] = variant.seeds
+    record["seeds"] = variant.run_count
     record["id"] = variant.model
     return record
 

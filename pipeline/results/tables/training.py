@@ -139,9 +139,10 @@ def _dev_note(models: Sequence[Result], settings: ReportSettings) -> list[str]:
 
 
 def _describe_kept_updates(runs: Sequence[Result]) -> str:
-    """Return which update each run's weights are of: `1,200 of 2,600 / 2,600 of 2,600`.
+    """Return the update after which each run saved its weights: `1,200 of 2,600 / 2,600 of 2,600`.
 
-    Returns "" if all runs kept their last weights. A run that continues another's may have kept its first ones.
+    Returns "" if all runs kept their last weights. If a run continues another training and never improved on it, its
+    weights are those of that training's update.
     """
     kept_updates = []
     kept_earlier_weights = False

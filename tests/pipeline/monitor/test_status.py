@@ -105,7 +105,7 @@ def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
     prepare_text(config, tmp_path)
     run = "lstm-forward"
     max_updates = config.models[run].training.updates
-    assert read_status(config, tmp_path, run).updates == max_updates
+    assert read_status(config, tmp_path, run).planned_updates == max_updates
 
     # 7.5 epochs of 93,750 updates: 12 million pairs in batches of 128
     progress = '{"count": 300, "total": 703125, "unit": "updates", "seconds": 30.0}'
@@ -113,11 +113,11 @@ def test_training_of_epochs_ends_earlier(tmp_path: Path) -> None:
     state_folder = state_of(config, tmp_path, run)
     with hold_folder(state_folder, "refuse"):
         status = read_status(config, tmp_path, run)
-        assert (status.state, status.reached.update, status.updates) == ("running", 0, max_updates)
+        assert (status.state, status.progress.update, status.planned_updates) == ("running", 0, max_updates)
         line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}
         write(state_folder / HISTORY, json.dumps(line) + "\n")
         status = read_status(config, tmp_path, run)
-    assert (status.reached.update, status.updates) == (300, 703_125)
+    assert (status.progress.update, status.planned_updates) == (300, 703_125)
     assert status.seconds_left == pytest.approx((703_125 - 300) / 10)
     (time_left,) = estimate_training_times(config, tmp_path, [run])
     assert time_left.updates == 703_125 - 200

@@ -81,7 +81,7 @@ class RunProgress:
             if job and job.stage == "train":
                 status = read_training_status(self._config, self._folder, self._runs[str(job.run)])
                 start = f"resumes after {status.checkpoint:,}" if status.checkpoint else "begins"
-                self._print_job_line(job, f"{start}, {status.updates:,} updates")
+                self._print_job_line(job, f"{start}, {status.planned_updates:,} updates")
 
     def finish_job(self, log: str) -> None:
         """Record that a job is done, and print a line if a model or a stage is done with it."""
