@@ -236,7 +236,7 @@ def prepare_shard(
 
     Args:
         raw: text of both sides.
-        languages: of both sides.
+        languages: the languages of both sides.
         cleaning: limits for pairs.
         tokenization: settings of the tokenizer; None for text that consists of tokens.
         tokens: output files for both sides.

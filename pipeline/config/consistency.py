@@ -155,7 +155,7 @@ def _check_roles(config: Config) -> Iterator[Problem]:
 
     # 1. corpora that the settings need
     if config.corpora[test].shards != 1:
-        yield Problem(("corpora", test, "shards"), "expected 1 of the test corpus, which is read in order")
+        yield Problem(("corpora", test, "shards"), "expected 1: the test corpus is read in order")
     if selection.enabled and not selection.in_domain:
         yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
 
@@ -203,7 +203,7 @@ def _check_model_types(config: Config) -> Iterator[Problem]:
     for model in config.playground.models or []:
         displayed_models.append((("playground", "models"), model, MODEL_TYPES_IN_BROWSER))
 
-    # each with the types that can do it
+    # the type of each displayed model
     for key, name, model_types in displayed_models:
         if name is None:
             continue
@@ -227,8 +227,8 @@ def _check_continuations(config: Config) -> Iterator[Problem]:
 
 
 def _check_continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
-    """Check what a model must have in common with the one that it continues, as its trainer will."""
-    # 1. settings that decide the weights
+    """Check the settings, seeds and updates of a model that continues the training of `base`, as its trainer will."""
+    # 1. settings on which the weights depend must be equal
     runs = collect_runs(config, [name, base])
     facts = flatten(run_settings(config, runs[name]).fingerprint_fields())
     base_facts = flatten(run_settings(config, runs[base]).fingerprint_fields())
@@ -238,13 +238,13 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
             text = f"found {format_value(value)}, expected {base_value!r} as in {base}, which it continues"
             yield Problem(("models", name, *key.split(".")), text)
 
-    # 2. each run continues one of the same seed
+    # 2. each run continues the run of the same seed, so the other model must have this seed, too
     surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]
     if surplus_seeds:
         text = f"found {surplus_seeds}, expected seeds of {base}, whose runs it continues"
         yield Problem(("models", name, "seeds"), text)
 
-    # 3. updates are counted from the start of the first training
+    # 3. it must have more updates than the other model, since they are counted from the start of that training
     updates = config.models[name].training.updates
     base_updates = config.models[base].training.updates
     if updates <= base_updates:

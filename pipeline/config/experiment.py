@@ -28,7 +28,7 @@ def list_corpora(config: Config) -> list[str]:
 
 
 def list_lm_corpora(config: Config) -> list[str]:
-    """Return the corpora that nothing but the phrase-based system's language model learns from."""
+    """Return the corpora from which only the phrase-based system's language model is trained."""
     if not config.measures_moses:
         return []
     prepared_for_models = list_corpora(config)
@@ -53,7 +53,7 @@ def get_role(config: Config, corpus: str) -> str:
 
 
 def find_missing_data(config: Config, with_dev: bool) -> list[str]:
-    """Return the missing files of the experiment in `data_from`, of those that this one reads.
+    """Return the files that this experiment reads from the one in `data_from`, but that are missing there.
 
     with_dev: whether the development text is translated, too.
     """
@@ -130,7 +130,7 @@ def find_surplus_shards(config: Config) -> list[str]:
 
 
 def find_outside_folders(config: Config, folder: Path) -> list[Path]:
-    """Return the folders outside of an experiment's own that its jobs read or write.
+    """Return the folders outside of the experiment's folder that its jobs read or write.
 
     The settings name them, or links in the experiment's folder lead to them; programs keep caches.
     """
@@ -191,7 +191,7 @@ def list_budget_corpora(config: Config, budget: str) -> list[str]:
 
 
 def list_archives(config: Config, corpora: Iterable[str]) -> list[str]:
-    """Return the names in `archives` of those that hold some corpora, each once, in order."""
+    """Return the names of the archives that have some corpora, each once, in order."""
     archives = []
     for corpus in corpora:
         archives += [side.archive for side in config.corpora[corpus].sides.values() if side.archive]
@@ -199,7 +199,7 @@ def list_archives(config: Config, corpora: Iterable[str]) -> list[str]:
 
 
 def list_fetched_archives(config: Config) -> list[str]:
-    """Return the names in `archives` of those that this experiment fetches, each once."""
+    """Return the names of the archives that this experiment downloads, each once."""
     return list_archives(config, list_prepared_corpora(config) + list_lm_corpora(config))
 
 

@@ -14,9 +14,9 @@ from pipeline.config.schema import Config
 
 
 def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
-    """Return what decides the raw text of a corpus (rule `extract_CORPUS`), besides its archives.
+    """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives.
 
-    The user's own files count by size and time, since somebody may replace one by a file with an older date.
+    They have size and date of the user's own files: Snakemake does not notice a file that is replaced by an older one.
     """
     files = [Path(side.file) for side in corpus.sides.values() if side.file]
     file_stamps = []
@@ -28,7 +28,7 @@ def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
 
 
 def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
-    """Return what decides the tokens of a corpus (rule `prepare`), besides its raw text."""
+    """Return the settings that the tokens of a corpus depend on (rule `prepare`), in addition to its raw text."""
     # Development and test text stays whole, so no limit applies to it.
     is_whole = get_role(config, corpus) in ("dev", "test")
     is_tokenized = config.corpora[corpus].tokenized
@@ -40,19 +40,19 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
 
 
 def get_text_facts(config: Config, split: str) -> dict[str, Any]:
-    """Return what decides the ids of the training or development text (rule `binarize`).
+    """Return the settings that the ids of the training or development text depend on (rule `binarize`).
 
-    Checksums and addresses of archives are left out, since they say how to get a file, not which.
+    Checksums and addresses of archives are left out: they say where a file is found, and do not change its text.
 
     split: `train` or `dev`.
     """
     facts = config.model_dump(
         mode="json", include={"languages", "cleaning", "tokenization", "selection", "vocabulary"}
     )
-    if not config.selection.enabled:  # then its other keys decide nothing
+    if not config.selection.enabled:  # nothing depends on its other keys
         facts["selection"] = None
 
-    # what decides each corpus, besides its files
+    # the settings of each corpus
     facts["corpora"] = {}
     corpora = config.use.train if split == "train" else config.use.dev
     for corpus in corpora:

@@ -189,7 +189,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
 
 
 def _parse_command_line(value: Any) -> Any:
-    """Return values of `--config` as YAML means them: inside of mappings and lists they arrive as mere text."""
+    """Return the values of `--config` parsed as YAML; Snakemake leaves those in mappings and lists as text."""
     if isinstance(value, Mapping):
         return {key: _parse_command_line(inner_value) for key, inner_value in value.items()}
     if isinstance(value, list | tuple):
@@ -280,7 +280,7 @@ def _get_architecture_keys(model_type: Any) -> Container[str]:
 
 
 def _repeats_shared_error(path: KeyPath, layers: Sequence[Layer]) -> bool:
-    """Return whether the same error is reported for a shared block, from which a model or system has the key."""
+    """Return whether an error in a model or system comes from a shared block, for which it is reported as well."""
     # such as ("models", "rnnsearch-50", "training", "batch_size")
     is_in_block = len(path) > 3 and path[2] in SHARED_BLOCKS.get(path[0], ())
     return is_in_block and not any(_has_key(layer.values, path[:4]) for layer in layers)

@@ -81,7 +81,7 @@ def collect_runs(config: Config, models: Iterable[str] | None = None) -> dict[st
 
 
 def run_settings(config: Config, run: Run) -> ModelRun:
-    """Return all settings that decide a run's weights. The other seeds of its model do not."""
+    """Return all settings that a run's weights depend on; the other seeds of its model are left out."""
     entry = config.models[run.model].model_dump(exclude={"seeds"})
     return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)
 
@@ -115,7 +115,7 @@ def collect_systems(config: Config) -> dict[str, System]:
 
 
 def select_systems(config: Config) -> dict[str, System]:
-    """Return what the results compare: the runs of the selected models, then the selected systems."""
+    """Return the systems that the results compare: the runs of the selected models, then the selected systems."""
     all_systems = collect_systems(config)
     names = list(collect_runs(config, config.use.models)) + config.use.systems
     return {name: all_systems[name] for name in names}
@@ -124,7 +124,7 @@ def select_systems(config: Config) -> dict[str, System]:
 def select_other_systems(config: Config, set_name: str) -> list[str]:
     """Return the systems that translate a set without models of this run: Moses and, of the test set, rescored lists.
 
-    Moses is measured in this run, or somebody gave its translations (`artifacts.moses_translations`).
+    The translations of Moses are made by this run, or are a file of the user's (`artifacts.moses_translations`).
     """
     given_files = {
         "test": config.artifacts.moses_translations,
@@ -144,7 +144,7 @@ def select_other_systems(config: Config, set_name: str) -> list[str]:
 def select_distinct_systems(systems: Iterable[System]) -> list[str]:
     """Return the names of the systems that differ in their models, the first of each kind.
 
-    Others differ by their decoding alone, and decoding changes no perplexity.
+    Systems that only differ in their decoding have the same perplexity.
     """
     names: dict[tuple[object, ...], str] = {}
     for system in systems:

@@ -56,7 +56,7 @@ def get_published_settings(config: Config) -> dict[str, Any]:
 
 
 def get_page_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that the page of a run shows: the published ones, but for the addresses of archives."""
+    """Return the settings that the page of a run shows: the published ones without the addresses of archives."""
     values = get_published_settings(config)
     del values["archives"]
     return values

@@ -66,7 +66,7 @@ class FileFacts:
             return cls(file.tell(), md5.hexdigest(), sha256.hexdigest())
 
     def find_mismatch(self, source: Source) -> str | None:
-        """Return how the file differs from what is known of it, or None if it does not."""
+        """Return how the file differs from the size or a checksum of its source, or None if it does not."""
         if not self.bytes and not _has_checksum(source):
             return "an empty file"
         for name, value in asdict(self).items():
@@ -83,7 +83,7 @@ def _read_chunks(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _has_checksum(source: Source) -> bool:
-    """Return whether wrong bytes would be noticed."""
+    """Return whether a source has a checksum, which would show wrong bytes."""
     return source.md5 is not None or source.sha256 is not None
 
 
@@ -155,7 +155,7 @@ class _Transfer:
         self.source = source
 
     def complete(self) -> FileFacts:
-        """Complete the partial file and check it. If several requests gave wrong bytes, all is requested once more."""
+        """Complete and check the partial file. If one that came in parts is wrong, the whole is requested once more."""
         mismatch: str | None = None
         local_path = self._local_path()
         for _ in range(2):
@@ -251,9 +251,7 @@ class _Transfer:
                 content_range = response.headers.get("Content-Range", "")
                 if not start or not content_range.startswith(f"bytes {start}-"):
                     self.partial_file.unlink(missing_ok=True)
-                    raise BrokenOffError(
-                        f"sent another part than was asked for ({content_range or 'no range'})"
-                    )
+                    raise BrokenOffError(f"sent other bytes than requested ({content_range or 'no range'})")
 
             # the announced size, if the header is a number
             length = response.headers.get("Content-Length", "")

@@ -51,7 +51,7 @@ class Side:
 
 @dataclass
 class _ExtractedText:
-    """What was read of a side: all empty until `write_shards` has seen its text.
+    """The text of one side, with what `write_shards` counts while it reads the text.
 
     temporaries: a file for each shard. segments: the lines of SGML, with the names of document and segment.
     """
@@ -88,7 +88,7 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
 
     Args:
         sides: `source` and `target`, or one of them for text in one language.
-        counts: gets what is returned, as JSON.
+        counts: the JSON file into which the returned values are written.
         pairs: the number of lines that each side must have; None: any.
 
     Returns:
@@ -149,7 +149,7 @@ def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | No
     if source.line_count != target.line_count:
         raise UserError(
             f"{source.side} has {source.line_count} lines but {target.side} has {target.line_count} lines: both sides "
-            "need equally many; check that the members belong together"
+            "must have the same number; check that the members belong together"
         )
     if pairs is not None and pairs != source.line_count:
         raise UserError(
@@ -203,15 +203,17 @@ def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
     if not missing_members:
         return
 
-    # 3. or in another folder of it: {"fr-en/train.fr": text} for a member "train.fr"
+    # 3. or they are members of another folder: {"fr-en/train.fr": text} if the settings say "train.fr"
     moved_texts = {}
     for member in missing_members:
         same_names = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
         if len(same_names) == 1:
             moved_texts[same_names.pop()] = text_of_member[member]
     if len(moved_texts) < len(missing_members):
-        near_names = get_close_matches(min(missing_members), names, n=3, cutoff=0.4)
-        hint = f"near names: {', '.join(near_names)}" if near_names else f"it holds {len(names)} files"
+        similar_names = get_close_matches(min(missing_members), names, n=3, cutoff=0.4)
+        hint = (
+            f"similar names: {', '.join(similar_names)}" if similar_names else f"it holds {len(names)} files"
+        )
         raise UserError(
             f"{archive}: no member {', '.join(missing_members)}; {hint}; correct the corpus in the config"
         )
@@ -256,7 +258,7 @@ def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -
 
 
 def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """Yield the names of all members of a zip archive; those in `members` with a stream of their bytes."""
+    """Yield the name of each member of a zip archive, with a stream of its bytes if it is one of `members`."""
     with zipfile.ZipFile(archive) as zip_file:
         for name in zip_file.namelist():
             if name in members:
@@ -267,7 +269,7 @@ def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple
 
 
 def _iterate_tar(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
-    """Yield the names of all members of a tar archive; those in `members` with a stream if they are files."""
+    """Yield the name of each member of a tar archive, with a stream if it is a file and one of `members`."""
     # Unlike tarfile's own decompression, this one compares the checksum at the end of the stream.
     stream = decompress(io.BufferedReader(archive, _CHUNK_BYTES))
     with tarfile.open(fileobj=stream, mode="r|") as tar_file:

@@ -95,7 +95,7 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
         if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)
 
-    # 4. otherwise that of the settings, or an estimate
+    # 4. without such a rate: the one in the settings, or an estimate
     is_configured = entry.model_type in config.resources.updates_per_hour
     source = CONFIGURED_RATE if is_configured else ASSUMED_RATE
     return TrainingTime(run.name, updates, estimate_updates_per_hour(config, run.model), source)

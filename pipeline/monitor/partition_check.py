@@ -67,7 +67,7 @@ class Request:
 
     @classmethod
     def from_job(cls, job: Job) -> Request:
-        """Return what a job requests."""
+        """Return the request of a job."""
         return cls(
             rule=job.rule,
             partition=job.resources.get("slurm_partition", ""),
@@ -96,7 +96,7 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 
 
 def _find_problems(partitions: Partitions, request: Request, minutes: float) -> Iterator[str]:
-    """Yield what a request asks for and none of its partitions has."""
+    """Yield a line for each resource that a request asks for and none of its partitions has."""
     # 1. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
     partition_list = request.partition or partitions.default or ""
     names = [name for name in partition_list.split(",") if name]

@@ -63,12 +63,12 @@ def _find_missing_gpu(job_list: JobList) -> str | None:
     config = job_list.config
     all_runs = collect_runs(config, list(config.models))
 
-    # 1. the devices of trainings
+    # 1. devices on which models are trained
     devices = set()
     for run in find_untrained_runs(job_list, folder=Path()):
         devices.add(config.models[all_runs[run].model].training.device)
 
-    # 2. those of decoding, if a job asks for a GPU
+    # 2. devices on which models translate, if a job asks for a GPU
     other_jobs = [job for job in job_list.pending_jobs if job.stage != "train"]
     if any(job.resources.get("gpu") for job in other_jobs):
         devices.add(config.decoding.device)

@@ -119,7 +119,15 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
             updates_per_second=status.updates_per_second or job_progress.rate or None,
         )
     label = format_run_label(config, run)
-    return TrainingStatus(run.name, label, state, planned_updates, status, checkpoint, note)
+    return TrainingStatus(
+        run=run.name,
+        label=label,
+        state=state,
+        planned_updates=planned_updates,
+        progress=status,
+        checkpoint=checkpoint,
+        note=note,
+    )
 
 
 def _find_last_checkpoint(state_folder: Path) -> int | None:

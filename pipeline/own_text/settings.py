@@ -32,7 +32,7 @@ STAR_UPDATES_FACTOR = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """Settings for text of up to `max_pairs` training pairs: those of an experiment, with differences.
+    """Settings for text of up to `max_pairs` training pairs: those of an existing experiment, with some differences.
 
     Attributes:
         max_pairs: the largest text for which they are meant.
@@ -112,7 +112,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """The numbers that are proposed for a text.
+    """The settings that suit a text: numbers of words, updates and subwords.
 
     Attributes:
         sizes: the settings for this amount of text.
@@ -132,7 +132,7 @@ class Proposal:
 
     @classmethod
     def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Proposal:
-        """Return what suits a text, with so many subword units of each language or, if None, with words."""
+        """Return the settings that suit a text, with so many subword units of each language or, if None, with words."""
         pairs = statistics.pairs["train"]
         sizes = next(sizes for sizes in SIZES if pairs <= sizes.max_pairs)
 
@@ -187,9 +187,9 @@ def write_experiment(
     """Write the text of an experiment, then its settings. Return what was counted, the proposal, and lines of advice.
 
     Args:
-        folder: of the experiment, which must not exist yet.
+        folder: the folder of the experiment, which must not exist yet.
         texts: split -> text of the user: "train", and "dev" and "test" if they are given.
-        codes: of source and target language; None: as the names of the files end.
+        codes: the codes of source and target language; None: the ends of the files' names.
         tokenized: whether the text consists of tokens.
         subwords: subword units of each language; None for words.
 
@@ -311,9 +311,9 @@ def format_config(
     """Return the text of config.yaml for the experiment in a folder: comments, and settings.
 
     Args:
-        folder: of the experiment.
+        folder: the folder of the experiment.
         texts: split -> text of the user.
-        languages: of both sides.
+        languages: the languages of both sides.
         files: split -> the files of source and target, as paths in the folder.
         statistics: what was counted of the text.
         proposal: what suits it.

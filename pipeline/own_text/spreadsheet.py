@@ -32,9 +32,11 @@ def read_rows(path: Path, progress: Progress | None = None) -> Iterator[list[str
     """Yield the cells of each row of the file of a spreadsheet. Line breaks in a cell become spaces."""
     for row in _read_cells(read_lines(path, progress)):
         assert row is not None  # `is_spreadsheet` has read the whole file
-        yield [
-            (cell.text.replace('""', '"') if cell.is_quoted else cell.text).replace("\n", " ") for cell in row
-        ]
+        texts = []
+        for cell in row:
+            text = cell.text.replace('""', '"') if cell.is_quoted else cell.text
+            texts.append(text.replace("\n", " "))
+        yield texts
 
 
 @cache

@@ -93,8 +93,8 @@ class ParallelText:
         return [file for file in self.files if is_spreadsheet(file, columns)]
 
     def _read_two_files(self, target: Path, progress: Progress | None) -> Iterator[Pair]:
-        sides = [self._read_cells(file, progress) for file in self.files]
-        return pair_lines(self.source, target, *(map("".join, cells) for cells in sides))
+        source_lines, target_lines = (map("".join, self._read_cells(file, progress)) for file in self.files)
+        return pair_lines(self.source, target, source_lines, target_lines)
 
     def _read_columns(self, progress: Progress | None) -> Iterator[Pair]:
         for line_number, cells in enumerate(self._read_cells(self.source, progress), 1):
@@ -116,7 +116,7 @@ class ParallelText:
 
 @dataclass
 class TextStatistics:
-    """What is counted of the text while it is written.
+    """Counts of the text, which are made while it is written.
 
     Attributes:
         pairs: pairs of each split.
@@ -149,8 +149,10 @@ class TextStatistics:
     @property
     def repeated_words(self) -> tuple[int, int]:
         """The numbers of different words of source and target that occur more than once in the training text."""
-        source, target = (sum(count > 1 for count in counts.values()) for counts in self.word_counts["train"])
-        return source, target
+        source_counts, target_counts = self.word_counts["train"]
+        source_words = sum(count > 1 for count in source_counts.values())
+        target_words = sum(count > 1 for count in target_counts.values())
+        return source_words, target_words
 
     def unknown_rates(self, split: str, vocabulary_sizes: tuple[int, int]) -> list[float]:
         """Return the fraction of the words of a split, source and target, that vocabularies of these sizes lack."""
@@ -186,7 +188,7 @@ def write_splits(
 
     Args:
         texts: split -> text of the user: "train", and "dev" and "test" if they are given.
-        languages: of both sides.
+        languages: the languages of both sides.
         outputs: split -> the files of source and target.
         tokenized: whether the text consists of tokens.
 
@@ -251,7 +253,7 @@ def write_splits(
 
 
 def _share_side(keys: KeySets, source_key: str, target_key: str) -> bool:
-    """Return whether a pair shares a side with one of those whose keys these are."""
+    """Return whether the matching key of a side of a pair is in `keys`, which has a set for each side."""
     return source_key in keys[0] or target_key in keys[1]
 
 

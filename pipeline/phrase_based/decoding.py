@@ -41,11 +41,11 @@ def translate_file(
         moses: programs and scripts.
         system: tables, language model and search. The tables are first filtered for this text, so that the memory
             depends on the text and not on the tables.
-        weights: of the features, from tuning.
+        weights: the weights of the features, from tuning.
         source: token file of any compression.
-        output: gets a translation per line.
-        log: gets the programs' messages.
-        threads: of the decoder.
+        output: the file of translations, one per line.
+        log: the file to which the programs' messages are added.
+        threads: the decoder's threads.
         n_best: the lists to write.
     """
     sentences = [" ".join(line.split()) for line in read_lines(source)]

@@ -22,7 +22,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
         model: trained on phrase pairs.
         table: the phrase table, in which the pairs of a source phrase stand together.
         texts: token files of all sentences that will be translated.
-        output: gets the smaller table (gzip).
+        output: the smaller table that is written (gzip).
 
     Returns:
         The number of pairs written, and of pairs in the table.

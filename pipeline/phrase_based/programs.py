@@ -93,9 +93,7 @@ class Moses:
         if not path.exists():
             raise UserError(f"{path}: no such file; remove {self.root}, and the rule moses_programs makes it")
         if " " in str(path.resolve()):
-            raise UserError(
-                f"{path}: Moses' scripts cannot work where a folder has a space in its name; move it"
-            )
+            raise UserError(f"{path}: Moses' scripts fail if the name of a folder has a space; move it")
         return str(path)
 
 
@@ -156,7 +154,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
     If several processes call this with the same folder, one builds and the others wait.
 
     Args:
-        folder: gets the programs, the scripts, and the Python package of the word aligner.
+        folder: where the programs, the scripts, and the Python package of the word aligner are put.
         fetch: downloads the archive of Moses' source to a path, if it is needed.
         jobs: parallel compilations.
 
@@ -186,7 +184,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
             (folder / "scripts").symlink_to(installation / "scripts")
             return f"the PATH ({installation})"
 
-        # 3. to be built
+        # 3. otherwise, the programs are built
         problem = explain_missing_moses()
         if problem:
             raise UserError(problem)
@@ -268,7 +266,9 @@ def _unpack_source(source: Path, folder: Path) -> Path:
     try:
         extract_archive(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
-        raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
+        raise UserError(
+            f"{source}: incomplete archive of Moses' source ({error}); download it again"
+        ) from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
     if _checksum_of_files(tree) != SOURCE:
         raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")

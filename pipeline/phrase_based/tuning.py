@@ -27,12 +27,12 @@ def tune_weights(
         moses: programs and scripts.
         system: tables, language model and search.
         text: plain tokens of the development text, source and reference.
-        output: gets the weights, a feature per line.
-        log: gets the programs' messages.
+        output: the file of weights that is written, a feature per line.
+        log: the file to which the programs' messages are added.
         tuner: optimizer.
         tuning_rounds: limit for rounds of decoding and optimizing; both tuners may end earlier.
         tuning_n_best: hypotheses per sentence and round.
-        threads: of decoder and optimizer.
+        threads: the threads of decoder and optimizer.
     """
     with temporary_folder(output.parent, f".{output.name}.work-") as work:
         # the system to begin with

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 def list_package_outputs(inputs: Inputs) -> Outputs:
-    """Return what follows from a package.
+    """Return the names of the tables and figures that can be made from a package.
 
-    A package that is kept small has no attention, and so no alignment error rates.
+    A package that is kept small has no attention, so alignment error rates cannot be computed from it.
     """
     outputs = list_outputs(inputs.config, list(inputs.papers.values()))
     aligned_runs = [run for run in outputs.aligned if inputs.package.alignments(run).is_file()]
@@ -61,10 +61,10 @@ class TextFiles:
 
 
 def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
-    """Yield every table or other text that follows from a package."""
+    """Yield every table or other text that is made from a package."""
     outputs = list_package_outputs(inputs)
 
-    # 1. what makes their contents
+    # 1. functions that make the contents of the files
     @cache  # the document has all tables once more
     def make_forms(name: str) -> dict[str, str]:
         forms = render_forms(make_table(name, inputs))
@@ -89,7 +89,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
 
 
 def _append_data(names: list[str], outputs: Outputs) -> list[str]:
-    """Return the names of tables or figures, and that of the corpora if there are counts of them."""
+    """Return names of tables or figures, with the one of the corpora at the end if the package has their counts."""
     return [*names, DATA] if outputs.corpora else names
 
 

@@ -150,7 +150,7 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
 
     Args:
         corpora: their counts, of `sum_corpus_counts`.
-        languages: of source and target.
+        languages: the languages of source and target.
         paper: what the paper reports of its corpora, if the table is to have it.
     """
     # the table for programs
@@ -191,9 +191,11 @@ def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
 
 def _format_cell(value: str | float | None) -> str:
     """Return a name, a count (1,234) or a rate (1.23%) for readers."""
+    if isinstance(value, int):
+        return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.2%}"
-    return f"{value:,}" if isinstance(value, int) else value or ""
+    return value or ""
 
 
 def _describe_losses(corpus: Counts) -> str:

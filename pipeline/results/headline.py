@@ -21,7 +21,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
 
     Args:
         scores: the scores of the runs of each model, in the order of the headline.
-        settings: of the report. Lengths are those of Figure 2, and end at the end of its axis.
+        settings: those of tables and figures. Lengths are counted as in Figure 2, and end at the end of its axis.
     """
     # 1. the lengths of the sentences, which are the same in every run
     first_run, *_ = next(iter(scores.values()))
@@ -34,7 +34,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     if not lengths:
         return f"No test sentence has at most {settings.figure2_max_words} words."
 
-    # 2. those of Figure 2's last point, or more if there are too few sentences
+    # 2. the lengths that count as long: those of Figure 2's last point, or more if there are too few sentences
     lengths.sort()
     max_length = lengths[-1]
     window_start = max_length - settings.figure2_window + 1

@@ -57,7 +57,7 @@ class Inputs:
 
     @cached_property
     def settings(self) -> ReportSettings:
-        """What tables and figures show, and how."""
+        """The settings of tables and figures."""
         return get_report_settings(self.config)
 
     @cached_property
@@ -196,7 +196,7 @@ class Inputs:
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:
-        """Return the references as they came, or detokenized if the corpus came as tokens."""
+        """Return the references before tokenization, or detokenized if the corpus is given as tokens."""
         if self.config.corpora[self.config.use.test[0]].tokenized:
             return [detokenize(split_words(line)) for line in self.read_text("reference")]
         form = self.settings.tokenization.normalization

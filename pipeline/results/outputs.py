@@ -66,7 +66,7 @@ def has_gold_alignments(config: Config) -> bool:
 
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
-    """Return what a run with these settings makes, of the papers that the settings name."""
+    """Return the tables and figures of the papers that a run with these settings makes."""
     # 1. tables: those of scores, and what belongs to them, come first
     specs: dict[str, PaperTable] = {}
     for paper in papers:

@@ -59,9 +59,9 @@ def write_report(
 
     Args:
         output: the HTML file.
-        title: of the page.
+        title: the title of the page.
         papers: names of the papers whose tables and figures the run makes.
-        tables: by name, in the order of the page.
+        tables: the tables by name, in the order of the page.
         artifacts: PNG figures, JSON alignment error rates and the headline (.txt), in the order of the page.
         other_pages: file names of the pages in the same folder.
         captions: `heading` and `caption` of tables, figures and pages by name; by default, the heading is the name.

@@ -99,7 +99,7 @@ class ScoreTable(_PaperTable):
         for system, row in self.reported.items():
             if unknown_columns := sorted(row.scores.keys() - self.columns.keys()):
                 raise ValueError(
-                    f"{system} has a score of the column {unknown_columns[0]}, which is none of the table"
+                    f"{system} has a score of the column {unknown_columns[0]}, which the table does not have"
                 )
         return self
 

@@ -81,7 +81,7 @@ def bleu_by_length(
         window: how many lengths a point covers, from x - window // 2 on (10 in Cho et al., 2014b).
         max_words: the largest x. The points go from the shortest to the longest sentence; some may have no sentences.
         length: whose words are counted. With "both", source and reference must be within the window.
-        bootstrap: of the intervals.
+        bootstrap: number of samples, and seed, of the intervals.
     """
     # 1. the lengths that occur
     filled_rows = select_by_length(rows, 1, sys.maxsize, length)

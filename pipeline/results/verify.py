@@ -206,7 +206,7 @@ def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Reproduction:
-    """Makes again what follows from a package, and reports to the verdict what differs.
+    """Makes the tables and the text of a package again, and reports differences to the verdict.
 
     files: names of the plain files of the results. scratch, archives: as for `verify_results`.
     """
@@ -218,7 +218,7 @@ class _Reproduction:
     verdict: Verdict
 
     def check_package(self) -> str:
-        """Check that settings, tables and test text follow from the package and this checkout; say what was remade."""
+        """Check settings, tables and text of the package. Return, for the line of success, what was made again."""
         config, package, verdict = self.inputs.config, self.inputs.package, self.verdict
         verdict.notes += compare_with_experiments(config, package.folder)
         with verdict.errors_as_problem("trainings and translations cannot be checked"):
@@ -246,7 +246,7 @@ class _Reproduction:
         return f"; {len(table_files)} files of tables made again identically{text}"
 
     def _compare_tables(self) -> list[str]:
-        """Compare each table with the one that follows, and report one of its files. Return the names of all files."""
+        """Make each table again, and report its first file that differs. Return the names of all files."""
         names: list[str] = []
         for group in list_text_files(self.inputs):
             names += group.files
@@ -260,7 +260,7 @@ class _Reproduction:
         return names
 
     def _compare_file(self, name: str, content: str) -> list[str]:
-        """Return a line if a published file is missing, or differs from the content that follows."""
+        """Return a line if a published file is missing, or differs from `content`, which was made again."""
         file = self.inputs.package.folder / name
         if name not in self.files:
             return [f"{file}: missing, but the settings ask for it"]
@@ -268,7 +268,7 @@ class _Reproduction:
             return []
         lines = content.removesuffix("\n").split("\n")
         problems = describe_difference(file, read_lines(file), lines, "follows")
-        return problems or [f"{file}: other line ends than what follows"]
+        return problems or [f"{file}: other line ends than in the file that is made again"]
 
     def _compare_set(self, set_name: str) -> bool:
         """Make the text of a set again, and report where the package's differs. Return whether it could be made."""

@@ -23,7 +23,7 @@ def p_value(difference: float, deviations: Sequence[float], counts: Sequence[int
     """Return the two-sided p-value of a difference of two means, whose variances need not be equal.
 
     Args:
-        difference: of the means.
+        difference: the difference of the means.
         deviations: the standard deviation (n - 1) of each model's runs.
         counts: the number of each model's runs, at least two.
     """

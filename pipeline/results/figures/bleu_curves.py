@@ -40,7 +40,7 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
 
 
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
-    """Plot the figure of unknown words of a package."""
+    """Plot BLEU against unknown words of a package."""
     return make_unknown_words_figure(inputs.figure2_scores(), inputs.settings)
 
 
@@ -154,7 +154,7 @@ def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style
 
 
 def has_enough_sentences(point: BleuPoint) -> bool:
-    """Return whether a point is drawn."""
+    """Return whether a point has enough sentences to be drawn."""
     return point.sentences >= MIN_SENTENCES
 
 

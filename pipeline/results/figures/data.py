@@ -31,7 +31,7 @@ _STAGES = {
 
 
 def plot_corpora(inputs: Inputs) -> Figure:
-    """Plot the figure of a package."""
+    """Plot the figure of the sizes of a package's corpora."""
     return make_corpora_figure(inputs.counts, inputs.config.languages, inputs.reported_data)
 
 

@@ -30,7 +30,7 @@ _LEGEND_COLUMNS = 3
 
 @dataclass(frozen=True)
 class RunCurves:
-    """What a run's history says."""
+    """The curves of a run: points of update and NLL, from its history."""
 
     model: str
     seed: int
@@ -42,7 +42,7 @@ class RunCurves:
 
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
-    """Plot the figure of a package."""
+    """Plot the learning curves of a package."""
     run_file = inputs.package.run_file
     runs = []
     for run in inputs.runs:
@@ -67,7 +67,7 @@ def collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]]) -> list[RunC
             training=_finite_points(lines, "train_nll"),
         )
 
-    # 2. joined to those that they continue
+    # 2. a run that continues another one: its curves are joined to those of the other run
     joined_curves = []
     for curves in curves_by_run.values():
         base = curves_by_run.get((curves.continue_from or "", curves.seed))

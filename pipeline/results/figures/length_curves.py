@@ -27,7 +27,7 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 3.2, 2.9  # inches
 
 
 def plot_length_curves(inputs: Inputs) -> Figure:
-    """Plot the figure of a package."""
+    """Plot the curves of BLEU against length of a package."""
     return make_length_curves(inputs.figure2_scores(), inputs.settings)
 
 
@@ -37,7 +37,7 @@ def make_length_curves(scores: Mapping[str, Result], settings: ReportSettings) -
     Window, end of the axis and the number of sentences that a point needs are those of Figure 2. Sentences with both
     sides within the window are fewer, so that curve may end earlier.
 
-    scores: of each system, in the order of the panels.
+    scores: the scores of each system, in the order of the panels.
     """
     columns = min(len(scores), _MAX_COLUMNS)
     rows = math.ceil(len(scores) / columns)

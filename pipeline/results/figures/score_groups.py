@@ -21,7 +21,7 @@ _BAND_OPACITY = 0.12
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
-    """Plot the figure of a package; words are ranked on the side that the settings name."""
+    """Plot BLEU of groups of sentences of a package; the settings say on which side words are ranked."""
     side = inputs.settings.rank_of
     languages = inputs.config.languages
     language = languages.source if side == "source" else languages.target

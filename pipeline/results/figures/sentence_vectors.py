@@ -18,7 +18,7 @@ _MAX_LABELS = 20
 
 
 def plot_sentence_vectors(inputs: Inputs) -> Figure:
-    """Plot the figure of a package."""
+    """Plot the sentence vectors of a package."""
     return make_sentence_vectors(read_projections(inputs.package.vectors))
 
 

@@ -49,12 +49,12 @@ def write_labels(
     """Write each text to the right of its point, with a line to the point.
 
     Args:
-        axes: with their final limits.
+        axes: the axes, with their final limits.
         labels: the texts and their points.
         line_letters: number of letters after which a text is broken.
         line_height: height of a line as a fraction of the y axis.
         margin: in this fraction of the x axis, at its end, the text of a point is moved to the right of the axis.
-        fontsize: of the texts.
+        fontsize: the size of the texts.
     """
     x_start, x_end = axes.get_xlim()
     y_start, y_end = axes.get_ylim()

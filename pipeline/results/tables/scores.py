@@ -158,7 +158,10 @@ def make_score_table(
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
-    """Return the scores of the table's systems, on the first set that has them, in the order of the last set."""
+    """Return the scores of the table's systems in the order of the last set.
+
+    The scores of a system are those on the first of the table's sets that the system has translated.
+    """
     scores: dict[str, Sequence[Result]] = {}
     for set_name in reversed(spec.sets):
         for system, runs in measurements.scores[set_name].items():
@@ -175,7 +178,7 @@ def _group_rules(rows: Sequence[SystemRow]) -> list[int]:
     model_types = [row.summary.get("model_type") for row in rows]
     rules = []
     for row in range(1, len(rows)):
-        starts_group = model_types[row] in (model_types[0], None)
+        starts_group = model_types[row] is None or model_types[row] == model_types[0]
         if starts_group and model_types[row] != model_types[row - 1]:
             rules.append(row)
     return rules
@@ -188,7 +191,7 @@ def _measure_system(
     measurements: Measurements,
     settings: ReportSettings,
 ) -> SystemRow:
-    """Return the row of a system. runs: its scores on some set; none for a system that only the paper has."""
+    """Return the row of a system. runs: the scores of its runs on a set; empty for a system that only the paper has."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = spec.reported.get(system)
     cells = {}

@@ -45,7 +45,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
     """Return the table of sentences, with a row for the source, the reference, each model and each other system.
 
     Args:
-        spec: which sentences.
+        spec: the table in the paper's file, which says which sentences are shown.
         sets: the texts by set.
         settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
             length of sentences if `spec` does not say it.
@@ -102,7 +102,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         f"Sentences of {set_titles}{without_unknown}: {', '.join(origins)}. "
         "Text is detokenized; [UNK] is an unknown word."
     )
-    return Table(data, display, ["Sentence", "Text"], rules[1:], [note])
+    return Table(data, display, text_columns=["Sentence", "Text"], rules=rules[1:], notes=[note])
 
 
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:

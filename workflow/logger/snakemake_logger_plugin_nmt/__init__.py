@@ -107,9 +107,9 @@ class RunProgress:
                 self._print_timed_line(f"{job.stage} done")
 
     def report_failure(self, log: str) -> bool:
-        """Print what the log of a failed job says. Return whether it has an error of `nmt`."""
+        """Print errors or the last lines of a failed job's log. Return whether it has an error of `nmt`."""
         with self._lock:
-            if self._start_times.pop(log, None) is None:  # Snakemake names a failed job twice
+            if self._start_times.pop(log, None) is None:  # Snakemake reports a failed job twice
                 return True
             path = self._folder / log
             lines = []
@@ -120,9 +120,8 @@ class RunProgress:
             job = self._jobs.get(log)
             name = f"{job.stage} {self._name_job(job)}" if job else log
             relative_path = os.path.relpath(path, self._caller)
-            self.print_lines(
-                "", f"FAILED: {name}", *(errors or lines[-TAIL_LINES:]), f"log: {relative_path}", ""
-            )
+            reasons = errors or lines[-TAIL_LINES:]
+            self.print_lines("", f"FAILED: {name}", *reasons, f"log: {relative_path}", "")
             return bool(errors)
 
     def close(self) -> None:
@@ -158,7 +157,7 @@ class RunProgress:
 
     def refresh_line(self) -> None:
         """Show the running jobs: on a terminal always, elsewhere after a minute without a line."""
-        # 1. what the first jobs are at, and the number of others
+        # 1. the progress of the first jobs, and the number of others
         running_jobs = [self._jobs[log] for log in self._start_times if log in self._jobs]
         job_texts = []
         for job in running_jobs[:MAX_JOBS_IN_LINE]:
@@ -202,7 +201,7 @@ class RunProgress:
         return ", ".join(words)
 
     def _get_base_hours(self, job: jobs.Job) -> float:
-        """Return the hours of the run that this one continues, which its own include; 0 if it continues none."""
+        """Return the hours of the run that a job's run continues, which are part of its own hours; or 0."""
         base = self._runs[str(job.run)].base
         hours: float = read_json(self._folder / "models" / base / "summary.json")["hours"] if base else 0.0
         return hours
@@ -222,7 +221,7 @@ class RunProgress:
             else:
                 seconds_left += mean_seconds.get(job.rule, overall_mean)
 
-        # no run takes less than its longest chain of trainings, and no less than its work divided among parallel jobs
+        # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
         times = estimate_training_times(self._config, self._folder, runs)
         total_hours = sum(time.hours for time in times) + seconds_left / 3600
         return max(estimate_parallel_hours(self._config, times), total_hours / self._max_parallel_jobs)
