@@ -191,11 +191,9 @@ def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
 
 def _format_cell(value: str | float | None) -> str:
     """Return a name, a count (1,234) or a rate (1.23%) for readers."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.2%}"
-    return value or ""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2%}"
 
 
 def _describe_losses(corpus: Counts) -> str:
