@@ -63,7 +63,7 @@ class Contender:
             line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
-        if not line:
+        if not line:  # the end of its output
             raise ContenderFailed(f"{self.name}: its process ended with code {self.process.wait()}")
         reply: dict[str, Any] = json.loads(line)
         return reply

@@ -33,7 +33,6 @@ class Training:
         vocabulary = make_vocabulary(sizes.vocabulary)
         self.model = build_model(make_configuration(sizes), vocabulary, vocabulary)
         self.model.loss_function = ("crossentropy", 0.0)
-        self.parameters = sum(weight.numel() for weight in self.model.parameters())
         self.clip = build_gradient_clipper({"clip_grad_val": None, "clip_grad_norm": 1.0})
         self.optimizer = build_optimizer(
             {"optimizer": "adadelta", "learning_rate": 1.0}, self.model.parameters()
@@ -77,11 +76,14 @@ class Search(Training):
 
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         """Translate the sentences. Return the length of each translation in words."""
+        # 1. sources with EOS, padded to the longest
         self.model.eval()
         lengths = torch.tensor([len(words) + 1 for words in sentences])
         source = torch.full((len(sentences), int(lengths.max())), PAD)
         for row, words in enumerate(sentences):
             source[row, : len(words) + 1] = torch.tensor([*words, EOS])
+
+        # 2. Translations have the maximum length: only longer ones may end with EOS.
         batch = make_joeynmt_batch(source, lengths)
         batch.sort_by_src_length()
         translations, _, _ = search(

@@ -31,12 +31,15 @@ class Marian(ToolkitContender):
         """Return the reply to a request. `search` makes the model. `decode` with a new beam size starts a process."""
         if request["do"] == "search":
             self.sizes = Sizes(**request["sizes"])
-            return self._make_model()
+            self._make_model()
+            return {}
         if request["do"] == "memory":
             return {"peak_bytes": measure_peak_memory(self.process.pid)}
 
         if request["beam"] != self.beam:
             self._start_search(request["beam"])
+
+        # Marian's own end symbol is forbidden, too, so each translation is longer than its source.
         sentences = sample_sentences(request["lengths"], self.sizes.vocabulary, request["number"])
         reply = super().ask(sentences=sentences)
         for words, translation_length in zip(sentences, reply["lengths"], strict=True):
@@ -54,8 +57,8 @@ class Marian(ToolkitContender):
             raise ContenderFailed(f"{self.name}: no C compiler: {error}") from None
         return str(library)
 
-    def _make_model(self) -> dict[str, Any]:
-        """Write a model with random weights, which cannot write the end symbol, and return its size."""
+    def _make_model(self) -> None:
+        """Write a model with random weights, which cannot write the end symbol."""
         self.variables["LD_PRELOAD"] = self._compile_intel_library()
 
         # 1. let Marian save its initial weights, after an update with a learning rate of 0
@@ -78,11 +81,6 @@ class Marian(ToolkitContender):
         bias_name = next(name for name in weights if name.endswith(("ff_logit_b", "ff_logit_l2_b")))
         weights[bias_name][..., 0] = -1e9
         np.savez(path, **weights)
-        return {
-            "parameters": sum(
-                array.size for name, array in weights.items() if not name.startswith("special:")
-            )
-        }
 
     def _start_search(self, beam: int) -> None:
         """Start a process for a beam size, in place of the one for another."""

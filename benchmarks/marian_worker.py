@@ -15,7 +15,7 @@ import time
 
 def main() -> None:
     """Answer requests until the input ends."""
-    # only replies go to standard output; all else that is printed goes to standard error
+    # Replies go to the original standard output; what Marian prints to standard output goes to standard error.
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from pymarian import Translator  # type: ignore[import-not-found]

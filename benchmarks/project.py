@@ -65,6 +65,8 @@ def make_settings(
         "alignment_units": units_factor * sizes.hidden,
     }
     architecture_class = MODEL_TYPES[model_type].architecture
+
+    # a model type has only some of these sizes
     own_fields = architecture_class.model_fields.keys() & sized_architecture.keys()
     architecture = architecture_class.model_validate({key: sized_architecture[key] for key in own_fields})
 
@@ -81,12 +83,13 @@ class Contender:
     def __init__(self, name: str, sizes: Sizes, precision: Precision = "fp32") -> None:
         model_type = cast(ModelTypeName, name.split("-")[0])
         architecture, self.training = make_settings(model_type, sizes)
+
+        # as in `nmt train`
         make_deterministic(sizes.threads)
         keep_freed_memory()
         vocabulary_sizes = (sizes.vocabulary, sizes.vocabulary)
         self.model = model_types.create_model(model_type, architecture, vocabulary_sizes, seed=1)
         self.model.use_backend(Backend(precision, choose_matmul_library(CPU)))
-        self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
 
 class Training(Contender):

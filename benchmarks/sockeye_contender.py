@@ -54,7 +54,8 @@ class Sockeye(ToolkitContender):
     def ask(self, **request: Any) -> dict[str, Any]:
         """Return the reply to a request, as a worker does."""
         if request["do"] == "train":
-            return self._start(Sizes(**request["sizes"]))
+            self._start(Sizes(**request["sizes"]))
+            return {}
         if request["do"] == "memory":
             return {"peak_bytes": measure_peak_memory(self.process.pid)}
 
@@ -66,7 +67,7 @@ class Sockeye(ToolkitContender):
         seconds = time.perf_counter() - start
         return {"seconds": seconds / (1 + self._count_further_updates())}
 
-    def _start(self, sizes: Sizes) -> dict[str, Any]:
+    def _start(self, sizes: Sizes) -> None:
         """Start the program, and stop it after the updates that do not count."""
         write_text(self.folder, sizes)
         threads = str(self.threads)
@@ -81,7 +82,6 @@ class Sockeye(ToolkitContender):
         self._wait_for_updates(WARM_UP_UPDATES)
         self._stop()
         self._count_further_updates()
-        return {"parameters": None}
 
     def _listen(self) -> None:
         """Read the program's messages until it ends."""

@@ -1,7 +1,7 @@
 """The process of a contender. Requests come on standard input, and replies go to standard output, a line of JSON each.
 
-    {"do": "train", "sizes": {...}}                                 -> parameters
-    {"do": "search", "sizes": {...}}                                -> parameters
+    {"do": "train", "sizes": {...}}                                 -> nothing
+    {"do": "search", "sizes": {...}}                                -> nothing
     {"do": "update", "number": 3}                                   -> seconds, NLL
     {"do": "decode", "lengths": [7, 7, 8], "beam": 10, "number": 3} -> seconds
     {"do": "memory"}                                                -> peak bytes
@@ -39,13 +39,13 @@ class Worker:
         """Create a model and its optimizer."""
         self.sizes = Sizes(**sizes)
         self.contender = self.module.Training(self.name, self.sizes)
-        return {"parameters": self.contender.parameters}
+        return {}
 
     def search(self, sizes: dict[str, int]) -> dict[str, Any]:
         """Create a model that translates."""
         self.sizes = Sizes(**sizes)
         self.contender = self.module.Search(self.name, self.sizes)
-        return {"parameters": self.contender.parameters}
+        return {}
 
     def update(self, number: int) -> dict[str, Any]:
         """Make an update with a batch that is in memory before the clock starts."""
@@ -91,7 +91,7 @@ def read_process_state(process: int) -> str:
 
 def main() -> None:
     """Answer requests until the input ends."""
-    # only replies go to standard output; all else that is printed goes to standard error
+    # Replies go to the original standard output; what a library prints to standard output goes to standard error.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     worker = Worker(sys.argv[1])

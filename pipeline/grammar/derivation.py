@@ -217,8 +217,10 @@ class Derivation:
         # a pronoun, which stands behind the English verb: "sees him" is "le voit"
         if self.with_probability(0.12):
             pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
-            direct = PhrasePair((pronoun.english,), (pronoun.french,))
-            return self.generate_verb_group(verb, subject, polarity, [direct], preceding_object=pronoun)
+            direct_object = PhrasePair((pronoun.english,), (pronoun.french,))
+            return self.generate_verb_group(
+                verb, subject, polarity, clitics=[direct_object], preceding_object=pronoun
+            )
 
         # a noun phrase
         french = self.generate_verb_group(verb, subject, polarity)
@@ -234,15 +236,18 @@ class Derivation:
 
         # 1. the verb, with the direct object
         if self.with_probability(0.45):
+            # gives it to him
             pronoun = self.choose_entry(lexicon.OBJECT_PRONOUNS)
             clitics = [PhrasePair((pronoun.english,), (pronoun.french,))]
             if recipient:
                 clitics.append(PhrasePair(("to", recipient.english), (recipient.dative,)))
             french = self.generate_verb_group(verb, subject, polarity, clitics, preceding_object=pronoun)
         else:
+            # a pronoun for the recipient comes first: gives him the book
             clitics = [PhrasePair((recipient.english,), (recipient.dative,))] if recipient else []
             french = self.generate_verb_group(verb, subject, polarity, clitics)
-            object_end = self.choose_end(end, 1 if recipient else 0.4)  # leave words for a recipient
+            object_fraction = 1 if recipient else 0.4  # leaves words for a recipient that follows
+            object_end = self.choose_end(end, object_fraction)
             french += self.generate_simple_phrase("thing", object_end, negated=polarity != "positive").french
 
         # 2. the recipient, if it is no pronoun
