@@ -149,15 +149,17 @@ class Contest:
             contender.close()
 
 
-def print_table(measurements: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size: str) -> None:
-    """Print a table of measurements, with a column for the fact `size`, and why contenders are missing."""
+def print_table(
+    measurements: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size_name: str
+) -> None:
+    """Print a table of measurements, in which a size tells them apart (its name: "beam" or "length"), and why others are missing."""
     rows = []
     for measurement in measurements:
         ratio = measurement["ratio"] or 0
         peak_gigabytes = (measurement["peak_bytes"] or 0) / 1e9
         numbers = [f"{measurement['seconds']:.3g}", f"{ratio:.2f}", f"{peak_gigabytes:.2f}"]
-        rows.append([measurement["contender"], measurement[size], *numbers])
-    headers = ["", size, "seconds", "ratio", "peak GB"]
+        rows.append([measurement["contender"], measurement[size_name], *numbers])
+    headers = ["", size_name, "seconds", "ratio", "peak GB"]
     print(tabulate(rows, headers, tablefmt="pipe", disable_numparse=True))
     for name, reason in missing.items():
         print(f"Without {name}: {reason}")

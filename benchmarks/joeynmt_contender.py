@@ -60,7 +60,7 @@ class Training:
         correct_words = batch.normalize(correct_words, "sum")
         cost.backward()
 
-        # 2. the trainer also reads both numbers
+        # 2. the trainer reads the number of correct words, too, which takes time
         nll = cost.item()
         correct_words.item()
 

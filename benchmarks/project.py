@@ -53,7 +53,7 @@ def make_settings(
 
     Args:
         model_type: which of the project's models.
-        sizes: of the contest.
+        sizes: the sizes of the contest.
         units_factor: multiplies hidden, maxout and alignment units.
         changes: other settings of the training.
     """

@@ -52,7 +52,7 @@ class Sockeye(ToolkitContender):
         ]  # fmt: skip
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Return the reply to a request, as a worker does."""
+        """Return the reply to a request of `benchmarks.worker`."""
         if request["do"] == "train":
             self._start(Sizes(**request["sizes"]))
             return {}

@@ -101,21 +101,24 @@ class Derivation:
         opening = self.generate_opening(target_words)
         clauses: list[AlignedWord] = []
         while not clauses or len(self.english) < target_words:
-            words = min(target_words - len(self.english), self.rng.randint(4, 17))
-            clause = self.generate_fitting_clause(words, max_words, with_conjunction=bool(clauses))
+            clause_words = min(target_words - len(self.english), self.rng.randint(4, 17))
+            clause = self.generate_fitting_clause(clause_words, max_words, with_conjunction=bool(clauses))
             if not clause:
                 break
             clauses += clause
         return opening + clauses if clauses else []
 
     def generate_fitting_clause(
-        self, words: int, max_words: int, with_conjunction: bool
+        self, target_words: int, max_words: int, with_conjunction: bool
     ) -> list[AlignedWord]:
-        """Return a clause of about as many English words; empty if three attempts did not fit into `max_words`."""
+        """Return a clause of about `target_words` English words, after a conjunction if there is to be one.
+
+        Empty if with the clause, the sentence would have more than `max_words` in each of three attempts.
+        """
         start = len(self.english)
         for _ in range(3):
             conjunction = self.emit_pair(self.choose_entry(lexicon.CONJUNCTIONS)) if with_conjunction else []
-            clause = self.generate_clause(len(self.english) + words)
+            clause = self.generate_clause(len(self.english) + target_words)
             if len(self.english) <= max_words:
                 return conjunction + clause
 
