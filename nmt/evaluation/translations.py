@@ -191,12 +191,12 @@ def write_model_names(translations: Path, names: Sequence[str]) -> int:
 
 def read_provenance(translations: Path) -> dict[str, Any]:
     """Return the provenance of translations. Raise a UserError if its file is missing or malformed."""
-    return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump()
+    return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump(exclude_unset=True)
 
 
 def check_unaltered(translations: Path) -> None:
     """Raise a UserError unless the lines of translations have the checksum in their provenance file."""
-    if read_provenance(translations)["lines"] not in (None, sha256_of_lines(translations)):
+    if read_provenance(translations).get("lines") not in (None, sha256_of_lines(translations)):
         raise UserError(
             f"{translations}: altered since it was decoded: {provenance_path(translations)} has another checksum;"
             " decode again"

@@ -186,7 +186,7 @@ def _format_attention_table(config: Config, folder: Path) -> str:
         translations = files.translations("test", run.name, "all")
         if not provenance_path(translations).is_file():
             continue
-        statistics = read_provenance(translations)["attention"]
+        statistics = read_provenance(translations).get("attention")
         if statistics:
             rows.append([format_run_label(config, run), *format_attention(statistics)])
     if not rows:

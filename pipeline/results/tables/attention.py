@@ -12,7 +12,7 @@ def make_attention_table(inputs: Inputs) -> Table | None:
     """Return a row for each system with attention, or None if no system has any. Values are of the test set."""
     rows = []
     for name in inputs.systems:
-        statistics = read_provenance(inputs.package.translations("test", name, "all"))["attention"]
+        statistics = read_provenance(inputs.package.translations("test", name, "all")).get("attention")
         if statistics:
             cells = zip(ATTENTION_HEADERS.values(), format_attention(statistics), strict=True)
             rows.append({"Model": name, **dict(cells)})
