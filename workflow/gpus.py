@@ -38,7 +38,7 @@ def share_gpus() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
     """
     if POOL_VARIABLE not in os.environ:
-        # a driver that hangs gives no answer, and computes nothing
+        # without an answer, such as from a driver that hangs, no GPU is used
         installed_gpus = list_gpus(query_program("nvidia-smi", "-L") or "")
         if installed_gpus:
             visible_gpus = parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed_gpus)))

@@ -90,11 +90,12 @@ def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     correlations = (target_deviations @ source_deviations) / np.maximum(norms, 1e-9)
 
     # 3. the best one, if it is clearly better than the window without a shift
-    best = int(correlations.argmax())
-    unshifted = start - low
-    if correlations[best] < MIN_CORRELATION or correlations[unshifted] > correlations[best] / 2:
+    best_index = int(correlations.argmax())
+    unshifted_index = start - low
+    max_correlation = correlations[best_index]
+    if max_correlation < MIN_CORRELATION or correlations[unshifted_index] > max_correlation / 2:
         return 0
-    return best - unshifted
+    return best_index - unshifted_index
 
 
 def _find_first_line(source: Lengths, target: Lengths, start: int, offset: int) -> int:

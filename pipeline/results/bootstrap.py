@@ -72,7 +72,7 @@ class SampledBleu:
             self.run_scores.append(compute_bleu(counts.sum(axis=0).tolist()))
             sample_scores.append([compute_bleu(row) for row in sample_counts.tolist()])
         self.sample_scores = np.array(sample_scores)
-        self.bleu = Mean.of(self.run_scores).value or 0.0
+        self.bleu = Mean.from_values(self.run_scores).value or 0.0
 
     def compute_interval(self) -> tuple[float, float] | None:
         """Return the 2.5th and 97.5th percentile of the mean over runs; None without samples."""

@@ -82,7 +82,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
 
 def _format_scores(name: str, run_scores: Sequence[float]) -> dict[str, Any]:
     """Return the mean over runs under `name` and, if there are several runs, the deviation under `<name>_std`."""
-    mean = Mean.of(run_scores)
+    mean = Mean.from_values(run_scores)
     scores = {name: _round(mean.value)}
     if len(run_scores) > 1:
         scores[f"{name}_std"] = _round(mean.std)

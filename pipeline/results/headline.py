@@ -52,7 +52,9 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
             long_rows = [row for row in run_rows if min_length <= _count_words(row, settings) <= max_length]
             long_scores.append(_compute_bleu(long_rows))
             total_scores.append(_compute_bleu(run_rows))
-        statements.append(_compare(settings.label(model), Mean.of(long_scores), Mean.of(total_scores)))
+        statements.append(
+            _compare(settings.label(model), Mean.from_values(long_scores), Mean.from_values(total_scores))
+        )
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
     return f"At {words} ({sentence_count:,} of {len(rows):,} test sentences) {'; '.join(statements)}."
 

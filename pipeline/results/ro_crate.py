@@ -197,9 +197,11 @@ class _Crate:
         for model in provenance["models"]:
             weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))
 
-        identifier, title = f"#decoding-{system}-{mode}", mode
+        identifier = f"#decoding-{system}-{mode}"
+        title = mode
         if set_name == "dev":
-            identifier, title = f"#decoding-{system}-dev-{mode}", f"{mode}, development set"
+            identifier = f"#decoding-{system}-dev-{mode}"
+            title = f"{mode}, development set"
         return self.add(
             identifier,
             "CreateAction",

@@ -28,7 +28,7 @@ class Mean(NamedTuple):
     std: float | None = None
 
     @classmethod
-    def of(cls, values: Sequence[float | None]) -> Mean:
+    def from_values(cls, values: Sequence[float | None]) -> Mean:
         """Return the mean of the values of a model's runs. If all are equal, it has exactly their value."""
         numbers = [value for value in values if value is not None]
         if len(numbers) < len(values):
@@ -77,7 +77,7 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
 
     # 2. numbers and seeds
     for name in LEARNING:
-        merged[name] = Mean.of([summary.get(name) for summary in summaries])
+        merged[name] = Mean.from_values([summary.get(name) for summary in summaries])
     merged["seed"] = " ".join(str(summary["seed"]) for summary in summaries)
     merged["seeds"] = len(summaries)
     return merged

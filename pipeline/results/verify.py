@@ -271,15 +271,15 @@ class _Reproduction:
         return problems or [f"{file}: other line ends than in the file that is made again"]
 
     def _compare_set(self, set_name: str) -> bool:
-        """Make the text of a set again, and report where the package's differs. Return whether it could be made."""
+        """Make the text of a set again, and report differences to the package. Return whether it could be made."""
         is_remade = False
         with self.verdict.errors_as_problem(f"the {set_name} text cannot be made again"):
             config, package = self.inputs.config, self.inputs.package
             corpora = config.use.test[:1] if set_name == "test" else config.use.dev
             line_count = sum(1 for _ in read_lines(package.text(set_name, config.languages.source)))
             folders = [self.scratch / set_name / corpus for corpus in corpora]
-            has_source = [self._remake_corpus(folder, line_count) for folder in folders]
-            if all(has_source):
+            are_remade = [self._remake_corpus(folder, line_count) for folder in folders]
+            if all(are_remade):
                 self._compare_text(set_name, folders)
                 is_remade = True
             else:

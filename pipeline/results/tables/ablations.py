@@ -121,9 +121,9 @@ def _read_variant(
 ) -> Variant:
     """Return a model of the table from the records of its runs; a `UserError` if their settings differ."""
     # 1. the numbers
-    means = {"dev_nll": Mean.of([summary["dev_nll"] for summary in summaries])}
+    means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries])}
     for name in ("bleu_all", "bleu_no_unk"):
-        means[name] = Mean.of([score[name] for score in scores])
+        means[name] = Mean.from_values([score[name] for score in scores])
 
     # 2. the settings, which the runs must share
     shared_settings = _training_settings(run_settings[0])

@@ -23,7 +23,7 @@ def make_perplexity_table(
     word_counts = []
     seed_counts = {}
     for system, runs in perplexities.items():
-        perplexity = Mean.of([run["perplexity"] for run in runs])
+        perplexity = Mean.from_values([run["perplexity"] for run in runs])
         reported_perplexity = format_number(spec.reported.get(system), 1)
         record = {
             "model": settings.label(system),

@@ -224,7 +224,7 @@ def _measure_cell(
         has_interval = compared.get("low") is not None
         return Cell(
             reported=reported_bleu,
-            bleu=Mean.of([run[f"bleu_{column.mode}"] for run in runs]),
+            bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),
             sentences=runs[0][f"sentences_{column.mode}"],
             interval=(compared["low"], compared["high"]) if has_interval else None,
             sacrebleu=Mean(compared.get("sacrebleu"), compared.get("sacrebleu_std")),
@@ -242,7 +242,7 @@ def _measure_cell(
         scores.append(sum_counts(run_counts).bleu)
     return Cell(
         reported=reported_bleu,
-        bleu=Mean.of(scores),
+        bleu=Mean.from_values(scores),
         sentences=len(counts[0]),
         interval=bootstrap_interval(counts, Bootstrap.from_settings(settings)),
     )

@@ -13,18 +13,18 @@ from pipeline.results.seeds import Mean, merge_summaries
 
 def test_mean_and_sample_deviation_by_hand() -> None:
     # deviations -2, -1, 3 from 12: (4 + 1 + 9) / 2 = 7
-    mean = Mean.of([10, 11, 15])
+    mean = Mean.from_values([10, 11, 15])
     assert (mean.value, mean.std) == (12, pytest.approx(math.sqrt(7)))
 
 
 def test_one_run_has_no_deviation_and_a_missing_value_no_mean() -> None:
-    assert Mean.of([3.5]) == Mean(3.5, None)
-    assert Mean.of([3.5, None]) == Mean(None, None)
+    assert Mean.from_values([3.5]) == Mean(3.5, None)
+    assert Mean.from_values([3.5, None]) == Mean(None, None)
 
 
 @given(st.floats(-1e9, 1e9), st.integers(1, 5))
 def test_mean_of_equal_values_keeps_every_bit(value: float, count: int) -> None:
-    assert Mean.of([value] * count).value == value
+    assert Mean.from_values([value] * count).value == value
 
 
 def test_summaries_become_one() -> None:
