@@ -152,7 +152,7 @@ class Contest:
 def print_table(
     measurements: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size_name: str
 ) -> None:
-    """Print a table of measurements, in which a size tells them apart (its name: "beam" or "length"), and why others are missing."""
+    """Print a table of measurements at several sizes ("beam" or "length"), and why contenders are missing."""
     rows = []
     for measurement in measurements:
         ratio = measurement["ratio"] or 0
