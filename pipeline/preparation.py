@@ -272,7 +272,7 @@ def prepare_monolingual_shard(
     clean, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
     with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
         for line in read_lines(raw, progress, errors="surrogateescape"):
-            sentence, _ = clean(line, line) or ("", "")
+            sentence, _ = clean(line, line) or ("", "")  # as a pair of the line with itself
             writer.write(tokenize(sentence))
 
 

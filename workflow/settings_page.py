@@ -90,7 +90,10 @@ def _describe_keys(
 
 
 def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
-    """Return the class of a block or of its named entries, if the field is one, and whether it has such entries."""
+    """Return the class of a field that is a block of keys, and whether the field has named blocks, such as `models`.
+
+    The class is None if the field is a single key.
+    """
     annotations = [field.annotation]
     while annotations:
         annotation = annotations.pop()

@@ -230,10 +230,10 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     """Check the settings, seeds and updates of a model that continues the training of `base`, as its trainer will."""
     # 1. settings on which the weights depend must be equal
     runs = collect_runs(config, [name, base])
-    facts = flatten(run_settings(config, runs[name]).fingerprint_fields())
-    base_facts = flatten(run_settings(config, runs[base]).fingerprint_fields())
-    for key in sorted((facts.keys() | base_facts.keys()) - {"seed", "continue_from"}):
-        value, base_value = facts.get(key), base_facts.get(key)
+    fields = flatten(run_settings(config, runs[name]).fingerprint_fields())
+    base_fields = flatten(run_settings(config, runs[base]).fingerprint_fields())
+    for key in sorted((fields.keys() | base_fields.keys()) - {"seed", "continue_from"}):
+        value, base_value = fields.get(key), base_fields.get(key)
         if value != base_value:
             text = f"found {format_value(value)}, expected {base_value!r} as in {base}, which it continues"
             yield Problem(("models", name, *key.split(".")), text)

@@ -140,7 +140,9 @@ def find_layers(
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
     for layer in layers:
         if EXTENDS in layer.values:
-            raise UserError(f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can say this")
+            raise UserError(
+                f"{layer.name}: {EXTENDS}: only an experiment's own {CONFIG_FILE} can have this key"
+            )
     return layers
 
 

@@ -56,7 +56,7 @@ def format_configuration(system: System, weights: str) -> str:
     """Return the text of a moses.ini; all paths are absolute.
 
     Raises:
-        UserError: a path has a space, where Moses' own notation ends.
+        UserError: a path has a space, which Moses would read as the end of the path.
     """
     phrases, reordering = system.phrases.absolute(), system.reordering_table.absolute()
     language_model = system.language_model.absolute()

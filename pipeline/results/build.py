@@ -158,13 +158,13 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
     Args:
         inputs: the package.
         folder: where the files are written.
-        requested_files: their names; None: all.
+        requested_files: the names of the files to make; None: all files.
     """
     # 1. tables and other texts
-    for text in list_text_files(inputs):
-        files = [file for file in text.files if requested_files is None or file in requested_files]
+    for group in list_text_files(inputs):
+        files = [file for file in group.files if requested_files is None or file in requested_files]
         if files:
-            contents = text.make()
+            contents = group.make()
             for file in files:
                 write_text(folder / file, contents[file])
 

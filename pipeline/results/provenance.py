@@ -111,8 +111,8 @@ def check_decoding(inputs: Inputs) -> Iterator[str]:
             decoding = Decoding.model_validate(read_provenance(file)["settings"])
             changes = describe_differences(decoding.deciding_fields(), expected_fields)
             if changes:
-                provenance = f"{provenance_path(file)} says: {changes}"
-                yield f"{inputs.package.configuration}: other decoding of {system.name} than {provenance}"
+                difference = f"other decoding of {system.name} than in {provenance_path(file)}: {changes}"
+                yield f"{inputs.package.configuration}: {difference}"
                 break
 
 
