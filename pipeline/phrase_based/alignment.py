@@ -77,8 +77,8 @@ def _align_block(
             ) from None
 
         # 2. make one alignment of both directions
-        (folder / "source").write_text("".join(f"{source}\n" for source in sources), encoding="utf-8")
-        (folder / "target").write_text("".join(f"{target}\n" for target in targets), encoding="utf-8")
+        (folder / "source").write_text("\n".join(sources) + "\n", encoding="utf-8")
+        (folder / "target").write_text("\n".join(targets) + "\n", encoding="utf-8")
         script = moses.script("ems/support/symmetrize-fast-align.perl")
         command = ["perl", script, "forward", "reverse", "source", "target", "aligned", heuristic]
         command.append(moses.program("symal"))

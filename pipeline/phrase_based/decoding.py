@@ -61,7 +61,8 @@ def translate_file(
 
         # translate
         command = [moses.program("moses"), "-f", str(work / "filtered/moses.ini")]
-        command += ["-threads", str(threads), "-v", "0", *system.search_options]
+        command += ["-threads", str(threads), "-v", "0"]
+        command += system.search_options
         if n_best:
             command += ["-n-best-list", str(work / "lists"), str(n_best.n_best), "distinct"]
             command += ["-n-best-factor", str(n_best.n_best_factor)]

@@ -47,7 +47,8 @@ def tune_weights(
         command = ["perl", moses.script("training/mert-moses.pl")]
         command += [source, reference, moses.program("moses"), str(initial_configuration)]
         command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(tuning_folder)]
-        decoder_options = ["-threads", str(threads), "-v", "0", *system.search_options]
+        decoder_options = ["-threads", str(threads), "-v", "0"]
+        decoder_options += system.search_options
         command += ["--decoder-flags", " ".join(decoder_options)]
         command += ["--predictable-seeds", "--nbest", str(tuning_n_best)]
         command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
