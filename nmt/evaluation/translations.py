@@ -191,7 +191,9 @@ def write_model_names(translations: Path, names: Sequence[str]) -> int:
 
 def read_provenance(translations: Path) -> dict[str, Any]:
     """Return the provenance of translations. Raise a UserError if its file is missing or malformed."""
-    return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump(exclude_unset=True)
+    return read_settings(_Provenance, provenance_path(translations), "decode again").model_dump(
+        exclude_unset=True
+    )
 
 
 def check_unaltered(translations: Path) -> None:

@@ -175,7 +175,7 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
         if requested_files is None or set(files) & set(requested_files):
             # imported here, since `nmt verify` draws nothing
             from nmt.plots.style import save_figure
-            from pipeline.results.figures import FIGURES
+            from pipeline.results.figures.registry import FIGURES
 
             figure = FIGURES[name](inputs)
             for file in files:
