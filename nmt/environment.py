@@ -125,7 +125,10 @@ def _list_modules(folder: str) -> set[str]:
 
 
 def _user_variables() -> dict[str, str]:
-    """Return variables with a name, and perhaps a home, for a user whom the system does not know."""
+    """Return LOGNAME, USER and, if no home is writable, HOME for a user id that /etc/passwd lacks, as in containers.
+
+    A user whom the system knows needs none of them.
+    """
     user = os.getuid()
     with suppress(KeyError):
         pwd.getpwuid(user)

@@ -124,7 +124,7 @@ def list_jobs(config: Config, workflow: Any) -> JobList:
 
 
 def _describe_job(job: Any, is_pending: bool) -> Job:
-    # resources that depend on inputs are no numbers before the inputs exist
+    # A resource that depends on inputs is a placeholder of a type derived from str until they exist.
     resources = {name: job.resources.get(name) for name in REPORTED_RESOURCES}
     known_resources = {name: value for name, value in resources.items() if type(value) in (int, str)}
     return Job(

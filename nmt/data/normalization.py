@@ -60,8 +60,9 @@ def normalize(line: str, form: Normalization) -> str:
 def letters_unknown_to_moses(form: Normalization) -> str:
     """Return the characters of words that Moses takes for punctuation: joiners, and marks such as accents.
 
-    Some accents cannot be composed with their letter, and the tones of Thai never are.
+    NFC leaves such marks in the text where there is no composed letter, for example the tone marks of Thai.
     """
+    # Text that is not normalized, as that of the papers, is tokenized by Moses' rules alone.
     if form == "none":
         return ""
     characters = map(chr, range(sys.maxunicode + 1))

@@ -63,9 +63,10 @@ class EnsembleState:
         self.states, self.average = states, average
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Return the average log-probabilities of all models, and the mean attention of the models with attention.
+        """Return the log of the models' average probabilities, and the mean attention of the models with attention.
 
-        Only two distributions are in memory at a time.
+        With `average: log_probability`, it is the average of the log-probabilities. Only two distributions are in
+        memory at a time.
         """
         total, attention = self.states[0].predict(active_rows)
         attention_list = [attention]

@@ -93,8 +93,8 @@ def is_replaceable(path: str | Path) -> bool:
 def require_regular_file(path: str | Path) -> None:
     """Raise a UserError if `path` is a pipe, a socket or a device, whose reading may never begin or never end.
 
-    This is for files that are read as a whole, such as those of a model. Files that are already open (/dev/stdin,
-    /dev/fd/3) may be of any kind, since they are named on purpose.
+    This is for files that are read as a whole, such as those of a model. /dev/stdin and /dev/fd/3 are
+    allowed even if they are pipes: whoever gives such a path wants to read from a pipe.
     """
     if not (is_replaceable(path) or _OPEN_FILE.fullmatch(str(path))):
         raise UserError(f"{path}: a pipe or device, expected a file")

@@ -70,7 +70,8 @@ class LineStream:
             read: returns some bytes, and none at the end.
             poll_descriptor: the descriptor of an input that may pause.
             size: the size of the whole input in bytes, if it is known.
-            get_position: returns how much of `size` has been read, if that is not the number of bytes from `read`.
+            get_position: returns the position in the file, for compressed and SGML files, whose bytes are not those
+                that `read` returns.
         """
         self.name, self.size = str(name), size
         self.line_count = self.bytes_done = self.replaced_lines = self.first_replaced_line = 0

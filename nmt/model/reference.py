@@ -197,7 +197,9 @@ class DeepLSTM(Reference):
         self.weights, self.settings = weights, settings
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """See `Reference.nll`. Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
+        """Return -log p(y | x) as `Reference.nll` does, and no attention, which this model does not have.
+
+        Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
 
         x ends with the end symbol only if the settings say so (`source_eos`).
         """

@@ -67,7 +67,8 @@ class AttentionPanel:
         rows, columns = weights.shape
         self.source_labels, self.target_labels = _make_labels(source, columns), _make_labels(target, rows)
         self.cell_inches = min(_CELL_INCHES, _MAX_MATRIX_INCHES / max(rows, columns))
-        self.font_size = 0.62 * 72 * self.cell_inches  # in points, so that a word is less high than a pixel
+        # in points (72 in an inch): 0.62 of a cell, so that a word fits beside its row
+        self.font_size = 0.62 * 72 * self.cell_inches
         self.left_inches = _max_label_inches(self.target_labels, self.font_size)
         self.above_inches = _max_label_inches(self.source_labels, self.font_size)
         self.width = self.left_inches + self.cell_inches * columns

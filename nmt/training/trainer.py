@@ -234,10 +234,12 @@ class Trainer:
         self._check_resumable(checkpoint, str(final_state))
         self._restore(checkpoint)
 
-        # A new run counts its own patience, and its best weights may be those that it begins with.
+        # Early stopping begins anew.
         self.counters.best_score = None
         self.counters.most_validations_without_gain = 0
         self.counters.most_reached_at = 0
+
+        # Score the initial weights, since they may remain the best.
         self._validate()
 
     def _check_resumable(self, checkpoint: Checkpoint, location: str) -> None:

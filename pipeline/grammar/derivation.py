@@ -180,7 +180,7 @@ class Derivation:
             verb = self.choose_entry(lexicon.INTRANSITIVE)
             return self.generate_verb_group(verb, subject, self.choose_polarity())
 
-        # longer kinds, which give their probability to the following ones if there are too few words left
+        # longer kinds; if one needs more words than are free, one of the kinds below is taken instead
         if choice < 0.2:
             return self.generate_copula(subject)
         if choice < 0.31 and free_words >= 7:

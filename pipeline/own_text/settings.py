@@ -230,29 +230,34 @@ def _advise(
     # 1. files of spreadsheets
     spreadsheets = [file for split in SPLITS if split in texts for file in texts[split].spreadsheets]
     for file in dict.fromkeys(spreadsheets):
-        lines.append(f"{file}: as a spreadsheet writes it: quotes around cells were taken off")
+        lines.append(
+            f"{file}: looks like an export of a spreadsheet, so the quotes around its cells were removed"
+        )
 
     # 2. sides that are out of step
     for split, shift in statistics.shifts.items():
         unit = "line" if abs(shift.offset) == 1 else "lines"
         direction = "later" if shift.offset > 0 else "earlier"
         lines.append(
-            f"{texts[split]}: from about line {shift.line:,} on, lengths agree with those of the target"
-            f" {abs(shift.offset)} {unit} {direction} ({shift.pairs:,} lines or so): a line is missing or too many"
-            " there; look before you train"
+            f"{texts[split]}: the sides are probably shifted: from about line {shift.line:,} on, for about"
+            f" {shift.pairs:,} lines, lengths of sentences match those of the target {abs(shift.offset)} {unit}"
+            f" {direction}; a line is missing or extra there: check the files before you train"
         )
 
     # 3. languages for which Moses has no rules
     if proposal.subwords:
         return lines
-    for code in () if tokenized else (languages.source, languages.target):
+    raw_languages = [] if tokenized else [languages.source, languages.target]
+    for code in raw_languages:
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
-                f"{code} has no spaces between words, and Moses' rules do not cut it: take subword units"
-                " (--subwords 8000, make's UNITS=8000), or cut it with another tool (--tokenized)"
+                f"{code} has no spaces between words, and Moses' rules cannot tokenize it: use subword units"
+                " (--subwords 8000, make's UNITS=8000), or tokenize it with another tool (--tokenized)"
             )
         elif code not in LANGUAGES:
-            lines.append(f"{code} is none of Moses' languages: its general rules, those of English, cut it")
+            lines.append(
+                f"{code} is none of Moses' languages: it is tokenized by Moses' general rules, those of English"
+            )
 
     # 4. unknown words
     lines.append(_describe_unknown_words(languages, statistics, proposal.vocabulary_sizes))

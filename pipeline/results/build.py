@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def list_package_outputs(inputs: Inputs) -> Outputs:
     """Return the names of the tables and figures that can be made from a package.
 
-    A package that is kept small has no attention, so alignment error rates cannot be computed from it.
+    A package without attention weights, which are left out to keep it small, has no alignment error rates.
     """
     outputs = list_outputs(inputs.config, list(inputs.papers.values()))
     aligned_runs = [run for run in outputs.aligned if inputs.package.alignments(run).is_file()]
@@ -65,7 +65,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
     outputs = list_package_outputs(inputs)
 
     # 1. functions that make the contents of the files
-    @cache  # the document has all tables once more
+    @cache  # each table is made once, for its own files and for the document
     def make_forms(name: str) -> dict[str, str]:
         forms = render_forms(make_table(name, inputs))
         return {f"{name}.{ending}": text for ending, text in forms.items()}
@@ -80,7 +80,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
 
     # 2. the files; tables in the order of the document
     yield TextFiles([COMPARISON], lambda: {COMPARISON: format_json(inputs.comparison)})
-    for name in _append_data(outputs.tables, outputs):
+    for name in _append_corpora_name(outputs.tables, outputs):
         yield TextFiles([f"{name}.csv", f"{name}.md", f"{name}.tex"], partial(make_forms, name))
     yield TextFiles([DOCUMENT], make_tables_document)
     for run, file in zip(outputs.aligned, outputs.error_rates, strict=True):
@@ -88,7 +88,7 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
     yield TextFiles([HEADLINE], make_headline)
 
 
-def _append_data(names: list[str], outputs: Outputs) -> list[str]:
+def _append_corpora_name(names: list[str], outputs: Outputs) -> list[str]:
     """Return names of tables or figures, with the one of the corpora at the end if the package has their counts."""
     return [*names, DATA] if outputs.corpora else names
 
@@ -170,7 +170,7 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
 
     # 2. figures
     outputs = list_package_outputs(inputs)
-    for name in _append_data(outputs.figures, outputs):
+    for name in _append_corpora_name(outputs.figures, outputs):
         files = [f"{name}.pdf", f"{name}.png"]
         if requested_files is None or set(files) & set(requested_files):
             # imported here, since `nmt verify` draws nothing

@@ -148,7 +148,7 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
 
 
 def _subtract_baseline(name: str, variant: Variant, baseline: Variant | None) -> Difference:
-    """Return a variant's mean of the number `name`, such as bleu_all, minus the baseline's.
+    """Return the mean of a metric (`name`, such as bleu_all) over a variant's runs minus that of the baseline.
 
     The difference is empty for the baseline itself, and if a mean is unknown.
     """

@@ -158,11 +158,12 @@ def make_score_table(
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
-    """Return the scores of the table's systems in the order of the last set.
+    """Return the scores of the table's systems, each on the first of the table's sets that the system has translated.
 
-    The scores of a system are those on the first of the table's sets that the system has translated.
+    Systems of the last set come first, in that set's order.
     """
     scores: dict[str, Sequence[Result]] = {}
+    # An earlier set replaces the scores of a later one, whose place in the order stays.
     for set_name in reversed(spec.sets):
         for system, runs in measurements.scores[set_name].items():
             if spec.find_row(system) is not None:
@@ -231,7 +232,7 @@ def _measure_cell(
             chrf=Mean(compared.get("chrf"), compared.get("chrf_std")),
         )
 
-    # 2. BLEU on other sentences is that of their counts
+    # 2. BLEU on a selection of sentences is computed from their n-gram counts
     counts = []
     scores = []
     for run in runs:
