@@ -47,7 +47,7 @@ class SettingsFiles:
 
     def add_caption(self, name: str, caption: str) -> str:
         """Return the absolute path of a file with a caption of Snakemake's report, which `write` will write."""
-        path = Path(".snakemake") / "captions" / f"{name}.rst"
+        path = Path(".snakemake") / "captions" / f"{name.replace('/', '-')}.rst"
         self.texts[path] = f"{caption}\n"
         return str(path.absolute())
 

@@ -150,3 +150,8 @@ if SUBMITS_JOBS:
 SHARED_GPUS = 0 if SUBMITS_JOBS or IS_SUBMITTED_JOB else gpus.share_gpus()
 if SHARED_GPUS:
     internals.limit_resource(workflow, "gpu", SHARED_GPUS)
+
+
+def add_moses_settings(name, *keys):
+    """Return the file of those settings of `moses` that decide a job."""
+    return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))

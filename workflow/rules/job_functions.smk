@@ -327,3 +327,24 @@ def rescoring_arguments(wildcards):
 def rescoring_weight(wildcards):
     """The weight of the models in the interpolated score."""
     return CONFIG.rescored[wildcards.rescored].weight
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+def tree_options(wildcards, output):
+    """The options for the pictures that `nmt tree` writes."""
+    return options.format_options(("output", file) for file in output)
+
+
+def files_of_run(wildcards):
+    """The files of the package that a run makes: translations, what its training wrote, attention, perplexity."""
+    run = wildcards.run
+    translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
+    files = translations + provenance_files(translations)
+    files += [f"{plan.models_folder}/{run}/{name}" for name in RECORD_FILES]
+    if run in OUTPUTS.aligned:
+        files.append(f"alignments/{run}.jsonl")
+    if run in PERPLEXITY_SYSTEMS:
+        files.append(f"perplexity/{run}.json")
+    return files

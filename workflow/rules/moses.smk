@@ -26,10 +26,6 @@ rule moses_programs:
 
 if CONFIG.moses.enabled:
 
-    def add_moses_settings(name, *keys):
-        """Return the file of those settings of `moses` that decide a job."""
-        return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))
-
     # Settings of the search, of the tuning, and of the text of each split.
     SEARCH = add_moses_settings("search", "reordering", "lm_order", "distortion_limit", "cube_pruning")
     TUNING = add_moses_settings("tuning", "tuner", "tuning_rounds", "tuning_n_best")

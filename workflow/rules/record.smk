@@ -27,19 +27,6 @@ rule ro_crate:
 # --- a run in pieces --------------------------------------------------------------------------------------------------
 
 
-def files_of_run(wildcards):
-    """The files of the package that a run makes: translations, what its training wrote, attention, perplexity."""
-    run = wildcards.run
-    translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
-    files = translations + provenance_files(translations)
-    files += [f"{plan.models_folder}/{run}/{name}" for name in RECORD_FILES]
-    if run in OUTPUTS.aligned:
-        files.append(f"alignments/{run}.jsonl")
-    if run in PERPLEXITY_SYSTEMS:
-        files.append(f"perplexity/{run}.json")
-    return files
-
-
 rule pack_run:
     """Pack what the results need of a run, without weights: workflow/pieces.py joins runs of several machines."""
     input:

@@ -98,10 +98,6 @@ if CONFIG.artifacts.tree_model and any(TREE in paper.figures for paper in PAPERS
 
 if TREE_FILES:
 
-    def tree_options(wildcards, output):
-        """The options for the pictures that `nmt tree` writes."""
-        return options.format_options(("output", file) for file in output)
-
     rule tree:
         """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
         input:
