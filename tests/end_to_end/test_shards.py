@@ -123,7 +123,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, mirror: Path) -> dict[int, di
     found = {}
     for shards in SHARDS:
         folder = experiment(tmp_path_factory.mktemp("shards") / str(shards), mirror, shards)
-        result = snakemake(folder, "--cores", "2", "--", "data")
+        result = snakemake(folder, "--cores", "2", "--notemp", "--", "data")
         assert result.returncode == 0, result.stdout
         found[shards] = prepared(folder, shards)
     return found
