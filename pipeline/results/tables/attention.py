@@ -17,7 +17,8 @@ def make_attention_table(inputs: Inputs) -> Table | None:
         statistics = read_provenance(inputs.package.translations("test", name, "all")).get("attention")
         if statistics:
             model = SEED_SUFFIX.sub("", name)
-            seed = name.removeprefix(model).replace(".seed-", ", seed ")  # "rnnsearch-50.seed-2" -> ", seed 2"
+            # "rnnsearch-50.seed-2" -> ", seed 2"
+            seed = name.removeprefix(model).replace(".seed-", ", seed ")
             cells = dict(zip(headers, format_attention(statistics), strict=True))
             rows.append({"Model": inputs.settings.label(model) + seed, **cells})
     if not rows:
