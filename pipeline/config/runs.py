@@ -6,7 +6,7 @@ A system translates the test text: it is a run, or an entry of the catalogue `sy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt.settings.decoding import Average, Decoding
@@ -150,6 +150,16 @@ def select_distinct_systems(systems: Iterable[System]) -> list[str]:
     for system in systems:
         names.setdefault((system.members, system.average), system.name)
     return list(names.values())
+
+
+def format_run_label(run: str, labels: Mapping[str, str]) -> str:
+    """Return the name of a run for readers: the label of its model, and the seed unless it is the first one.
+
+    Example: rnnsearch-50.seed-2 -> "RNNsearch-50, seed 2". A model without a label has its id.
+    """
+    model = SEED_SUFFIX.sub("", run)
+    seed = run.removeprefix(model).replace(".seed-", ", seed ")
+    return f"{labels.get(model, model)}{seed}"
 
 
 def get_labels(config: Config) -> dict[str, str]:

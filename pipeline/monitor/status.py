@@ -26,7 +26,7 @@ from nmt.store.model_folder import WEIGHTS
 from nmt.training.history import DevScore, RunStatus, count_planned_updates, read_run_status
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
 from pipeline.config.layers import find_layers, load_config
-from pipeline.config.runs import Run, collect_runs
+from pipeline.config.runs import Run, collect_runs, format_run_label
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_training_times
 
@@ -118,7 +118,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
             update=max(status.update, job_progress.count),
             updates_per_second=status.updates_per_second or job_progress.rate or None,
         )
-    label = format_run_label(config, run)
+    label = format_run_label(run.name, {run.model: entry.label})
     return TrainingStatus(
         run=run.name,
         label=label,
@@ -134,12 +134,6 @@ def _find_last_checkpoint(state_folder: Path) -> int | None:
     """Return the update of the last checkpoint in the folder of a training."""
     matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in state_folder.glob("checkpoint-*")]
     return max((int(match["update"]) for match in matches if match), default=None)
-
-
-def format_run_label(config: Config, run: Run) -> str:
-    """Return the name of a run for people: the label of the model, and the seed if it is not the first one."""
-    seed = run.name.removeprefix(run.model).replace(".seed-", ", seed ")
-    return f"{config.models[run.model].label}{seed}"
 
 
 def format_status_table(config: Config, folder: Path) -> str:
@@ -188,7 +182,8 @@ def _format_attention_table(config: Config, folder: Path) -> str:
             continue
         statistics = read_provenance(translations).get("attention")
         if statistics:
-            rows.append([format_run_label(config, run), *format_attention(statistics)])
+            label = format_run_label(run.name, {run.model: config.models[run.model].label})
+            rows.append([label, *format_attention(statistics)])
     if not rows:
         return ""
     headers = ("Attention", *ATTENTION_HEADERS.values())

@@ -16,7 +16,7 @@ from PIL import Image
 from nmt import __version__
 from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
-from pipeline.config.runs import SEED_SUFFIX
+from pipeline.config.runs import format_run_label
 from pipeline.results.html import render_template
 from pipeline.results.tables.writer import Table, make_frame
 
@@ -120,15 +120,11 @@ def _load_figure(path: Path, heading: str, caption: str) -> Item:
 
 
 def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Markup:
-    """Return a paragraph for each run with its alignment error rate, and those of baselines without a model.
-
-    A run is named by the label of its model and, unless it is the first, by its seed.
-    """
+    """Return a paragraph for each run with its alignment error rate, and those of baselines without a model."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     paragraphs = Markup("")
     for path in paths:
-        model = SEED_SUFFIX.sub("", path.stem)
-        run = labels.get(model, model) + path.stem.removeprefix(model).replace(".seed-", ", seed ")
+        run = format_run_label(path.stem, labels)
 
         # "12.5% on 7 sentences (without a model: links along the diagonal 40.0%)"
         result = read_json(path)

@@ -32,15 +32,25 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     Sentence BLEU is that of sacrebleu, smoothed (`exp`) and with effective order. Raises a UserError for a system that
     the results do not have.
     """
-    references = inputs.read_text("reference")
-    translations = zip(
-        _read_system(inputs, first_system), _read_system(inputs, second_system), strict=True
-    )  # fmt: skip
-    sentences = zip(inputs.read_text("source"), references, translations, strict=True)
+    sentences = zip(
+        inputs.read_text("source"),
+        inputs.read_text("reference"),
+        _read_system(inputs, first_system),
+        _read_system(inputs, second_system),
+        strict=True,
+    )
     pairs = []
-    for number, (source, reference, hypotheses) in enumerate(sentences, start=1):
-        first_bleu, second_bleu = (count_matches(text, reference).sentence_bleu for text in hypotheses)
-        pairs.append(SentencePair(number, source, reference, hypotheses, (first_bleu, second_bleu)))
+    for number, (source, reference, first_text, second_text) in enumerate(sentences, start=1):
+        first_bleu = count_matches(first_text, reference).sentence_bleu
+        second_bleu = count_matches(second_text, reference).sentence_bleu
+        pair = SentencePair(
+            number=number,
+            source=source,
+            reference=reference,
+            translations=(first_text, second_text),
+            bleu=(first_bleu, second_bleu),
+        )
+        pairs.append(pair)
     return pairs
 
 

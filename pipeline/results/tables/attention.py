@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import read_provenance
-from pipeline.config.runs import SEED_SUFFIX
+from pipeline.config.runs import format_run_label
 from pipeline.results.inputs import Inputs
 from pipeline.results.tables.writer import Table, make_frame
 
@@ -16,11 +16,8 @@ def make_attention_table(inputs: Inputs) -> Table | None:
     for name in inputs.systems:
         statistics = read_provenance(inputs.package.translations("test", name, "all")).get("attention")
         if statistics:
-            model = SEED_SUFFIX.sub("", name)
-            # "rnnsearch-50.seed-2" -> ", seed 2"
-            seed = name.removeprefix(model).replace(".seed-", ", seed ")
             cells = dict(zip(headers, format_attention(statistics), strict=True))
-            rows.append({"Model": inputs.settings.label(model) + seed, **cells})
+            rows.append({"Model": format_run_label(name, inputs.settings.labels), **cells})
     if not rows:
         return None
     frame = make_frame(rows)

@@ -27,10 +27,10 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from nmt.io import progress
 from nmt.io.files import read_json
 from nmt.io.progress import JobProgress, format_duration
-from pipeline.config.runs import collect_runs
+from pipeline.config.runs import collect_runs, format_run_label
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import estimate_parallel_hours, estimate_training_times, format_hours
-from pipeline.monitor.status import format_run_label, read_training_status
+from pipeline.monitor.status import read_training_status
 
 SILENCE_SECONDS = 60.0
 """Time without a line, outside of a terminal, after which a line says what runs."""
@@ -196,7 +196,8 @@ class RunProgress:
         """Return what a job works on: the label of a model and the job's other wildcards, or a text."""
         if job.run not in self._runs:
             return job.name
-        words = [format_run_label(self._config, self._runs[job.run])]
+        model = self._runs[job.run].model
+        words = [format_run_label(job.run, {model: self._config.models[model].label})]
         words += [value for name, value in job.wildcards.items() if name not in ("run", "system")]
         return ", ".join(words)
 
