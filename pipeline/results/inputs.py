@@ -166,7 +166,7 @@ class Inputs:
         if self.comparison_file:
             comparison: dict[str, Any] = read_json(self.comparison_file)
             return comparison
-        # Both columns need the scores; then each has a process, since its n-grams take most of the time of `nmt verify`.
+        # Both columns need the scores. Each then has a process of its own: counting its n-grams takes seconds.
         self.scores()
         with ProcessPoolExecutor(len(MODES), get_context("fork")) as pool:
             return dict(zip(MODES, pool.map(self._compare_column, MODES), strict=True))
