@@ -101,7 +101,9 @@ def render_table(
         return render_forms(make_training_table(spec, description.name, trained, settings))
     assert isinstance(spec, ScoreTable)
     sets = {"test": group_by_model(scores), "dev": group_by_model(dev_scores)}
-    return render_forms(make_score_table(spec, description.name, Measurements(sets, trained), settings))
+    nothing = {"systems": {}, "signatures": {"sacrebleu": "", "chrf": ""}}
+    measurements = Measurements(sets, trained, {"all": nothing, "no_unk": nothing})
+    return render_forms(make_score_table(spec, description.name, measurements, settings))
 
 
 def csv_rows(forms: dict[str, str]) -> list[dict[str, str]]:

@@ -11,30 +11,27 @@ _STEPS = 1000
 """Intervals of the integral, whose error is then below 1e-6."""
 
 
-def standard_error(deviations: Sequence[float], counts: Sequence[int]) -> float:
-    """Return the standard error of the difference of two means, of standard deviations (n - 1) and numbers of runs."""
-    variance = 0.0
-    for deviation, count in zip(deviations, counts, strict=True):
-        variance += deviation**2 / count
-    return math.sqrt(variance)
-
-
-def p_value(difference: float, deviations: Sequence[float], counts: Sequence[int]) -> float:
-    """Return the two-sided p-value of a difference of two means, whose variances need not be equal.
+def run_welch_test(
+    difference: float, deviations: Sequence[float], counts: Sequence[int]
+) -> tuple[float, float]:
+    """Return the standard error and the two-sided p-value of a difference of two means, whose variances may differ.
 
     Args:
         difference: the difference of the means.
         deviations: the standard deviation (n - 1) of each model's runs.
         counts: the number of each model's runs, at least two.
     """
-    error = standard_error(deviations, counts)
+    variances = []  # of the means
+    for deviation, count in zip(deviations, counts, strict=True):
+        variances.append(deviation**2 / count)
+    error = math.sqrt(sum(variances))
     if error == 0:
-        return 1.0 if difference == 0 else 0.0
+        return error, 1.0 if difference == 0 else 0.0
 
     # Welch and Satterthwaite's degrees of freedom: with three runs each between 2 and 4
     denominator = 0.0
-    for deviation, count in zip(deviations, counts, strict=True):
-        denominator += (deviation**2 / count) ** 2 / (count - 1)
+    for variance, count in zip(variances, counts, strict=True):
+        denominator += variance**2 / (count - 1)
     degrees_of_freedom = error**4 / denominator
 
     # Student's density is proportional to cos(a)^(degrees_of_freedom - 1), where t = sqrt(degrees_of_freedom) tan(a).
@@ -44,4 +41,4 @@ def p_value(difference: float, deviations: Sequence[float], counts: Sequence[int
     integral = max_angle * float(np.mean(np.cos(angles) ** (degrees_of_freedom - 1)))
     gamma_ratio = math.exp(math.lgamma(degrees_of_freedom / 2) - math.lgamma((degrees_of_freedom + 1) / 2))
     total_integral = math.sqrt(math.pi) / 2 * gamma_ratio
-    return max(0.0, 1 - integral / total_integral)
+    return error, max(0.0, 1 - integral / total_integral)

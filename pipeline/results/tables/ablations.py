@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nmt.errors import UserError
 from nmt.settings.base import flatten
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Mean, Result, Results
 from pipeline.results.tables.notes import seeds_note
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
-from pipeline.results.welch import p_value, standard_error
+from pipeline.results.welch import run_welch_test
 
 DECIMALS = 2
 """Decimals of the numbers for readers."""
@@ -50,7 +49,7 @@ class Variant(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The difference between a variant and the baseline in one of their numbers.
+    """The difference between a variant and the baseline in one of their numbers; None for the baseline itself.
 
     error and p: standard error and p-value of Welch's t-test, if both have several seeds.
     """
@@ -58,13 +57,6 @@ class Difference(NamedTuple):
     value: float | None = None
     error: float | None = None
     p: float | None = None
-
-    def format(self) -> str:
-        """Return text like `+0.42`, in parentheses if it may be noise; "" for the baseline itself."""
-        if self.value is None:
-            return ""
-        text = format_difference(self.value, DECIMALS)
-        return f"({text})" if self.p is not None and self.p >= SIGNIFICANCE_LEVEL else text
 
 
 def make_ablations_table(
@@ -77,11 +69,8 @@ def make_ablations_table(
         summaries: the content of its summary.json.
         run_settings: the content of its settings.json, from which the table says how a model differs.
         settings: those of tables and figures.
-
-    Raises:
-        UserError: the runs of a model differ in more than their seeds.
     """
-    # 1. read the models of the table
+    # 1. the models of the table
     blocks = settings.ablations or {}
     variants: dict[str, Variant] = {}
     for baseline_name, names in blocks.items():
@@ -89,7 +78,7 @@ def make_ablations_table(
             variants[name] = _read_variant(name, scores[name], summaries[name], run_settings[name])
 
     # 2. each baseline with the values of whatever the other models of its block change, then these models
-    records = []
+    records: list[Result] = []
     rows: list[list[str]] = []
     rules = []
     for baseline_name, names in blocks.items():
@@ -97,11 +86,12 @@ def make_ablations_table(
         baseline = variants[baseline_name]
         keys_by_model = {name: _differing_keys(baseline.settings, variants[name].settings) for name in names}
         changed_keys = sorted(set(chain.from_iterable(keys_by_model.values())))
-        records.append(_make_csv_record(baseline, None, [], settings))
-        rows.append(_format_row(baseline, None, changed_keys, settings))
-        for name, keys in keys_by_model.items():
-            records.append(_make_csv_record(variants[name], baseline, keys, settings))
-            rows.append(_format_row(variants[name], baseline, keys, settings))
+        block = [(baseline, changed_keys)]
+        block += [(variants[name], keys) for name, keys in keys_by_model.items()]
+        for variant, keys in block:
+            differences = _subtract_baseline(variant, baseline)
+            records.append(_make_csv_record(variant, baseline, keys, differences, settings))
+            rows.append(_format_row(variant, keys, differences, settings))
 
     # 3. the notes
     seed_counts = {name: variant.run_count for name, variant in variants.items()}
@@ -119,27 +109,12 @@ def make_ablations_table(
 def _read_variant(
     model: str, scores: Sequence[Result], summaries: Sequence[Result], run_settings: Sequence[Result]
 ) -> Variant:
-    """Return a model of the table from the records of its runs; a `UserError` if their settings differ."""
-    # 1. the numbers
+    """Return a model of the table from the records of its runs, which differ in their seeds alone."""
     means = {"dev_nll": Mean.from_values([summary["dev_nll"] for summary in summaries])}
     for name in ("bleu_all", "bleu_no_unk"):
         means[name] = Mean.from_values([score[name] for score in scores])
-
-    # 2. the settings, which the runs must share
-    shared_settings = _training_settings(run_settings[0])
-    for run in run_settings:
-        keys = _differing_keys(shared_settings, _training_settings(run))
-        if keys:
-            seed = run_settings[0]["seed"]
-            raise UserError(
-                f"the runs of model {model!r} differ from that of seed {seed} in {keys[0]}; train them alike"
-            )
-    return Variant(model, means, len(scores), shared_settings)
-
-
-def _training_settings(run: Result) -> dict[str, Any]:
-    """Return how a run was trained, by dotted key: `architecture.step_order`."""
-    return {key: value for key, value in flatten(run).items() if key not in IDENTITY}
+    settings = {key: value for key, value in flatten(run_settings[0]).items() if key not in IDENTITY}
+    return Variant(model, means, len(scores), settings)
 
 
 def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, Any]) -> list[str]:
@@ -147,33 +122,38 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
     return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
 
-def _subtract_baseline(name: str, variant: Variant, baseline: Variant | None) -> Difference:
-    """Return the mean of a metric (`name`, such as bleu_all) over a variant's runs minus that of the baseline.
-
-    The difference is empty for the baseline itself, and if a mean is unknown.
-    """
-    if baseline is None:
-        return Difference()
-    mean, baseline_mean = variant.means[name], baseline.means[name]
-    if mean.value is None or baseline_mean.value is None:
-        return Difference()
-    value = mean.value - baseline_mean.value
-    if mean.std is None or baseline_mean.std is None:
-        return Difference(value)
-    deviations = mean.std, baseline_mean.std
-    counts = variant.run_count, baseline.run_count
-    return Difference(value, standard_error(deviations, counts), p_value(value, deviations, counts))
+def _subtract_baseline(variant: Variant, baseline: Variant) -> dict[str, Difference]:
+    """Return by number (such as bleu_all) the mean over a variant's runs minus that of the baseline."""
+    differences = dict.fromkeys(CSV_DECIMALS, Difference())
+    if variant is baseline:
+        return differences
+    for name in CSV_DECIMALS:
+        mean, baseline_mean = variant.means[name], baseline.means[name]
+        if mean.value is None or baseline_mean.value is None:
+            continue
+        value = mean.value - baseline_mean.value
+        differences[name] = Difference(value)
+        if mean.std is not None and baseline_mean.std is not None:
+            counts = variant.run_count, baseline.run_count
+            error, p = run_welch_test(value, (mean.std, baseline_mean.std), counts)
+            differences[name] = Difference(value, error, p)
+    return differences
 
 
 def _make_csv_record(
-    variant: Variant, baseline: Variant | None, keys: Sequence[str], settings: ReportSettings
+    variant: Variant,
+    baseline: Variant,
+    keys: Sequence[str],
+    differences: Mapping[str, Difference],
+    settings: ReportSettings,
 ) -> Result:
     """Return a row for programs, with columns in this order. keys: the settings that differ from the baseline's."""
-    record: Result = {"model": settings.label(variant.model)}
-    record["baseline"] = baseline.model if baseline else ""
-    record["differs"] = ", ".join(f"{key}: {variant.settings.get(key)}" for key in keys)
+    record: Result = {"model": settings.label(variant.model), "baseline": "", "differs": ""}
+    if variant is not baseline:
+        record["baseline"] = baseline.model
+        record["differs"] = ", ".join(f"{key}: {variant.settings.get(key)}" for key in keys)
     for name, decimals in CSV_DECIMALS.items():
-        mean, difference = variant.means[name], _subtract_baseline(name, variant, baseline)
+        mean, difference = variant.means[name], differences[name]
         record[name] = format_number(mean.value, decimals)
         record[f"{name}_std"] = format_number(mean.std, decimals)
         record[f"{name}_difference"] = format_number(difference.value, decimals)
@@ -185,7 +165,7 @@ def _make_csv_record(
 
 
 def _format_row(
-    variant: Variant, baseline: Variant | None, keys: Sequence[str], settings: ReportSettings
+    variant: Variant, keys: Sequence[str], differences: Mapping[str, Difference], settings: ReportSettings
 ) -> list[str]:
     """Return the cells of a row for readers. keys: the settings to be shown."""
     displayed_settings = []
@@ -193,7 +173,8 @@ def _format_row(
         short_key = key.rsplit(".", 1)[-1]  # architecture.step_order -> step_order
         displayed_settings.append(f"{short_key}: {variant.settings.get(key)}")
     cells = [settings.label(variant.model), ", ".join(displayed_settings)]
-    for name in CSV_DECIMALS:
-        cells.append(variant.means[name].format(DECIMALS))
-        cells.append(_subtract_baseline(name, variant, baseline).format())
+    for name, difference in differences.items():
+        text = format_difference(difference.value, DECIMALS)
+        is_noise = difference.p is not None and difference.p >= SIGNIFICANCE_LEVEL
+        cells += [variant.means[name].format(DECIMALS), f"({text})" if is_noise else text]
     return cells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -31,7 +31,7 @@ class Measurements(NamedTuple):
     model has no seed."""
     summaries: Results
     """Of the runs of each model."""
-    comparison: Mapping[str, Any] | None = None
+    comparison: Mapping[str, Any]
     """What `compare` found on the test set, by mode."""
 
 
@@ -56,31 +56,6 @@ class Cell(NamedTuple):
         if self.bleu.value is None or not self.reported:
             return None
         return float(format_number(self.bleu.value, 2)) - float(self.reported.removeprefix("~"))
-
-    def format_bleu(self) -> str:
-        """Return text like `26.75 ± 0.31`."""
-        return self.bleu.format(2)
-
-    def format_interval(self) -> str:
-        """Return text like `25.90 to 27.61`."""
-        return f"{self.interval[0]:.2f} to {self.interval[1]:.2f}" if self.interval else ""
-
-    def format_reported(self) -> str:
-        """Return the reported BLEU."""
-        return self.reported
-
-    def format_difference(self) -> str:
-        """Return text like `−1.70`."""
-        difference = self.difference()
-        return "" if difference is None else format_difference(difference, 2)
-
-    def format_sacrebleu(self) -> str:
-        """Return BLEU with sacrebleu's own tokenization."""
-        return self.sacrebleu.format(2)
-
-    def format_chrf(self) -> str:
-        """Return chrF."""
-        return self.chrf.format(2)
 
 
 class SystemRow(NamedTuple):
@@ -144,16 +119,7 @@ def make_score_table(
     rules = [] if spec.rows else _group_rules(rows)
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
-    empty_row = SystemRow(
-        "",
-        "",
-        dict.fromkeys(spec.columns, Cell()),
-        runs=0,
-        summary={},
-        signature="",
-    )
-    columns = list(_make_csv_record(empty_row, spec))  # for a table without rows
-    data = make_frame([_make_csv_record(row, spec) for row in rows], columns)
+    data = make_frame([_make_csv_record(row, spec) for row in rows])
     return Table(data, _make_display(spec, rows), rules=rules, notes=notes)
 
 
@@ -219,9 +185,7 @@ def _measure_cell(
 
     # 1. BLEU on the whole test set is scored already, and `compare` has computed the rest
     if is_of_whole_test_set(column):
-        compared: Mapping[str, Any] = {}
-        if measurements.comparison:
-            compared = measurements.comparison[column.mode]["systems"].get(system, {})
+        compared = measurements.comparison[column.mode]["systems"].get(system, {})
         has_interval = compared.get("low") is not None
         return Cell(
             reported=reported_bleu,
@@ -236,7 +200,7 @@ def _measure_cell(
     counts = []
     scores = []
     for run in runs:
-        run_counts = _count_sentences(run, column, settings)
+        run_counts = _select_counts(run, column, settings)
         if not run_counts:
             return Cell(reported_bleu, sentences=0)
         counts.append(run_counts)
@@ -249,7 +213,7 @@ def _measure_cell(
     )
 
 
-def _count_sentences(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
+def _select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
     """Return the counts for BLEU of a run's sentences in a column."""
     rows: Sequence[Mapping[str, Any]] = sentence_rows(run, column.mode)
     if column.words:
@@ -295,35 +259,33 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
 
 def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
     """Return the form for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
-    # 1. the headers, some of which occur twice, and the column and format of the cells below
-    headers = ["Model"]
-    formats: list[tuple[str, Callable[[Cell], str]]] = []
+    # 1. headers, some of which occur twice, with the texts below them
+    columns = [("Model", [row.label for row in rows])]
     for name, column in spec.columns.items():
-        headers.append(column.header)
-        formats.append((name, Cell.format_bleu))
-        if any(row.cells[name].interval for row in rows):
-            headers.append("95%")
-            formats.append((name, Cell.format_interval))
+        cells = [row.cells[name] for row in rows]
+        columns.append((column.header, [cell.bleu.format(2) for cell in cells]))
+        if any(cell.interval for cell in cells):
+            columns.append(("95%", [_format_interval(cell.interval) for cell in cells]))
     if spec.reported:
         for name, column in spec.columns.items():
-            headers.append(f"{column.header}, reported")
-            formats.append((name, Cell.format_reported))
+            columns.append((f"{column.header}, reported", [row.cells[name].reported for row in rows]))
         for name, column in spec.columns.items():
-            headers.append(f"Δ {column.header}")
-            formats.append((name, Cell.format_difference))
+            differences = [row.cells[name].difference() for row in rows]
+            columns.append((f"Δ {column.header}", [format_difference(value, 2) for value in differences]))
     for name, column in spec.columns.items():
-        if column.mode == "all" and any(row.cells[name].chrf.value for row in rows):
-            headers += ["13a", "chrF"]
-            formats += [(name, Cell.format_sacrebleu), (name, Cell.format_chrf)]
+        cells = [row.cells[name] for row in rows]
+        if column.mode == "all" and any(cell.chrf.value for cell in cells):
+            columns.append(("13a", [cell.sacrebleu.format(2) for cell in cells]))
+            columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
 
-    # 2. the texts
-    texts = []
-    for row in rows:
-        row_texts = [row.label]
-        for name, format_cell in formats:
-            row_texts.append(format_cell(row.cells[name]))
-        texts.append(row_texts)
-    return pd.DataFrame(texts, columns=headers)
+    # 2. the table
+    headers, texts = zip(*columns, strict=True)
+    return pd.DataFrame(dict(enumerate(texts))).set_axis(headers, axis=1)
+
+
+def _format_interval(interval: tuple[float, float] | None) -> str:
+    """Return text like `25.90 to 27.61`; "" for a missing interval."""
+    return f"{interval[0]:.2f} to {interval[1]:.2f}" if interval else ""
 
 
 def _interval_note(
@@ -342,7 +304,7 @@ def _interval_note(
         note.append(variance_note("it", "narrow", run_counts))
 
     # 2. modern metrics
-    if measurements.comparison and any(is_of_whole_test_set(column) for column in spec.columns.values()):
+    if any(is_of_whole_test_set(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
         note.append(
             f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
@@ -363,9 +325,9 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
             sides = "source and reference" if side == "both" else side
             lengths.append(f"{column.words[0]} to {column.words[1]} words ({sides})")
         if column.mode == "all":
-            column_counts.append(f"{column.header}: {_format_sentences(rows, name)} sentences")
+            column_counts.append(f"{column.header}: {_count_sentences(rows, name)} sentences")
         else:
-            no_unk_counts.append(_format_sentences(rows, name))
+            no_unk_counts.append(_count_sentences(rows, name))
 
     # 2. the note, sentence by sentence
     signatures = sorted({row.signature for row in rows if row.signature})
@@ -388,8 +350,6 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
     return " ".join(note)
 
 
-def _format_sentences(rows: Sequence[SystemRow], name: str) -> str:
-    """Return the number of sentences of a column, as `737` or, if systems have different ones, as `737 to 740`."""
-    numbers = {row.cells[name].sentences or 0 for row in rows if row.cells[name].bleu.value is not None}
-    low, high = min(numbers, default=0), max(numbers, default=0)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+def _count_sentences(rows: Sequence[SystemRow], name: str) -> str:
+    """Return the number of sentences of a column, which is the same for all systems: `2,737`."""
+    return f"{max((row.cells[name].sentences or 0 for row in rows), default=0):,}"

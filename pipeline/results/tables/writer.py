@@ -41,9 +41,9 @@ def format_number(value: float | None, decimals: int) -> str:
     return "" if value is None else f"{value:.{decimals}f}"
 
 
-def format_difference(value: float, decimals: int) -> str:
-    """Return a difference for readers: always with its sign, and a true minus."""
-    return f"{value:+.{decimals}f}".replace("-", "−")
+def format_difference(value: float | None, decimals: int) -> str:
+    """Return a difference for readers, with its sign and a true minus; "" for a missing one."""
+    return "" if value is None else f"{value:+.{decimals}f}".replace("-", "−")
 
 
 def choose_decimals(value: float | None, decimals: int) -> int:
