@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Mean, Results
-from pipeline.results.sentence_groups import Rows, counted_sides
+from pipeline.results.sentence_groups import Rows, count_words
 
 MIN_SENTENCES = 20
 """A statement needs so many sentences. The range of lengths is extended downwards until it has them."""
@@ -28,7 +25,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     rows = first_run["by_sentence"]
     lengths = []
     for row in rows:
-        length = _count_words(row, settings)
+        length = count_words(row, settings.figure2_length)
         if length <= settings.figure2_max_words:
             lengths.append(length)
     if not lengths:
@@ -49,7 +46,11 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         total_scores = []
         for run in runs:
             run_rows = run["by_sentence"]
-            long_rows = [row for row in run_rows if min_length <= _count_words(row, settings) <= max_length]
+            long_rows = [
+                row
+                for row in run_rows
+                if min_length <= count_words(row, settings.figure2_length) <= max_length
+            ]
             long_scores.append(_compute_bleu(long_rows))
             total_scores.append(_compute_bleu(run_rows))
         statements.append(
@@ -57,11 +58,6 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         )
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
     return f"At {words} ({sentence_count:,} of {len(rows):,} test sentences) {'; '.join(statements)}."
-
-
-def _count_words(row: Mapping[str, Any], settings: ReportSettings) -> int:
-    """Return a sentence's length in Figure 2; if both sides count, that of the longer one."""
-    return max(int(row[f"{side}_length"]) for side in counted_sides(settings.figure2_length))
 
 
 def _compute_bleu(rows: Rows) -> float:

@@ -14,14 +14,16 @@ from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 Rows = Sequence[Mapping[str, Any]]
 """The list `by_sentence` of a score: a sentence's counts for BLEU, its lengths and its unknown words."""
 
+MIN_SENTENCES = 10
+"""A point of a curve needs so many sentences: BLEU of fewer says little."""
 _NO_INTERVAL = Bootstrap(0, 0)
 
 
 @dataclass(frozen=True)
 class BleuPoint:
-    """Corpus BLEU of the sentences at one position of an axis; None if there are none."""
+    """Corpus BLEU of the sentences at one position of an axis; None if there are too few."""
 
-    x: int
+    x: float
     sentences: int
     """Their number."""
     bleu: float | None
@@ -29,10 +31,10 @@ class BleuPoint:
     """95% bootstrap interval over these sentences."""
 
     @classmethod
-    def from_rows(cls, x: int, rows: Rows, bootstrap: Bootstrap) -> BleuPoint:
+    def from_rows(cls, x: float, rows: Rows, bootstrap: Bootstrap) -> BleuPoint:
         """Compute the BLEU of some sentences."""
-        if not rows:
-            return cls(x, 0, None, None)
+        if len(rows) < MIN_SENTENCES:
+            return cls(x, len(rows), None, None)
         counts = [BleuCounts.from_dict(row) for row in rows]
         return cls(x, len(rows), sum_counts(counts).bleu, bootstrap_interval([counts], bootstrap))
 
@@ -46,7 +48,8 @@ def bleu_by_rank(
     are left out. If there are fewer sentences than groups, each sentence is a group.
 
     Returns:
-        The points of the groups; and the groups' boundaries: the smallest key of all, then the largest of each group.
+        The points of the groups, whose x is the middle of the group in units of groups; and the groups' boundaries: the
+        smallest key of all, then the largest of each group.
     """
     # 1. the sentences in the order of their keys
     filled_lines = [line for line, row in enumerate(rows) if row["source_length"]]
@@ -61,7 +64,7 @@ def bleu_by_rank(
         group_lines = filled_lines[start:stop]
         if group_lines:
             group_rows = [rows[line] for line in group_lines]
-            points.append(BleuPoint.from_rows(len(points), group_rows, bootstrap))
+            points.append(BleuPoint.from_rows(len(points) + 0.5, group_rows, bootstrap))
             boundaries.append(keys[group_lines[-1]])
         start = stop
     return points, boundaries
@@ -109,14 +112,20 @@ def counted_sides(length: SentenceLength) -> tuple[str, ...]:
     return ("source", "reference") if length == "both" else (length,)
 
 
-def bleu_by_unknown_words(rows: Rows, max_unknown: int, bootstrap: Bootstrap) -> list[BleuPoint]:
+def count_words(row: Mapping[str, Any], length: SentenceLength) -> int:
+    """Return a sentence's length; if both sides count, that of the longer one."""
+    return max(int(row[f"{side}_length"]) for side in counted_sides(length))
+
+
+def bleu_by_unknown_words(
+    rows: Rows, unknown_counts: Sequence[int], max_unknown: int, bootstrap: Bootstrap
+) -> list[BleuPoint]:
     """Compute BLEU of the sentences with at most x unknown source words, for x from 0 to `max_unknown`.
 
     The points end at the first x that covers all sentences.
     """
-    highest_count = max((row["source_unknown"] for row in rows), default=-1)
     points = []
-    for x in range(min(max_unknown, highest_count) + 1):
-        selected_rows = [row for row in rows if row["source_unknown"] <= x]
+    for x in range(min(max_unknown, max(unknown_counts)) + 1):
+        selected_rows = [row for row, count in zip(rows, unknown_counts, strict=True) if count <= x]
         points.append(BleuPoint.from_rows(x, selected_rows, bootstrap))
     return points

@@ -6,8 +6,7 @@ A panel below shows the number of sentences of each point; bands are 95% bootstr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -16,55 +15,45 @@ from matplotlib.ticker import MaxNLocator
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.style import PointLabel, add_grid, line_style, write_labels
+from pipeline.results.figures.style import (
+    PointLabel,
+    add_grid,
+    draw_bleu_curve,
+    line_style,
+    write_labels,
+)
 from pipeline.results.inputs import Inputs
-from pipeline.results.seeds import Result
-from pipeline.results.sentence_groups import BleuPoint, bleu_by_length, bleu_by_unknown_words, counted_sides
+from pipeline.results.sentence_groups import (
+    MIN_SENTENCES,
+    BleuPoint,
+    bleu_by_length,
+    bleu_by_unknown_words,
+    count_words,
+)
 
 _LENGTH_TITLES = {
     "source": "Sentence length",  # as in the paper
     "reference": "Sentence length (reference)",
     "both": "Sentence length (source and reference)",
 }
-_BAND_OPACITY = 0.15
 _PAPER_AXIS_END = 30
-MIN_SENTENCES = 10
-"""A point needs so many sentences: BLEU of fewer says little."""
 
 
 def plot_bleu_by_length(inputs: Inputs) -> Figure:
-    """Plot Figure 2 of a package; the longest training sentences of its models are marked."""
-    models = inputs.config.models
-    limits = {models[name].max_words for name in inputs.settings.figure2_models if name in models}
-    return make_figure2(inputs.figure2_scores(), inputs.settings, limits)
+    """Plot Figure 2: BLEU on the test set against the length of the sentences.
 
-
-def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
-    """Plot BLEU against unknown words of a package."""
-    return make_unknown_words_figure(inputs.figure2_scores(), inputs.settings)
-
-
-def make_figure2(
-    scores: Mapping[str, Result], settings: ReportSettings, limits: Iterable[int] = ()
-) -> Figure:
-    """Make Figure 2: BLEU on the test set against the length of the sentences.
-
-    Args:
-        scores: by name, of the models of Figure 2 and of other systems, whose curves come last.
-        settings: models and their order, window, end of the axis, bootstrap.
-        limits: maximum lengths of training sentences, which are marked.
+    The curves of other systems come last. The maximum lengths of the models' training sentences are marked.
     """
+    scores, settings = inputs.figure2_scores(), inputs.settings
+
     # 1. the points, and the number of sentences of each length
     window, max_words, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = Bootstrap.from_settings(settings)
     curves = {}
-    for system in _order_systems(scores, settings):
-        curves[system] = bleu_by_length(scores[system]["by_sentence"], window, max_words, length, bootstrap)
-    sentence_counts = dict.fromkeys(range(1, max_words + 1), 0)
-    for row in scores[settings.figure2_models[0]]["by_sentence"]:
-        words = max(row[f"{side}_length"] for side in counted_sides(length))
-        if words in sentence_counts:
-            sentence_counts[words] += 1
+    for system, score in scores.items():
+        curves[system] = bleu_by_length(score["by_sentence"], window, max_words, length, bootstrap)
+    lengths = [count_words(row, length) for row in scores[settings.figure2_models[0]]["by_sentence"]]
+    sentence_counts: dict[float, int] = {words: lengths.count(words) for words in range(1, max_words + 1)}
 
     # 2. the panels
     with figure_style():
@@ -76,27 +65,30 @@ def make_figure2(
         curve_axes.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
         title = f"Windows of {window} lengths with {MIN_SENTENCES} sentences or more"
         _draw_curves(curve_axes, curves, title, settings)
-        for words in sorted(set(limits)):
+        models = inputs.config.models
+        limits = {models[name].max_words for name in settings.figure2_models if name in models}
+        for words in sorted(limits):
             if words <= max_words:
                 _mark_limit(curve_axes, words)
     return figure
 
 
-def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSettings) -> Figure:
-    """Make the figure of BLEU on the sentences with at most so many unknown source words.
+def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
+    """Plot BLEU on the sentences with at most so many unknown source words.
 
     The vocabulary of the first model of Figure 2 says which words are unknown, since other systems have none.
     """
+    scores, settings = inputs.figure2_scores(), inputs.settings
+
     # 1. the points
     bootstrap = Bootstrap.from_settings(settings)
-    model_rows = scores[settings.figure2_models[0]]["by_sentence"]
+    first_model = settings.figure2_models[0]
+    unknown_counts = [row["source_unknown"] for row in scores[first_model]["by_sentence"]]
     curves = {}
-    for system in _order_systems(scores, settings):
-        rows = []
-        for row, model_row in zip(scores[system]["by_sentence"], model_rows, strict=True):
-            rows.append({**row, "source_unknown": model_row["source_unknown"]})
-        curves[system] = bleu_by_unknown_words(rows, settings.unknown_words_most, bootstrap)
-    sentence_counts = {point.x: point.sentences for point in curves[settings.figure2_models[0]]}
+    for system, score in scores.items():
+        rows = score["by_sentence"]
+        curves[system] = bleu_by_unknown_words(rows, unknown_counts, settings.unknown_words_most, bootstrap)
+    sentence_counts = {point.x: point.sentences for point in curves[first_model]}
 
     # 2. the panels
     with figure_style():
@@ -109,12 +101,7 @@ def make_unknown_words_figure(scores: Mapping[str, Result], settings: ReportSett
     return figure
 
 
-def _order_systems(scores: Mapping[str, Result], settings: ReportSettings) -> list[str]:
-    """Return the models of Figure 2 in its order, then the other systems."""
-    return list(dict.fromkeys([*settings.figure2_models, *scores]))
-
-
-def _make_panels(sentence_counts: Mapping[int, int], bar_label: str) -> Figure:
+def _make_panels(sentence_counts: Mapping[float, int], bar_label: str) -> Figure:
     """Return a figure with an empty panel for curves, and below it a bar of the number of sentences at each x."""
     figure = Figure(figsize=(6.4, 4.8), layout="constrained")
     _, bar_axes = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
@@ -123,39 +110,6 @@ def _make_panels(sentence_counts: Mapping[int, int], bar_label: str) -> Figure:
     bar_axes.tick_params(axis="y", labelsize=8)
     bar_axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     return figure
-
-
-def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
-    """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
-    # 1. the values, and the bounds of the intervals; not a number makes a gap
-    xs = []
-    values = []
-    lows = []
-    highs = []
-    for point in points:
-        xs.append(point.x)
-        is_drawn = has_enough_sentences(point)
-        low, high = point.interval if is_drawn and point.interval else (math.nan, math.nan)
-        values.append(point.bleu if is_drawn and point.bleu is not None else math.nan)
-        lows.append(low)
-        highs.append(high)
-
-    # 2. the band, unless there are no intervals at all
-    if not all(map(math.isnan, lows)):
-        axes.fill_between(
-            xs,
-            lows,
-            highs,
-            color=color,
-            alpha=_BAND_OPACITY,
-            linewidth=0,
-        )
-    axes.plot(xs, values, color=color, **style)
-
-
-def has_enough_sentences(point: BleuPoint) -> bool:
-    """Return whether a point has enough sentences to be drawn."""
-    return point.sentences >= MIN_SENTENCES
 
 
 def _draw_curves(
@@ -188,12 +142,10 @@ def _draw_curves(
             marker=marker,
             **style,
         )
-        drawn_points = [point for point in points if has_enough_sentences(point)]
-        for point in drawn_points:
-            highest_bleu = max(highest_bleu, point.bleu or 0.0)
+        drawn_points = [(point.x, point.bleu) for point in points if point.bleu is not None]
         if drawn_points:
-            end = drawn_points[-1]
-            labels.append(PointLabel(end.x, end.bleu or 0.0, label, style["color"]))
+            labels.append(PointLabel(*drawn_points[-1], label, style["color"]))
+            highest_bleu = max(highest_bleu, *(bleu for _, bleu in drawn_points))
 
     # 2. the paper's axis; a better score moves its end up to the next ten
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))

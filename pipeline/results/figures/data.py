@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, NullFormatter
 
 from nmt.plots.style import COLORS, figure_style
-from nmt.settings.text import Languages
-from pipeline.results.corpora import Counts, append_total, reported_words
+from pipeline.results.corpora import append_total, reported_words
 from pipeline.results.inputs import Inputs
-from pipeline.results.papers import ReportedData
 
 
 class StageStyle(NamedTuple):
@@ -31,18 +29,11 @@ _STAGES = {
 
 
 def plot_corpora(inputs: Inputs) -> Figure:
-    """Plot the figure of the sizes of a package's corpora."""
-    return make_corpora_figure(inputs.counts, inputs.config.languages, inputs.reported_data)
-
-
-def make_corpora_figure(
-    corpora: Sequence[Counts], languages: Languages, reported_data: ReportedData
-) -> Figure:
-    """Make the figure of pairs and target words: a row per corpus, a marker per stage, hollow markers for the paper.
+    """Plot pairs and target words: a row per corpus, a marker per stage, hollow markers for the paper.
 
     The axes are logarithmic, since corpora differ a hundredfold.
     """
-    rows = list(append_total(corpora))
+    rows = list(append_total(inputs.counts))
     with figure_style():
         figure = Figure(figsize=(8.5, 0.28 * len(rows) + 1.3), layout="constrained")
         pair_axes, word_axes = figure.subplots(1, 2, sharey=True)
@@ -52,28 +43,21 @@ def make_corpora_figure(
             ys = []
             pair_counts = []
             word_counts = []
+            reported_counts = []
             for row, corpus in enumerate(rows):
                 for stage in corpus["stages"]:
                     if stage["name"] == stage_name:
                         ys.append(row + style.shift)
                         pair_counts.append(stage["pairs"])
-                        word_counts.append(stage["target"]["words"] or float("nan"))
-            if not ys:
-                continue
-            pair_axes.plot(pair_counts, ys, style.marker, color=style.color, label=stage_name)
-            word_axes.plot(word_counts, ys, style.marker, color=style.color)
-
-            reported_ys = []
-            reported_counts = []
-            for row, corpus in enumerate(rows):
-                count = reported_words(corpus, stage_name, reported_data)
-                if count:
-                    reported_ys.append(row + style.shift)
-                    reported_counts.append(count)
-            if reported_counts:
+                        word_counts.append(stage["target"]["words"] or math.nan)
+                        reported = reported_words(corpus, stage_name, inputs.reported_data)
+                        reported_counts.append(reported or math.nan)
+            if ys:
+                pair_axes.plot(pair_counts, ys, style.marker, color=style.color, label=stage_name)
+                word_axes.plot(word_counts, ys, style.marker, color=style.color)
                 word_axes.plot(
                     reported_counts,
-                    reported_ys,
+                    ys,
                     style.marker,
                     color="black",
                     fillstyle="none",
@@ -81,7 +65,7 @@ def make_corpora_figure(
                 )
 
         # 2. the axes
-        for axes, title in ((pair_axes, "Pairs"), (word_axes, f"Words, {languages.target}")):
+        for axes, title in ((pair_axes, "Pairs"), (word_axes, f"Words, {inputs.config.languages.target}")):
             axes.set_xscale("log")
             axes.xaxis.set_major_formatter(EngFormatter(sep=""))
             axes.xaxis.set_minor_formatter(NullFormatter())

@@ -57,10 +57,16 @@ def choose_sentences(
     paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]
 
     # 3. panels (b) to (d), then panel (a)
-    pool = paper_records + no_unk_of_length + no_unk_of_any_length + all_of_any_length
-    samples = _take_distinct(pool, PANEL_COUNT - 1, used_records=[])
-    any_sentence = _take_distinct(all_of_length + all_of_any_length, 1, used_records=samples)
-    return any_sentence + samples
+    records_by_line: dict[int, TranslationRecord] = {}
+    for record in paper_records + no_unk_of_length + no_unk_of_any_length + all_of_any_length:
+        records_by_line.setdefault(record.line, record)
+    samples = list(records_by_line.values())[: PANEL_COUNT - 1]
+
+    sampled_lines = [record.line for record in samples]
+    other_records = [
+        record for record in all_of_length + all_of_any_length if record.line not in sampled_lines
+    ]
+    return other_records[:1] + samples
 
 
 def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int]) -> list[TranslationRecord]:
@@ -70,19 +76,6 @@ def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int])
 def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generator) -> list[TranslationRecord]:
     """Return the records with attention in a random order."""
     return [records[index] for index in generator.permutation(len(records)) if records[index].alignment]
-
-
-def _take_distinct(
-    pool: Sequence[TranslationRecord], count: int, used_records: Sequence[TranslationRecord]
-) -> list[TranslationRecord]:
-    """Return the first records of the pool, at most `count`, that are of different lines and not used before."""
-    records: list[TranslationRecord] = []
-    used_lines = {record.line for record in used_records}
-    for record in pool:
-        if len(records) < count and record.line not in used_lines:
-            records.append(record)
-            used_lines.add(record.line)
-    return records
 
 
 def make_figure3(records: Sequence[TranslationRecord]) -> Figure:

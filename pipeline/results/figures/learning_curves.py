@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,25 +19,12 @@ from pipeline.results.figures.style import add_grid, line_style
 from pipeline.results.inputs import Inputs
 from pipeline.results.seeds import Result
 
-Points = tuple[tuple[int, float], ...]
+Points = list[tuple[int, float]]
 """Updates and nats per sentence, in the order of the updates."""
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
 _LEGEND_COLUMNS = 3
-
-
-@dataclass(frozen=True)
-class RunCurves:
-    """The curves of a run: points of update and NLL, from its history."""
-
-    model: str
-    seed: int
-    continue_from: str | None
-    development: Points
-    """On the development text, at each validation."""
-    training: Points
-    """On the batches just trained on, as mean over each window of updates."""
 
 
 def plot_learning_curves(inputs: Inputs) -> Figure:
@@ -47,77 +33,25 @@ def plot_learning_curves(inputs: Inputs) -> Figure:
     runs = []
     for run in inputs.runs:
         runs.append((read_json(run_file(run, SUMMARY)), list(read_history(run_file(run, HISTORY)))))
-    return make_learning_curves(collect_curves(runs), inputs.settings)
+    return make_learning_curves(runs, inputs.settings)
 
 
-def collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]]) -> list[RunCurves]:
-    """Return the curves of runs, each given by its summary and the lines of its history, in the same order.
-
-    A run that continues another starts at the end of that one's curves, since its own history begins after that.
-    """
-    # 1. the curves of each history
-    curves_by_run: dict[tuple[str, int], RunCurves] = {}
-    for summary, lines in runs:
-        model, seed = summary["model"], summary["seed"]
-        curves_by_run[model, seed] = RunCurves(
-            model=model,
-            seed=seed,
-            continue_from=summary["continue_from"],
-            development=_finite_points(lines, "dev_nll"),
-            training=_finite_points(lines, "train_nll"),
-        )
-
-    # 2. a run that continues another one: its curves are joined to those of the other run
-    joined_curves = []
-    for curves in curves_by_run.values():
-        base = curves_by_run.get((curves.continue_from or "", curves.seed))
-        if base is not None:
-            development = _continue_points(base.development, curves.development)
-            training = _continue_points(base.training, curves.training)
-            curves = replace(curves, development=development, training=training)
-        joined_curves.append(curves)
-    return joined_curves
-
-
-def _finite_points(lines: Sequence[Result], key: str) -> Points:
-    """Return the finite values of a key, which only some lines of a history have."""
-    points = []
-    for line in lines:
-        nll = line.get(key)
-        if nll is not None and math.isfinite(nll):
-            points.append((line["update"], nll))
-    return tuple(points)
-
-
-def _continue_points(base_points: Points, points: Points) -> Points:
-    """Return a continued run's points, after the last point of the base if there is a gap between them."""
-    has_gap = base_points and (not points or points[0][0] > base_points[-1][0])
-    return (base_points[-1], *points) if has_gap else points
-
-
-def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) -> Figure:
+def make_learning_curves(runs: Sequence[tuple[Result, Sequence[Result]]], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
     A model has one colour and line style; several seeds are thin lines of it.
+
+    runs: the summary of each run, and the lines of its history.
     """
-    models = [run.model for run in runs]
+    models = [summary["model"] for summary, _ in runs]
     legend_lines = math.ceil(len(set(models)) / _LEGEND_COLUMNS)
     with figure_style():
         size = _WIDTH, 2 * _PANEL_HEIGHT + _LEGEND_LINE * legend_lines
         figure = Figure(figsize=size, layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
-        labelled_models: set[str] = set()
-        for run in runs:
-            style = line_style(run.model, settings)
-            style["linewidth"] = 1.5 if models.count(run.model) == 1 else 0.7
-            if run.model not in labelled_models:
-                style["label"] = settings.label(run.model)
-                labelled_models.add(run.model)
-            # a curve's points, (points, 2), are updates and NLL
-            development_axes.plot(*np.reshape(run.development, (-1, 2)).T, **style)
-            training_axes.plot(*np.reshape(run.training, (-1, 2)).T, **style)
-        _set_scales(development_axes)
-        _set_scales(training_axes)
+        _draw_curves(development_axes, models, _collect_curves(runs, "dev_nll"), settings)
+        # on batches just trained on, as mean over each window of updates
+        _draw_curves(training_axes, models, _collect_curves(runs, "train_nll"), settings)
         development_axes.set_ylabel("Development NLL\n(nats per sentence)")
         training_axes.set_ylabel("Training NLL\n(nats per sentence)")
         training_axes.set_xlabel("Updates")
@@ -131,6 +65,48 @@ def make_learning_curves(runs: Sequence[RunCurves], settings: ReportSettings) ->
             handlelength=3.2,
         )
     return figure
+
+
+def _collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]], key: str) -> list[Points]:
+    """Return the finite values of a key of each run's history, which only some lines have.
+
+    A run that continues another starts at the end of that one's curve, since its own history begins after that.
+    """
+    # 1. the points of each history
+    points_by_run: dict[tuple[str, int], Points] = {}
+    for summary, lines in runs:
+        points = []
+        for line in lines:
+            nll = line.get(key)
+            if nll is not None and math.isfinite(nll):
+                points.append((line["update"], nll))
+        points_by_run[summary["model"], summary["seed"]] = points
+
+    # 2. the last point of the run that is continued, if there is a gap after it
+    curves = []
+    for (summary, _), points in zip(runs, points_by_run.values(), strict=True):
+        base_points = points_by_run.get((summary["continue_from"], summary["seed"]), [])
+        if base_points and (not points or points[0][0] > base_points[-1][0]):
+            curves.append(base_points[-1:] + points)
+        else:
+            curves.append(points)
+    return curves
+
+
+def _draw_curves(
+    axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
+) -> None:
+    """Draw the curve of each run, whose model has an entry in the legend, and set the axes."""
+    labelled_models: set[str] = set()
+    for model, points in zip(models, curves, strict=True):
+        style = line_style(model, settings)
+        style["linewidth"] = 1.5 if models.count(model) == 1 else 0.7
+        if model not in labelled_models:
+            style["label"] = settings.label(model)
+            labelled_models.add(model)
+        updates, nll = np.reshape(points, (-1, 2)).T
+        axes.plot(updates, nll, **style)
+    _set_scales(axes)
 
 
 def _set_scales(axes: Axes) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
 from nmt.plots.style import figure_style
-from pipeline.config.display import ReportSettings
 from pipeline.config.text import SentenceLength
-from pipeline.results.figures.bleu_curves import MIN_SENTENCES, draw_bleu_curve, has_enough_sentences
-from pipeline.results.figures.style import line_style
+from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs
-from pipeline.results.seeds import Result
-from pipeline.results.sentence_groups import bleu_by_length
+from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_length
 
 # the paper's lines: source solid, reference dotted, both dashed
 _SIDES: dict[SentenceLength, tuple[str, str]] = {
@@ -27,18 +23,13 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 3.2, 2.9  # inches
 
 
 def plot_length_curves(inputs: Inputs) -> Figure:
-    """Plot the curves of BLEU against length of a package."""
-    return make_length_curves(inputs.figure2_scores(), inputs.settings)
-
-
-def make_length_curves(scores: Mapping[str, Result], settings: ReportSettings) -> Figure:
-    """Make the figure of BLEU on sentences whose source, reference or both have lengths within a window.
+    """Plot BLEU on sentences whose source, reference or both have lengths within a window, with a panel per system.
 
     Window, end of the axis and the number of sentences that a point needs are those of Figure 2. Sentences with both
     sides within the window are fewer, so that curve may end earlier.
-
-    scores: the scores of each system, in the order of the panels.
     """
+    scores, settings = inputs.figure2_scores(), inputs.settings
+
     columns = min(len(scores), _MAX_COLUMNS)
     rows = math.ceil(len(scores) / columns)
     window, max_words = settings.figure2_window, settings.figure2_max_words
@@ -70,11 +61,9 @@ def make_length_curves(scores: Mapping[str, Result], settings: ReportSettings) -
                     linewidth=1.8,
                     label=title,
                 )
-                for point in points:
-                    if has_enough_sentences(point):
-                        highest_bleu = max(highest_bleu, point.bleu or 0.0)
+                highest_bleu = max(highest_bleu, *(point.bleu or 0.0 for point in points))
             axes.set_title(settings.label(system), fontsize=10)
-            axes.grid(color="0.85", linewidth=0.6)
+            add_grid(axes)
             if index % columns == 0:
                 axes.set_ylabel("BLEU score")
             if index + columns >= len(scores):  # nothing below

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,11 +12,9 @@ from nmt.evaluation.translations import split_words
 from nmt.plots.style import figure_style
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.figures.style import add_grid, line_style
+from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs
 from pipeline.results.sentence_groups import Rows, bleu_by_rank
-
-_BAND_OPACITY = 0.12
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
@@ -85,33 +82,14 @@ def _draw_panel(
     bootstrap = Bootstrap.from_settings(settings)
     for system, system_rows in rows.items():
         points, boundaries = bleu_by_rank(system_rows, keys, settings.score_groups, bootstrap)
-        middles = []
-        scores = []
-        intervals = []
-        for point in points:
-            middles.append(point.x + 0.5)
-            scores.append(point.bleu or 0)
-            if point.interval:
-                intervals.append(point.interval)
-        style = line_style(system, settings)
-        axes.plot(
-            middles,
-            scores,
+        draw_bleu_curve(
+            axes,
+            points,
             marker="o",
             markersize=4,
             label=settings.label(system),
-            **style,
+            **line_style(system, settings),
         )
-        if intervals:
-            lows, highs = np.transpose(intervals)  # (2, groups)
-            axes.fill_between(
-                middles,
-                lows,
-                highs,
-                color=style["color"],
-                alpha=_BAND_OPACITY,
-                linewidth=0,
-            )
         axes.set_xticks(range(len(boundaries)), [f"{boundary:.0f}" for boundary in boundaries])
     axes.set_ylim(bottom=0)
     add_grid(axes)

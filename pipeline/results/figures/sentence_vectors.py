@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -18,12 +16,8 @@ _MAX_LABELS = 20
 
 
 def plot_sentence_vectors(inputs: Inputs) -> Figure:
-    """Plot the sentence vectors of a package."""
-    return make_sentence_vectors(read_projections(inputs.package.vectors))
-
-
-def make_sentence_vectors(projections: Sequence[Projection]) -> Figure:
-    """Make the figure, with a panel for each group of sentences and each sentence at its point."""
+    """Plot the sentence vectors of a package: a panel for each group of sentences, each sentence at its point."""
+    projections = read_projections(inputs.package.vectors)
     with figure_style():
         figure = Figure(figsize=(_PANEL_WIDTH * len(projections), _HEIGHT), layout="constrained")
         panels = figure.subplots(1, len(projections), squeeze=False)[0]
@@ -50,7 +44,7 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
     axes.set_xlabel(f"First principal component ({100 * x_fraction:.0f}% of the variance)", fontsize=8)
     axes.set_ylabel(f"Second principal component ({100 * y_fraction:.0f}% of the variance)", fontsize=8)
     axes.tick_params(labelsize=7)
-    add_grid(axes, color="0.9")
+    add_grid(axes)
 
     # the sentences
     if len(projection.sentences) <= _MAX_LABELS:

@@ -1,15 +1,20 @@
-"""What figures share: the line of a model, the grid, and labels of points that do not overlap."""
+"""What figures share: the line of a model, the grid, curves of BLEU, and labels of points that do not overlap."""
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from nmt.plots.style import COLORS, DASHES
 from pipeline.config.display import ReportSettings
+from pipeline.results.sentence_groups import BleuPoint
+
+_BAND_OPACITY = 0.15
 
 
 class PointLabel(NamedTuple):
@@ -32,10 +37,21 @@ def line_style(model: str, settings: ReportSettings) -> dict[str, Any]:
     return {"color": COLORS[index], "linestyle": DASHES[(index + cycle) % len(DASHES)]}
 
 
-def add_grid(axes: Axes, color: str = "0.85") -> None:
+def add_grid(axes: Axes) -> None:
     """Add grid lines below the data."""
-    axes.grid(color=color, linewidth=0.6)
+    axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style: Any) -> None:
+    """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
+    xs = [point.x for point in points]
+    missing = (math.nan, math.nan)
+    lows, highs = np.reshape([point.interval or missing for point in points], (-1, 2)).T
+    if not np.isnan(lows).all():
+        axes.fill_between(xs, lows, highs, color=color, alpha=_BAND_OPACITY, linewidth=0)
+    values = [math.nan if point.bleu is None else point.bleu for point in points]
+    axes.plot(xs, values, color=color, **style)
 
 
 def write_labels(

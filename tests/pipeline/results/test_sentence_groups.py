@@ -8,7 +8,12 @@ import pytest
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.results.bootstrap import Bootstrap
-from pipeline.results.sentence_groups import bleu_by_length, bleu_by_unknown_words, select_by_length
+from pipeline.results.sentence_groups import (
+    MIN_SENTENCES,
+    bleu_by_length,
+    bleu_by_unknown_words,
+    select_by_length,
+)
 
 
 def sentence(source: int, is_right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:
@@ -19,16 +24,17 @@ def sentence(source: int, is_right: bool, reference: int = 1, unknown: int = 0) 
 
 
 def test_window_covers_ten_lengths() -> None:
-    points = bleu_by_length([sentence(1, True), sentence(20, True)], 10, 60)
+    rows = [sentence(1, True), sentence(20, True)] * MIN_SENTENCES
+    points = bleu_by_length(rows, 10, 60)
     assert [point.x for point in points] == list(range(1, 21))
     assert [point.x for point in points if point.bleu == 100] == [*range(1, 7), *range(16, 21)]
     assert points[9].bleu is None and points[9].sentences == 0
 
 
 def test_window_is_a_corpus_not_a_mean_of_scores() -> None:
-    rows = [sentence(10, True), sentence(11, False), sentence(12, False)]
+    rows = [sentence(10, True), sentence(11, False), sentence(12, False)] * MIN_SENTENCES
     [point] = [point for point in bleu_by_length(rows, 10, 60) if point.x == 11]
-    assert point.sentences == 3
+    assert point.sentences == 3 * MIN_SENTENCES
     assert point.bleu == pytest.approx(100 / 3, abs=1e-4)
 
 
@@ -64,7 +70,9 @@ def test_bleu_by_unknown_words() -> None:
         sentence(5, False, unknown=1),
         sentence(5, True, unknown=4),
     ]
-    points = bleu_by_unknown_words(rows, 10, Bootstrap(0, 0))
-    assert [(point.x, point.sentences) for point in points] == [(0, 1), (1, 3), (2, 3), (3, 3), (4, 4)]
+    rows *= MIN_SENTENCES
+    unknown_counts = [row["source_unknown"] for row in rows]
+    points = bleu_by_unknown_words(rows, unknown_counts, 10, Bootstrap(0, 0))
+    assert [(point.x, point.sentences) for point in points] == [(0, 10), (1, 30), (2, 30), (3, 30), (4, 40)]
     assert [point.bleu for point in points] == pytest.approx([100, 100 / 3, 100 / 3, 100 / 3, 50], abs=1e-4)
-    assert bleu_by_unknown_words(rows, 2, Bootstrap(0, 0))[-1].x == 2
+    assert bleu_by_unknown_words(rows, unknown_counts, 2, Bootstrap(0, 0))[-1].x == 2

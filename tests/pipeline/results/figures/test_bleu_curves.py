@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.bleu_curves import make_figure2, make_unknown_words_figure
+from pipeline.results.figures.bleu_curves import plot_bleu_by_length, plot_bleu_by_unknown_words
 from pipeline.results.figures.style import spread_positions
 from tests.report_settings import report_settings
 
@@ -44,6 +45,17 @@ def scores(best: int = 30, longest: int = 70) -> dict[str, dict[str, Any]]:
     return {model: score(best - index, longest) for index, model in enumerate(LABELS)}
 
 
+def figure_inputs(
+    scores: dict[str, dict[str, Any]], settings: ReportSettings = REPORT, max_words: int = 50
+) -> Any:
+    """What the figures read of a package, whose models were trained up to so many words."""
+    models = dict.fromkeys(LABELS, SimpleNamespace(max_words=max_words))
+    models["rnnencdec-30"] = SimpleNamespace(max_words=80)
+    return SimpleNamespace(
+        figure2_scores=lambda: scores, settings=settings, config=SimpleNamespace(models=models)
+    )
+
+
 def curves(figure: Figure) -> Axes:
     axes, _ = figure.get_axes()
     return axes
@@ -57,23 +69,24 @@ def test_unknown_words_of_system_without_vocabulary() -> None:
     moses = score(30, 70)
     for row in moses["by_sentence"]:
         row["source_unknown"] = 0
-    lines = curves(make_unknown_words_figure({**scores(), "moses": moses}, WITH_MOSES)).get_lines()
+    inputs = figure_inputs({**scores(), "moses": moses}, WITH_MOSES)
+    lines = curves(plot_bleu_by_unknown_words(inputs)).get_lines()
     assert np.array_equal(lines[-1].get_ydata(), lines[0].get_ydata())
     assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
 
 
 def test_figure2_axes_and_curves() -> None:
-    axes = curves(make_figure2({"moses": score(50, 70), **scores()}, WITH_MOSES, [50, 30, 50, 80]))
+    axes = curves(plot_bleu_by_length(figure_inputs({**scores(), "moses": score(50, 70)}, WITH_MOSES)))
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 50))
     lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
     assert [line.get_label() for line in lines] == [*LABELS.values(), "Moses"]
     assert len({line.get_color() for line in lines}) == 5
-    assert [line.get_xdata()[0] for line in axes.get_lines() if line not in lines] == [30, 50]
+    assert [line.get_xdata()[0] for line in axes.get_lines() if line not in lines] == [50]
 
 
 def test_figure2_by_reference_length() -> None:
     by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
-    line = curves(make_figure2(scores(), by_reference)).get_lines()[0]
+    line = curves(plot_bleu_by_length(figure_inputs(scores(), by_reference))).get_lines()[0]
     x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert x[0] == 8, "the references are five words longer"
     assert y[x == 25] == pytest.approx(10.5)
@@ -92,27 +105,28 @@ def test_labels_do_not_overlap(labels: list[tuple[float, float]]) -> None:
 
 def test_point_needs_ten_sentences() -> None:
     few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
-    line = curves(make_figure2(dict.fromkeys(LABELS, few), REPORT)).get_lines()[0]
+    line = curves(plot_bleu_by_length(figure_inputs(dict.fromkeys(LABELS, few)))).get_lines()[0]
     known = np.asarray(line.get_xdata())[np.isfinite(np.asarray(line.get_ydata()))]
     assert max(known) == 35, "the last window with sentences of 30 words"
-    none = make_figure2({model: {"by_sentence": few["by_sentence"][-9:]} for model in LABELS}, REPORT)
+    fewer = {"by_sentence": few["by_sentence"][-9:]}
+    none = plot_bleu_by_length(figure_inputs(dict.fromkeys(LABELS, fewer), max_words=80))
     assert written(none) == [] and curves(none).get_ylim() == (0, 30)
 
 
 def test_figure2_intervals_and_sentence_counts() -> None:
     with_bands = REPORT.model_copy(update={"bootstrap_samples": 10})
-    axes, below = make_figure2(scores(longest=20), with_bands).get_axes()
+    axes, below = plot_bleu_by_length(figure_inputs(scores(longest=20), with_bands)).get_axes()
     assert len(axes.collections) == 4
     assert "95% bootstrap intervals (10 samples, seed 1)" in axes.get_title("left")
     numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
     assert numbers == {words: 10 * (3 <= words <= 20) for words in range(1, 61)}
     left, right = below.get_xlim()
     assert all(left <= bar.get_x() and bar.get_x() + bar.get_width() <= right for bar in below.patches)
-    assert not make_figure2(scores(longest=20), REPORT).get_axes()[0].collections
+    assert not curves(plot_bleu_by_length(figure_inputs(scores(longest=20)))).collections
 
 
 def test_figure_of_unknown_words() -> None:
-    axes, below = make_unknown_words_figure(scores(longest=40), REPORT).get_axes()
+    axes, below = plot_bleu_by_unknown_words(figure_inputs(scores(longest=40))).get_axes()
     line = axes.get_lines()[0]
     assert list(line.get_xdata()) == [0, 1, 2, 3, 4]
     values = list(np.asarray(line.get_ydata()))

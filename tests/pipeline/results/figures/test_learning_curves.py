@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from nmt.plots.style import COLORS
 from pipeline.config.display import ReportSettings
-from pipeline.results.figures.learning_curves import RunCurves, collect_curves, make_learning_curves
+from pipeline.results.figures.learning_curves import make_learning_curves
 from pipeline.results.seeds import Result
 from tests.report_settings import report_settings
 
@@ -54,7 +54,7 @@ def points_of(axes: Axes) -> list[list[list[float]]]:
 
 
 def test_learning_curves_points() -> None:
-    development, training = make_learning_curves(collect_curves(RUNS), REPORT).get_axes()
+    development, training = make_learning_curves(RUNS, REPORT).get_axes()
     assert points_of(development) == [
         [[10, 88.0]],
         [[10, 70.0], [20, 45.0]],
@@ -74,14 +74,13 @@ def test_learning_curves_points() -> None:
 
 def test_learning_curves_leave_out_nan() -> None:
     lines = [window(5, 90.0), window(10, float("nan")), window(15, None), window(20, 70.0)]
-    runs = collect_curves([(summary("rnnsearch-50", 1), lines)])
-    _, training = make_learning_curves(runs, REPORT).get_axes()
+    _, training = make_learning_curves([(summary("rnnsearch-50", 1), lines)], REPORT).get_axes()
     assert points_of(training) == [[[5, 90.0], [20, 70.0]]]
 
 
 def test_more_models_than_colours_have_different_lines() -> None:
-    points, count = ((10, 50.0), (20, 40.0)), len(COLORS) + 1
-    runs = [RunCurves(f"rnnsearch-{index}", 1, None, points, points) for index in range(count)]
-    report = REPORT.model_copy(update={"labels": {run.model: run.model for run in runs}})
+    count = len(COLORS) + 1
+    runs = [(summary(f"rnnsearch-{index}", 1), FIRST) for index in range(count)]
+    report = REPORT.model_copy(update={"labels": {run["model"]: run["model"] for run, _ in runs}})
     for panel in make_learning_curves(runs, report).get_axes():
         assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count

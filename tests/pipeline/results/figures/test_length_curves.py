@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.results.figures.length_curves import make_length_curves
-from tests.pipeline.results.figures.test_bleu_curves import REPORT, WITH_MOSES, scores
+from pipeline.results.figures.length_curves import plot_length_curves
+from tests.pipeline.results.figures.test_bleu_curves import WITH_MOSES, figure_inputs, scores
 
 
 def test_length_curves_panels() -> None:
     systems = scores() | {"moses": scores()["rnnsearch-50"]}
-    panels = make_length_curves(systems, WITH_MOSES).get_axes()
+    panels = plot_length_curves(figure_inputs(systems, WITH_MOSES)).get_axes()
     assert [panel.get_title() for panel in panels] == [
         *("RNNsearch-50", "RNNsearch-30", "RNNencdec-50", "RNNencdec-30", "Moses")
     ]
@@ -23,8 +23,3 @@ def test_length_curves_panels() -> None:
         shifted = dict(zip(reference.get_xdata(), reference.get_ydata(), strict=True))
         assert all(shifted[place + 5] == value for place, value in zip(places[:-5], values, strict=False))
         assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
-
-
-def test_length_curves_of_single_system() -> None:
-    (panel,) = make_length_curves({"rnnsearch-50": scores()["rnnsearch-50"]}, REPORT).get_axes()
-    assert panel.get_title() == "RNNsearch-50"

@@ -10,7 +10,7 @@ from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.score_groups import make_score_groups, mean_rank
-from pipeline.results.sentence_groups import bleu_by_rank
+from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank
 from tests.report_settings import report_settings
 
 LABELS = {"lstm": "LSTM", "moses": "Baseline"}
@@ -23,11 +23,13 @@ def sentence(right: int, words: int) -> dict[str, object]:
 
 @given(st.lists(st.integers(1, 99), min_size=1, max_size=60), st.integers(2, 9))
 def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> None:
+    lengths = lengths * MIN_SENTENCES
+    count = min(count, len(lengths) // MIN_SENTENCES)
     rows = [sentence(words, words) for words in lengths] + [sentence(1, 0)]
     found, bounds = bleu_by_rank(rows, [*map(float, lengths), 0.0], count)
     sizes = [group.sentences for group in found]
     assert sum(sizes) == len(lengths) and max(sizes) - min(sizes) <= 1
-    assert len(found) == min(count, len(lengths))
+    assert len(found) == count
     ordered = sorted(lengths)
     assert bounds[0] == ordered[0]
     for group, last in zip(found, bounds[1:], strict=True):
@@ -45,9 +47,11 @@ def test_mean_rank_of_words() -> None:
 
 
 def test_score_groups_ticks() -> None:
-    rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))]
+    rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))] * MIN_SENTENCES
     settings = ReportSettings.model_validate(report_settings(LABELS) | {"score_groups": 2})
-    figure = make_score_groups({"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0], settings)
+    figure = make_score_groups(
+        {"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0] * MIN_SENTENCES, settings
+    )
     left, right = figure.get_axes()
     assert [text.get_text() for text in left.get_xticklabels()] == ["4", "9", "30"]
     assert [text.get_text() for text in right.get_xticklabels()] == ["10", "60", "700"]
