@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,13 +24,11 @@ CHUNK_BYTES = 1 << 18
 BUSY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP statuses after which a request is repeated."""
 ATTEMPTS = 5
-"""Requests in a row without an answer, or connections that break off at once, after which the next source is tried."""
+"""Requests in a row without an answer, or without new bytes, after which the next source is tried."""
 MIN_WAIT, MAX_WAIT = 1.0, 60.0
 """Seconds of the first pause, which doubles, and of the longest; a server may ask for one in between."""
 CONNECT_TIMEOUT, READ_TIMEOUT = 30.0, 60.0
 """Seconds in which a connection must come, and without a byte."""
-_MIN_GAIN = 1 << 16
-"""Bytes by which the partial file must grow before a connection breaks off; otherwise the attempt counts as failed."""
 _MAX_REASON_CHARACTERS = 200
 """Length of a server's text in a message."""
 
@@ -215,7 +212,7 @@ class _Transfer:
                     is_assembled = True
                     # count the attempts without new bytes
                     size = self._size()
-                    failed_attempts = 0 if size >= largest_size + _MIN_GAIN else failed_attempts + 1
+                    failed_attempts = 0 if size > largest_size else failed_attempts + 1
                     largest_size = max(largest_size, size)
                     if failed_attempts == ATTEMPTS:
                         raise
@@ -241,22 +238,15 @@ class _Transfer:
         with self._send_request(session, start) as response:
             if response.status_code == 416 and start:
                 return  # the server has no byte after the partial file: its checksum tells whether it is complete
-            if response.status_code not in (200, 206):
+            if response.status_code == 200:
+                start = 0  # the whole file
+            elif response.status_code != 206 or not start:
                 raise SourceError(f"HTTP {response.status_code} {response.reason}")
 
-            # 200: the whole file. 206: a range, which must be the requested one.
-            if response.status_code == 200:
-                start = 0
-            else:
-                content_range = response.headers.get("Content-Range", "")
-                if not start or not content_range.startswith(f"bytes {start}-"):
-                    self.partial_file.unlink(missing_ok=True)
-                    raise BrokenOffError(f"sent other bytes than requested ({content_range or 'no range'})")
-
-            # the announced size, if the header is a number
-            length = response.headers.get("Content-Length", "")
-            announced_size = start + int(length) if re.fullmatch(r"\d{1,18}", length) else None
-            if size is not None and announced_size is not None and announced_size != size:
+            # the announced size, if there is one
+            length = response.raw.length_remaining
+            announced_size = None if length is None else start + length
+            if size is not None and announced_size not in (size, None):
                 raise SourceError(f"{announced_size} bytes, expected {size}")
             self._write(_read_body(response), size or announced_size, start)
         if size is not None and self._size() < size:
@@ -272,15 +262,14 @@ class _Transfer:
             timeout = (CONNECT_TIMEOUT, READ_TIMEOUT)
             return session.get(self.location, headers=headers, stream=True, timeout=timeout)
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise SourceError(hide_secrets(self.location, _innermost_reason(error))) from None
+            raise SourceError(hide_secrets(self.location, _describe_cause(error))) from None
 
     def _write(self, chunks: Iterable[bytes], total: int | None, start: int) -> None:
         """Write chunks to the partial file from byte `start` on; a SourceError if they exceed the total size."""
-        name = re.sub(r"(\.\d+)?\.part$", "", self.partial_file.name)
         with (
             full_disk_as_user_error(self.partial_file),
             self.partial_file.open("r+b" if start else "wb") as output,
-            Progress(total, "bytes", f"download {name}", initial_count=start) as progress,
+            Progress(total, "bytes", f"download {self.partial_file.stem}", initial_count=start) as progress,
         ):
             position = output.seek(start)
             for chunk in chunks:
@@ -313,18 +302,9 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
         while chunk := response.raw.read1(CHUNK_BYTES, decode_content=False):
             yield chunk
     except (OSError, urllib3.exceptions.HTTPError) as error:
-        raise BrokenOffError(f"broke off ({_innermost_reason(error)})") from None
+        raise BrokenOffError(f"broke off ({_describe_cause(error)})") from None
 
 
-def _innermost_reason(error: Exception) -> str:
-    """Return the text of the error that caused a network error, without the address of a Python object in memory."""
-    # urllib3 passes the earlier error as an argument, or as `reason`
-    while error.args and isinstance(error.args[0], Exception):
-        error = error.args[0]
-    cause = getattr(error, "reason", None)
-    if isinstance(cause, Exception):
-        return _innermost_reason(cause)
-
-    # "HTTPSConnection(host='statmt.org', port=443): Failed to resolve ..." -> "Failed to resolve ..."
-    message = re.sub(r"^\W*HTTPS?Connection\w*\(.*?\)\W*", "", str(error))
-    return message or type(error).__name__
+def _describe_cause(error: Exception) -> str:
+    """Return the end of a network error's text, which says its cause, such as "[Errno 111] Connection refused"."""
+    return str(error).rpartition(": ")[2].rstrip("\"')") or type(error).__name__
