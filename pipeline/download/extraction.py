@@ -13,8 +13,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -23,13 +22,12 @@ from nmt.errors import UserError, errors_as_user_error, printable
 from nmt.io.compression import ZstdError, decompress
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.progress import Progress
-from nmt.io.sgml import Segment
 from nmt.io.text_files import LineStream, open_text
+from nmt.settings.base import suggest_name
 
 _CHUNK_BYTES = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
 """The last two are of zip archives with other compression or a password."""
-_ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Side:
 class _ExtractedText:
     """The text of one side, with what `write_shards` counts while it reads the text.
 
-    temporaries: a file for each shard. segments: the lines of SGML, with the names of document and segment.
+    temporaries: a file for each shard. md5: empty until the text is read.
     """
 
     side: Side
@@ -61,14 +59,12 @@ class _ExtractedText:
     line_count: int = 0
     word_count: int = 0
     md5: str = ""
-    segments: list[Segment] = field(default_factory=list)
 
     def write_shards(self, stream: IO[bytes]) -> None:
         """Distribute the lines of a plain or compressed text or SGML file over the shards, and compute its MD5."""
         md5 = hashlib.md5(usedforsecurity=False)
         hashed_stream = io.BufferedReader(_ObservedStream(stream, md5.update), _CHUNK_BYTES)
         text = open_text(hashed_stream, str(self.side))
-        self.segments = text.segments
         with ShardFiles(self.temporaries) as shards:
             for line in LineStream(str(self.side), lambda: text.stream.read1(_CHUNK_BYTES)):
                 shards.writer(self.line_count).write_bytes(line)
@@ -102,13 +98,20 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
         for name, side in sides.items():
             temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
             texts[name] = _ExtractedText(side, temporaries)
-        # for text in one language, both are the same
-        source = texts.get("source") or texts["target"]
-        target = texts.get("target") or texts["source"]
-        _read_texts(source, target)
-        _check_texts(source, target, pairs)
+        # each archive is read once, whether it has one side or both
+        for archive in dict.fromkeys(side.archive for side in sides.values()):
+            _read_archive(archive, [text for text in texts.values() if text.side.archive == archive])
+        for text in texts.values():
+            _check_text(text, pairs)
+        line_counts = {text.line_count for text in texts.values()}
+        if len(line_counts) > 1:
+            names = " and ".join(str(side) for side in sides.values())
+            numbers = " and ".join(str(text.line_count) for text in texts.values())
+            raise UserError(
+                f"{names} have {numbers} lines, expected as many; check that the members belong together"
+            )
 
-    values: dict[str, Any] = {"pairs": source.line_count}
+    values: dict[str, Any] = {"pairs": line_counts.pop()}
     records = {}
     for name, text in texts.items():
         values[f"{name}_words"] = text.word_count
@@ -127,124 +130,65 @@ def read_download_record(archive: Path) -> dict[str, Any] | None:
     return read_json(record_file) if record_file.exists() else None
 
 
-def _check_texts(source: _ExtractedText, target: _ExtractedText, pairs: int | None) -> None:
-    """Raise a UserError unless both sides have the expected checksum and number of lines, and are parallel.
-
-    For text in one language, `source` and `target` are the same.
-    """
-    other_version = (
-        "another version of the text; get the archive elsewhere, or correct the corpus in the config"
-    )
-    for text in (source, target):
-        if not text.line_count:
-            raise UserError(f"{text.side}: holds no lines; check archive and member")
-        expected_md5 = text.side.md5
-        if expected_md5 is not None and expected_md5 != text.md5:
-            raise UserError(
-                f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {other_version} "
-                "(`md5: null` accepts any text)"
-            )
-
-    # the numbers of lines
-    if source.line_count != target.line_count:
-        raise UserError(
-            f"{source.side} has {source.line_count} lines but {target.side} has {target.line_count} lines: both sides "
-            "must have the same number; check that the members belong together"
-        )
-    if pairs is not None and pairs != source.line_count:
-        raise UserError(
-            f"{source.side}: {source.line_count} pairs, expected {pairs}: {other_version} "
-            "(`pairs: null` accepts any number)"
-        )
-
-    # documents and numbers of the segments, if the sides are SGML
-    segment_pairs = zip(source.segments, target.segments, strict=False)
-    for number, (source_segment, target_segment) in enumerate(segment_pairs, start=1):
-        source_name, target_name = _name_segment(source_segment), _name_segment(target_segment)
-        if source_name != target_name:
-            raise UserError(
-                f"{source.side} and {target.side} are not aligned: sentence {number} is {source_name} here and "
-                f"{target_name} there; check that the members belong together"
-            )
-
-
-def _name_segment(segment: Segment) -> str:
-    """Return the name of an SGML segment for messages, with that of its document."""
-    document, name = segment.document.decode(errors="replace"), segment.name.decode(errors="replace")
-    return f"document {document!r}, segment {name!r}"
+def _check_text(text: _ExtractedText, pairs: int | None) -> None:
+    """Raise a UserError unless a text has lines, the expected checksum, and the expected number of lines if any."""
+    if not text.line_count:
+        raise UserError(f"{text.side}: holds no lines; check archive and member")
+    remedy = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
+    if text.side.md5 not in (text.md5, None):
+        raise UserError(f"{text.side}: its md5 is {text.md5}, expected {text.side.md5}: {remedy}")
+    if pairs not in (text.line_count, None):
+        raise UserError(f"{text.side}: {text.line_count} lines, expected {pairs}: {remedy}")
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
-
-
-def _read_texts(source: _ExtractedText, target: _ExtractedText) -> None:
-    """Read each archive once, whether it has one side or both."""
-    is_same_archive = source.side.archive == target.side.archive
-    if source is not target and is_same_archive and source.side.member and target.side.member:
-        _read_archive(source.side.archive, [source, target])
-    else:
-        _read_archive(source.side.archive, [source])
-        if target is not source:
-            _read_archive(target.side.archive, [target])
 
 
 def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
     """Read the texts of an archive. A member that is not there may be in another folder of the archive."""
     # 1. the archive is the text
     if texts[0].side.member is None:
-        with _open_archive(archive) as (stream, progress):
-            texts[0].write_shards(_count_bytes(stream, progress))
+        with _open_archive(archive) as stream:
+            texts[0].write_shards(stream)
         return
 
     # 2. the texts are members of it
     text_of_member = {str(text.side.member): text for text in texts}
     names = _read_members(archive, text_of_member)
-    missing_members = [member for member, text in text_of_member.items() if not text.md5]
-    if not missing_members:
-        return
 
     # 3. or they are members of another folder: {"fr-en/train.fr": text} if the settings say "train.fr"
     moved_texts = {}
-    for member in missing_members:
+    for member, text in text_of_member.items():
+        if text.md5:
+            continue
         same_names = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
-        if len(same_names) == 1:
-            moved_texts[same_names.pop()] = text_of_member[member]
-    if len(moved_texts) < len(missing_members):
-        similar_names = get_close_matches(min(missing_members), names, n=3, cutoff=0.4)
-        hint = (
-            f"similar names: {', '.join(similar_names)}" if similar_names else f"it holds {len(names)} files"
-        )
-        raise UserError(
-            f"{archive}: no member {', '.join(missing_members)}; {hint}; correct the corpus in the config"
-        )
-    message = f"{archive}: {', '.join(missing_members)} found as {', '.join(moved_texts)}"
-    print(printable(message), file=sys.stderr)
-    _read_members(archive, moved_texts)
+        if len(same_names) != 1:
+            suggestion = suggest_name(member, names)
+            raise UserError(f"{archive}: no member {member}{suggestion}; correct the corpus in the config")
+        moved_texts[same_names.pop()] = text
+    if moved_texts:
+        message = f"{archive}: found as {', '.join(moved_texts)}"
+        print(printable(message), file=sys.stderr)
+        _read_members(archive, moved_texts)
 
 
 @contextmanager
-def _open_archive(archive: Path) -> Iterator[tuple[IO[bytes], Progress]]:
+def _open_archive(archive: Path) -> Iterator[IO[bytes]]:
     """Open an archive, with a progress bar; an error of its format is a UserError."""
     with (
         errors_as_user_error(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
         archive.open("rb") as stream,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):
-        yield stream, progress
+        yield cast(IO[bytes], _ObservedStream(stream, lambda data: progress.update(len(data))))
 
 
 def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -> list[str]:
     """Read the texts in the order of the archive. Return the names of all its members."""
     names = []
-    with _open_archive(archive) as (stream, progress):
-        is_zip = stream.read(4) in _ZIP_SIGNATURES
-        stream.seek(0)
-        members = (
-            _iterate_zip(stream, text_of_member)
-            if is_zip
-            else _iterate_tar(_count_bytes(stream, progress), text_of_member)
-        )
-        for name, member_stream in members:
+    iterate = _iterate_zip if zipfile.is_zipfile(archive) else _iterate_tar
+    with _open_archive(archive) as stream:
+        for name, member_stream in iterate(stream, text_of_member):
             names.append(name)
             text = text_of_member.get(name)
             if text is None:
@@ -291,13 +235,14 @@ class _ObservedStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._stream.read(len(buffer))
         buffer[: len(data)] = data
         self._observe(data)
         return len(data)
-
-
-def _count_bytes(stream: IO[bytes], progress: Progress) -> IO[bytes]:
-    """Return the same stream, whose bytes move the progress bar when they are read."""
-    return cast(IO[bytes], _ObservedStream(stream, lambda data: progress.update(len(data))))

@@ -215,30 +215,6 @@ def test_checksums_of_members(tmp_path: Path, pack: Callable[[bytes], bytes]) ->
     assert_nothing_left(tmp_path / "other")
 
 
-def make_sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
-    """A set of segments, each with the names of its document and its own."""
-    lines = [f'<{kind} setid="x">']
-    for document, segment in names:
-        lines.append(
-            f"<doc sysid='ref' docid=\"{document}\"><p><seg id={segment}>w {segment}</seg></p></doc>"
-        )
-    return "\n".join([*lines, f"</{kind}>", ""]).encode()
-
-
-def test_unaligned_segments_are_refused(tmp_path: Path) -> None:
-    names = [("a", "1"), ("a", "2"), ("b", "1")]
-    for other in ([("a", "1"), ("b", "1"), ("a", "2")], names[:2]):
-        members = {"x.en.sgm": make_sgml("srcset", names), "x.fr.sgm": make_sgml("refset", other)}
-        archive = pack_tar(tmp_path / "a.tgz", members)
-        with refused():
-            extract_files(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
-        assert_nothing_left(tmp_path / "out")
-    archive = pack_tar(
-        tmp_path / "a.tgz", {"x.en.sgm": make_sgml("srcset", names), "x.fr.sgm": make_sgml("refset", names)}
-    )
-    assert extract_files(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
-
-
 # --- archives that mean harm
 
 TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
