@@ -177,6 +177,16 @@ class Proposal:
         return self.updates * (rnnencdec_hours + rnnsearch_hours) / cores
 
 
+@dataclass(frozen=True)
+class OwnText:
+    """The text of the user: files by split, languages, whether it consists of tokens, and what was counted."""
+
+    texts: Mapping[str, ParallelText]
+    languages: Languages
+    tokenized: bool
+    statistics: TextStatistics
+
+
 def write_experiment(
     folder: Path,
     texts: Mapping[str, ParallelText],
@@ -203,51 +213,49 @@ def write_experiment(
         )
     languages = _choose_languages(texts["train"], codes)
 
-    # the text, in text/SPLIT.LANGUAGE.zst
-    files = {}
+    # the text
+    outputs = {}
     for split in SPLITS:
-        files[split] = (f"text/{split}.{languages.source}.zst", f"text/{split}.{languages.target}.zst")
-    outputs = {split: (folder / source, folder / target) for split, (source, target) in files.items()}
+        source, target = _name_files(split, languages)
+        outputs[split] = (folder / source, folder / target)
     statistics = write_splits(texts, languages, outputs, tokenized)
 
     # the settings
+    text = OwnText(texts, languages, tokenized, statistics)
     proposal = Proposal.from_statistics(statistics, subwords)
-    config = format_config(folder, texts, languages, files, statistics, proposal, tokenized)
-    write_text(config_file, config)
-    return statistics, proposal, _advise(texts, languages, statistics, proposal, tokenized)
+    write_text(config_file, format_config(folder, text, proposal))
+    return statistics, proposal, _advise(text, proposal)
 
 
-def _advise(
-    texts: Mapping[str, ParallelText],
-    languages: Languages,
-    statistics: TextStatistics,
-    proposal: Proposal,
-    tokenized: bool,
-) -> list[str]:
+def _name_files(split: str, languages: Languages) -> tuple[str, str]:
+    """Return the files of both sides of a split, as paths in the folder of the experiment."""
+    return f"text/{split}.{languages.source}.zst", f"text/{split}.{languages.target}.zst"
+
+
+def _advise(text: OwnText, proposal: Proposal) -> list[str]:
     """Return lines of advice about files, sides that are out of step, languages, and unknown words."""
     lines = []
 
     # 1. files of spreadsheets
-    spreadsheets = [file for split in SPLITS if split in texts for file in texts[split].spreadsheets]
-    for file in dict.fromkeys(spreadsheets):
-        lines.append(
-            f"{file}: looks like an export of a spreadsheet, so the quotes around its cells were removed"
-        )
+    for parallel_text in text.texts.values():
+        for file in parallel_text.spreadsheets:
+            lines.append(
+                f"{file}: looks like an export of a spreadsheet, so the quotes around its cells were removed"
+            )
 
     # 2. sides that are out of step
-    for split, shift in statistics.shifts.items():
-        unit = "line" if abs(shift.offset) == 1 else "lines"
+    for split, shift in text.statistics.shifts.items():
         direction = "later" if shift.offset > 0 else "earlier"
         lines.append(
-            f"{texts[split]}: the sides are probably shifted: from about line {shift.line:,} on, for about"
-            f" {shift.pairs:,} lines, lengths of sentences match those of the target {abs(shift.offset)} {unit}"
+            f"{text.texts[split]}: the sides are probably shifted: from about line {shift.line:,} on, for about"
+            f" {shift.pairs:,} lines, lengths of sentences match those of the target {abs(shift.offset)} line(s)"
             f" {direction}; a line is missing or extra there: check the files before you train"
         )
 
     # 3. languages for which Moses has no rules
     if proposal.subwords:
         return lines
-    raw_languages = [] if tokenized else [languages.source, languages.target]
+    raw_languages = [] if text.tokenized else [text.languages.source, text.languages.target]
     for code in raw_languages:
         if code in UNSEGMENTED_LANGUAGES:
             lines.append(
@@ -260,18 +268,17 @@ def _advise(
             )
 
     # 4. unknown words
-    lines.append(_describe_unknown_words(languages, statistics, proposal.vocabulary_sizes))
+    lines.append(_describe_unknown_words(text, proposal.vocabulary_sizes))
     return lines
 
 
-def _describe_unknown_words(
-    languages: Languages, statistics: TextStatistics, vocabulary_sizes: tuple[int, int]
-) -> str:
+def _describe_unknown_words(text: OwnText, vocabulary_sizes: tuple[int, int]) -> str:
     """Return a line with the rate of unknown words of each split and language, with advice if one is above 5%."""
+    languages = text.languages
     descriptions = []
     max_rate = 0.0
     for split in SPLITS:
-        source_rate, target_rate = statistics.unknown_rates(split, vocabulary_sizes)
+        source_rate, target_rate = text.statistics.unknown_rates(split, vocabulary_sizes)
         descriptions.append(
             f"{split} {source_rate:.1%} {languages.source}, {target_rate:.1%} {languages.target}"
         )
@@ -304,47 +311,28 @@ def _read_language(file: Path) -> str:
     return suffix
 
 
-def format_config(
-    folder: Path,
-    texts: Mapping[str, ParallelText],
-    languages: Languages,
-    files: Mapping[str, tuple[str, str]],
-    statistics: TextStatistics,
-    proposal: Proposal,
-    tokenized: bool,
-) -> str:
-    """Return the text of config.yaml for the experiment in a folder: comments, and settings.
-
-    Args:
-        folder: the folder of the experiment.
-        texts: split -> text of the user.
-        languages: the languages of both sides.
-        files: split -> the files of source and target, as paths in the folder.
-        statistics: what was counted of the text.
-        proposal: what suits it.
-        tokenized: whether it consists of tokens.
-    """
+def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
+    """Return the text of config.yaml for the experiment in a folder: comments, and settings."""
     # 1. the experiment that is extended, and the text
     base = str(REPOSITORY / "experiments" / proposal.sizes.extends)
     if folder.resolve().is_relative_to(REPOSITORY):
         base = os.path.relpath(base, folder.resolve())
-    corpora = {}
-    for split, (source, target) in files.items():
-        corpora[f"own-{split}"] = _corpus_settings(split, source, target, statistics.pairs[split], tokenized)
     settings: dict[str, Any] = {
         "extends": base,
-        "languages": languages.model_dump(),
+        "languages": text.languages.model_dump(),
         "use": {split: [f"own-{split}"] for split in SPLITS},
-        "corpora": corpora,
-        **_text_settings(proposal, tokenized),
+        "corpora": {f"own-{split}": _corpus_settings(text, split) for split in SPLITS},
+        **_text_settings(proposal, text.tokenized),
     }
 
     # 2. models, training and figures
     for blocks in (proposal.sizes.differences, _model_settings(proposal)):
         for block, keys in blocks.items():
             settings[block] = settings.get(block, {}) | keys
-    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118)
-    return f"{_format_comments(texts, languages, statistics, proposal)}\n\n{text}"
+    yaml_text = yaml.safe_dump(
+        settings, sort_keys=False, allow_unicode=True, default_flow_style=None, width=118
+    )
+    return f"{_format_comments(text, proposal)}\n\n{yaml_text}"
 
 
 def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
@@ -410,30 +398,29 @@ def _text_settings(proposal: Proposal, tokenized: bool) -> dict[str, Any]:
     return blocks
 
 
-def _corpus_settings(split: str, source: str, target: str, pairs: int, tokenized: bool) -> dict[str, Any]:
+def _corpus_settings(text: OwnText, split: str) -> dict[str, Any]:
     """Return the entry of a split in `corpora`. Training text is prepared in shards of about a million pairs."""
+    source, target = _name_files(split, text.languages)
     entry: dict[str, Any] = {"source": {"file": source}, "target": {"file": target}}
-    shards = min(500, math.ceil(pairs / 1_000_000))
+    shards = min(500, math.ceil(text.statistics.pairs[split] / 1_000_000))
     if split == "train" and shards > 1:
         entry["shards"] = shards
-    if tokenized:
+    if text.tokenized:
         entry["tokenized"] = True
     return entry
 
 
-def _format_comments(
-    texts: Mapping[str, ParallelText], languages: Languages, statistics: TextStatistics, proposal: Proposal
-) -> str:
+def _format_comments(text: OwnText, proposal: Proposal) -> str:
     """Return the comments at the top of config.yaml, which describe the experiment."""
     # 1. where the text is from
+    statistics, languages = text.statistics, text.languages
     pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
-    files = printable("; ".join(f"{split}: {text}" for split, text in texts.items()))
+    files = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
     origin = (
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
     )
     if statistics.left_out:
-        count = f"{statistics.left_out:,} pairs"
-        origin += f" Left out of train, since they share a sentence with a sampled set: {count}."
+        origin += f" Left out of train, since they share a sentence with a sampled set: {statistics.left_out:,} pairs."
 
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.sizes.batch_size

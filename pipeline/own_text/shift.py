@@ -26,9 +26,9 @@ Lengths = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Shift:
-    """From `line` (from 1) on, line i of the source seems to belong to line i + `offset` of the target.
+    """From about `line` (from 1) on, line i of the source seems to belong to line i + `offset` of the target.
 
-    pairs: how many pairs seem to be shifted, anywhere in the text.
+    The shift begins there or within the next 200 lines. pairs: how many pairs seem to be shifted, anywhere in the text.
     """
 
     line: int
@@ -69,9 +69,9 @@ class PairLengths:
         if not offsets:
             return None
 
-        # 3. the line at which the first of them begins to be shifted
+        # 3. the shift may begin in the window before the first one that is clearly shifted
         start = min(offsets)
-        line = 1 + _find_first_line(source, target, start, offsets[start])
+        line = max(1, start - WINDOW + 1)
         return Shift(line=line, offset=offsets[start], pairs=WINDOW * len(offsets))
 
 
@@ -96,25 +96,3 @@ def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     if max_correlation < MIN_CORRELATION or correlations[unshifted_index] > max_correlation / 2:
         return 0
     return best_index - unshifted_index
-
-
-def _find_first_line(source: Lengths, target: Lengths, start: int, offset: int) -> int:
-    """Return the line, from 0, from which on the shifted lengths agree better. It is near the window at `start`."""
-    # 1. the lines of the window before this one and of this one, as far as both sides have them
-    first_line = max(0, start - WINDOW, -offset)
-    end_line = min(len(source), start + WINDOW, len(target) - offset)
-    lines = np.arange(first_line, end_line)
-
-    # 2. how much their lengths disagree with and without the shift, apart from the usual ratio of lengths: (lines,)
-    unshifted = target[lines] - source[lines]
-    shifted = target[lines + offset] - source[lines]
-    log_ratio = np.median(shifted)
-    unshifted_error = np.abs(unshifted - log_ratio)
-    shifted_error = np.abs(shifted - log_ratio)
-
-    # 3. the line with the smallest error if lines before it are not shifted, and those from it on are. Apart from a
-    # constant, that is the sum of the differences of the errors of the lines before it.
-    differences = np.cumsum(unshifted_error - shifted_error)
-    error_of_line = np.concatenate([[0.0], differences])
-    best = int(error_of_line.argmin())
-    return best + first_line if best else max(0, start - WINDOW)

@@ -230,6 +230,8 @@ def write_splits(
             for source, target in texts[split].read_pairs():
                 lengths[split].add(source, target)
                 write(split, source, target, count_words=True)
+            if not statistics.pairs[split]:
+                raise UserError(f"{texts[split]}: no sentences; expected one per line")
 
         # 4. the training text: sampled lines go to their set, and pairs that share a side with one are left out
         counting_interval = 1 + sample.line_count // COUNTED_PAIRS
@@ -243,7 +245,9 @@ def write_splits(
                     statistics.left_out += 1
                 else:
                     write("train", source, target, count_words=line_number % counting_interval == 0)
-        _check_training_pairs(train, statistics.pairs["train"])
+        if statistics.pairs["train"] < MIN_TRAINING_PAIRS:
+            problem = f"{statistics.pairs['train']:,} pairs to train on"
+            raise UserError(f"{train}: {problem}; expected at least {MIN_TRAINING_PAIRS:,}")
 
     # 5. sides that are out of step
     for split in SPLITS:
@@ -257,26 +261,13 @@ def _share_side(keys: KeySets, source_key: str, target_key: str) -> bool:
     return source_key in keys[0] or target_key in keys[1]
 
 
-def _check_training_pairs(text: ParallelText, pairs: int) -> None:
-    if pairs < MIN_TRAINING_PAIRS:
-        raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {MIN_TRAINING_PAIRS:,}")
-
-
 def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> KeySets:
-    """Return the matching keys of the held-out sets that are given.
-
-    Raises:
-        UserError: a set has no sentences.
-    """
+    """Return the matching keys of the held-out sets that are given."""
     keys: KeySets = set(), set()
     for split in texts.keys() - {"train"}:
-        line_count = 0
         for source, target in texts[split].read_pairs():
             keys[0].add(matching_key(source))
             keys[1].add(matching_key(target))
-            line_count += 1
-        if not line_count:
-            raise UserError(f"{texts[split]}: no sentences; expected one per line")
     return keys
 
 
@@ -330,7 +321,6 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeyS
                 heapq.heappush(heap, -checksum)
 
     # 3. text that cannot be trained on
-    _check_training_pairs(train, pairs)
     if 2 * untranslated > line_number:
         problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")

@@ -11,8 +11,8 @@ from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import estimate_disk_bytes
-from pipeline.own_text.settings import Proposal, format_config, write_experiment
-from pipeline.own_text.text import SPLITS, ParallelText, TextStatistics
+from pipeline.own_text.settings import OwnText, Proposal, format_config, write_experiment
+from pipeline.own_text.text import ParallelText, TextStatistics
 from tests.messages import refused
 from tests.pipeline.own_text.test_text import make_pairs, write_parallel_text
 from tests.running import snakemake
@@ -28,15 +28,13 @@ def propose_config(folder: Path, pairs: int = 5000, length: int = 20, words: int
         token_count=2 * length * 1000,
         word_counts={"train": (Counter(repeated_words), Counter(dict.fromkeys("abc", 2)))},
     )
-    config = format_config(
-        folder=folder,
+    text = OwnText(
         texts={"train": ParallelText(Path("a.de"), Path("a.es"))},
         languages=Languages(source="de", target="es"),
-        files={split: (f"{split}.de", f"{split}.es") for split in SPLITS},
-        statistics=statistics,
-        proposal=Proposal.from_statistics(statistics),
         tokenized=False,
+        statistics=statistics,
     )
+    config = format_config(folder, text, Proposal.from_statistics(statistics))
     (folder / "config.yaml").write_text(config)
     return load_config(find_layers(folder))
 
