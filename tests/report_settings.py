@@ -16,7 +16,7 @@ def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
         "figure2_max_words": 60,
         "bootstrap_samples": 0,
         "bootstrap_seed": 1,
-        "unknown_words_most": 10,
+        "max_unknown_words": 10,
         "figure3_model": first,
         "figure3_words": [10, 20],
         "figure3_seed": 1,

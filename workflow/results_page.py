@@ -100,7 +100,7 @@ def describe_package(folder: Path) -> Iterator[str]:
     for paper in inputs.papers.values():
         for name, table in paper.tables.items():
             if not isinstance(table, SentenceTable):
-                titles[name] = f"{paper.name}, {table.called}"  # "Bahdanau et al. (2015), Table 1"
+                titles[name] = f"{paper.name}, {table.title}"  # "Bahdanau et al. (2015), Table 1"
 
     yield f"## {folder.name}"
     yield (folder / "headline.txt").read_text(encoding="utf-8").strip()

@@ -37,7 +37,7 @@ class Display(Settings):
     All samples are in memory together: 10,000 of 3,003 sentences take 2 GB, and some minutes for five models."""
     bootstrap_seed: Seed
     """Seed of these samples."""
-    unknown_words_most: TokenCount
+    max_unknown_words: TokenCount
     """Right end of the axis of BLEU against unknown words of the source (Cho et al., 2014b, Fig. 4c)."""
     figure3_model: Identifier | None
     """The model whose alignments Figure 3 shows. null, or if no model has attention: no Figure 3."""

@@ -138,13 +138,13 @@ def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
 
 def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> SetTexts:
     """Return the reference of a set, the models' translations, and those of the table's other systems."""
-    mode = "no_unk" if spec.known else "all"
+    mode = "no_unk" if spec.no_unk else "all"
     translations = {}
     for model in inputs.settings.table3_models:
         translations[model] = inputs.system_translations(model, mode, set_name)
     other_translations = {}
     for system, path in inputs.other_translations(set_name).items():
-        if system in spec.others:
+        if system in spec.other_systems:
             other_translations[system] = list(read_lines(path))
     return SetTexts(inputs.read_text("reference", set_name), translations, other_translations)
 

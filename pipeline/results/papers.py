@@ -74,14 +74,14 @@ class SentenceGroup(_Entry):
     """Beginnings of the paper's own sentences."""
     sentences: int | None = None
     """Their number; None: `artifacts.table3_sentences`, of `artifacts.table3_words` or more words."""
-    least: int = 1
+    min_words: int = 1
     """Minimum number of source words of a sampled sentence."""
-    most: int | None = None
+    max_words: int | None = None
     """Maximum number of source words; None: no limit."""
 
 
 class _PaperTable(_Entry):
-    called: str
+    title: str
     """Its title in the paper: Table 1, or Table 1 (a)."""
 
 
@@ -132,9 +132,9 @@ class SentenceTable(_PaperTable):
     groups: Annotated[list[SentenceGroup], Field(min_length=1)]
     sets: Annotated[list[SetName], Field(min_length=1)] = ["test"]
     """The sets that the sentences are of."""
-    known: bool = False
+    no_unk: bool = False
     """Whether only sentences without unknown words in source and reference are shown, translated without [UNK]."""
-    others: list[str] = []
+    other_systems: list[str] = []
     """Systems besides the models, shown if there are translations of theirs."""
 
 

@@ -87,7 +87,7 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
     curves = {}
     for system, score in scores.items():
         rows = score["by_sentence"]
-        curves[system] = bleu_by_unknown_words(rows, unknown_counts, settings.unknown_words_most, bootstrap)
+        curves[system] = bleu_by_unknown_words(rows, unknown_counts, settings.max_unknown_words, bootstrap)
     sentence_counts = {point.x: point.sentences for point in curves[first_model]}
 
     # 2. the panels

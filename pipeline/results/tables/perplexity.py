@@ -51,7 +51,7 @@ def make_perplexity_table(
         *seeds_note(seed_counts, settings),
     ]
     if spec.reported:
-        notes.append(reported_note(paper, spec.called))
+        notes.append(reported_note(paper, spec.title))
     else:
         display = display[["Model", "Perplexity"]]
     return Table(make_frame(records), display, notes=notes)

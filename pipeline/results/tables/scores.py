@@ -113,7 +113,7 @@ def make_score_table(
         notes += seeds_note(seed_counts, settings)
     notes += _interval_note(spec, rows, measurements, settings)
     if spec.reported:
-        notes.append(reported_note(paper, spec.called))
+        notes.append(reported_note(paper, spec.title))
 
     # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
     rules = [] if spec.rows else _group_rules(rows)

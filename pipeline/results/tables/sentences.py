@@ -97,7 +97,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
     if len(spec.sets) == 1:
         data = data[COLUMNS]
     display = data[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
-    without_unknown = " without unknown words" if spec.known else ""
+    without_unknown = " without unknown words" if spec.no_unk else ""
     note = (
         f"Sentences of {set_titles}{without_unknown}: {', '.join(origins)}. "
         "Text is detokenized; [UNK] is an unknown word."
@@ -109,7 +109,7 @@ def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceG
     """Return a group with the number and length of sentences from the settings if it does not say them itself."""
     if group.sentences is not None:
         return group
-    return group.model_copy(update={"sentences": settings.table3_sentences, "least": settings.table3_words})
+    return group.model_copy(update={"sentences": settings.table3_sentences, "min_words": settings.table3_words})
 
 
 def _choose_sentences(
@@ -121,8 +121,8 @@ def _choose_sentences(
     paper_indices = find_paper_sentences(sources, group.openings)[:count]
     candidates = []
     for index, source in enumerate(sources):
-        is_short_enough = group.most is None or len(source) <= group.most
-        if len(source) >= group.least and is_short_enough and index not in paper_indices:
+        is_short_enough = group.max_words is None or len(source) <= group.max_words
+        if len(source) >= group.min_words and is_short_enough and index not in paper_indices:
             candidates.append(index)
     return paper_indices, sample_indices(candidates, count - len(paper_indices), seed)
 
@@ -143,6 +143,6 @@ def _collect_targets(
 
 def _format_lengths(group: SentenceGroup) -> str:
     """Return text like `30 words or more`."""
-    if group.most is None:
-        return f"{group.least} words or more"
-    return f"{group.least} to {group.most} words"
+    if group.max_words is None:
+        return f"{group.min_words} words or more"
+    return f"{group.min_words} to {group.max_words} words"

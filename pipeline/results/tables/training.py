@@ -58,7 +58,7 @@ def make_training_table(
     notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
     notes += seeds_note({model["model"]: model["seeds"] for model in models}, settings)
     if spec.reported:
-        notes.append(reported_note(paper, spec.called))
+        notes.append(reported_note(paper, spec.title))
     display = pd.DataFrame(rows, columns=_HEADERS)
     return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
 

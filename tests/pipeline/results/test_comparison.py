@@ -172,7 +172,7 @@ def test_table1_with_moses() -> None:
     summaries = {model: [summary(model, 1, model_type="rnnsearch")] for model in ONE_RUN}
     spec = ScoreTable(
         kind="scores",
-        called="Table 1",
+        title="Table 1",
         columns={"all": ScoreColumn(header="All"), "no_unk": ScoreColumn(header="No UNK°", mode="no_unk")},
         reported={
             "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),

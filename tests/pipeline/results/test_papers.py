@@ -86,7 +86,7 @@ def test_reported_score_of_unknown_column_is_refused(tmp_path: Path) -> None:
     reported = {"m": {"label": "M", "scores": {"other": 1}}}
     table = {
         "kind": "scores",
-        "called": "Table 1",
+        "title": "Table 1",
         "columns": {"all": {"header": "All"}},
         "reported": reported,
     }

@@ -12,7 +12,7 @@ from tests.report_settings import report_settings
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
 LONG = "the house , which " + "very " * 28 + "old [UNK] was , is l&apos; un ."
-TABLE = {"kind": "sentences", "called": "Table 3", "groups": [{"openings": ["not there", OPENING]}]}
+TABLE = {"kind": "sentences", "title": "Table 3", "groups": [{"openings": ["not there", OPENING]}]}
 MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
 
 
