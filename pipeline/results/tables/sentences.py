@@ -109,7 +109,9 @@ def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceG
     """Return a group with the number and length of sentences from the settings if it does not say them itself."""
     if group.sentences is not None:
         return group
-    return group.model_copy(update={"sentences": settings.table3_sentences, "min_words": settings.table3_words})
+    return group.model_copy(
+        update={"sentences": settings.table3_sentences, "min_words": settings.table3_words}
+    )
 
 
 def _choose_sentences(
