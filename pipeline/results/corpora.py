@@ -16,8 +16,6 @@ from pipeline.results.papers import ReportedData
 from pipeline.results.tables.writer import Table, make_frame
 
 Counts = dict[str, Any]
-COLUMNS = ["part", "corpus", "stage", "unit", "pairs", "source_words", "target_words"]
-COLUMNS += ["source_unknown", "target_unknown", "reported"]
 TOTAL = "total"
 _UNTOKENIZED_STAGES = ("raw", "clean")
 """Stages whose words stand between white space."""
@@ -102,11 +100,11 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     """Return the training corpora, their total if there are several, and then the other corpora."""
     train: list[Counts] = []
     held_out: list[Counts] = []
-    stage_names: dict[str, None] = {}  # each once, in order
+    stage_names: list[str] = []  # each once, in order
     for corpus in corpora:
         if corpus["part"] == "train":
             train.append(corpus)
-            stage_names |= {stage["name"]: None for stage in corpus["stages"]}
+            stage_names += [stage["name"] for stage in corpus["stages"] if stage["name"] not in stage_names]
         else:
             held_out.append(corpus)
     if len(train) > 1:
@@ -173,19 +171,22 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
         if any(corpus["removed"].values()) or any(corpus["overlap"].values()):
             notes.append(_describe_losses(corpus))
     displayed_frame = make_frame(cells, list(headers)).set_axis(list(headers.values()), axis=1)
-    return Table(make_frame(rows, COLUMNS), displayed_frame, ("Part", "Corpus", "Stage"), notes=notes)
+    return Table(make_frame(rows), displayed_frame, ("Part", "Corpus", "Stage"), notes=notes)
 
 
 def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
-    """Return the row of a corpus at a stage, with a value for each of `COLUMNS`."""
-    row = {"part": corpus["part"], "corpus": corpus["name"], "stage": stage["name"], "pairs": stage["pairs"]}
-    row["unit"] = "words" if stage["name"] in _UNTOKENIZED_STAGES else "tokens"
+    """Return the row of a corpus at a stage, with columns in this order."""
+    name = stage["name"]
+    row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
+    row["unit"] = "words" if name in _UNTOKENIZED_STAGES else "tokens"
+    row["pairs"] = stage["pairs"]
+    for side in SIDES:
+        row[f"{side}_words"] = stage[side]["words"]
     for side in SIDES:
         words, unknown_words = stage[side]["words"], stage[side].get("unknown")
-        row[f"{side}_words"] = words
         has_rate = words and unknown_words is not None
         row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
-    row["reported"] = reported_words(corpus, stage["name"], paper)
+    row["reported"] = reported_words(corpus, name, paper)
     return row
 
 

@@ -59,12 +59,6 @@ class Outputs:
         return [f"{figure}.{form}" for figure in self.figures for form in ("pdf", "png")]
 
 
-def has_gold_alignments(config: Config) -> bool:
-    """Return whether there are gold word alignments of the test text: from a file, or written by the grammar."""
-    grammar = config.corpora[config.use.test[0]].grammar
-    return config.artifacts.gold_alignments is not None or grammar is not None
-
-
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return the tables and figures of the papers that a run with these settings makes."""
     # 1. tables: those of scores, and what belongs to them, come first
@@ -89,9 +83,9 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     if config.sentence_vectors:
         figures.append(VECTORS)
 
-    # 3. runs with attention
+    # 3. runs with attention, if there are gold alignments of the test text: from a file, or written by the grammar
     aligned_runs: list[str] = []
-    if has_gold_alignments(config):
+    if config.artifacts.gold_alignments or config.corpora[config.use.test[0]].grammar:
         models = [model for model in config.use.models if config.models[model].aligns]
         aligned_runs = list(collect_runs(config, models))
     return Outputs(tables, figures, aligned_runs, corpora=config.pretrained.models is None)

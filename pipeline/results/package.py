@@ -90,10 +90,6 @@ class ReplicationPackage:
         """Return a run's translations of a set: of all sentences, or of those without unknown words."""
         return self.folder / "translations" / set_name / f"{run}.{mode}.jsonl.gz"
 
-    def provenance(self, set_name: str, run: str, mode: str) -> Path:
-        """Return the provenance file of a run's translations."""
-        return provenance_path(self.translations(set_name, run, mode))
-
     def run_file(self, run: str, name: str) -> Path:
         """Return one of the `RECORDS` of a model's folder."""
         return self.folder / "runs" / run / name

@@ -18,7 +18,7 @@ from nmt.io.files import read_json, write_text
 from nmt.io.system import package_versions
 from pipeline.config.runs import format_run_label
 from pipeline.results.html import render_template
-from pipeline.results.tables.writer import Table, make_frame
+from pipeline.results.tables.writer import Table
 
 MAIN_FIGURES = ("figure2", "figure3")
 """Figures at the beginning of the page."""
@@ -91,10 +91,14 @@ def write_report(
             figure_items[file.stem] = _load_figure(file, heading, caption)
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
+    versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
     sections = {
         "Tables": table_items,
         "Figures": list(figure_items.values()),
-        "This run": [_make_settings_item(settings), _make_versions_item()],
+        "This run": [
+            _make_yaml_item("Settings", "config.yaml and the layers over it, merged.", settings),
+            _make_yaml_item("Software", "Versions of this project, of Python and of the packages.", versions),
+        ],
     }
     page = render_template(
         "templates/report.html",
@@ -137,16 +141,8 @@ def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Mark
     return paragraphs
 
 
-def _make_settings_item(settings: dict[str, Any]) -> Item:
-    """Return the item with the settings of the run as YAML."""
-    yaml_text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
-    text = Markup('<pre role="region" tabindex="0" aria-label="Settings">{}</pre>').format(yaml_text)
-    return Item("Settings", "config.yaml and the layers over it, merged.", text=text, is_folded=True)
-
-
-def _make_versions_item() -> Item:
-    """Return the item with the versions of this project, of Python and of the packages."""
-    versions = {"this project": __version__, "Python": platform.python_version(), **package_versions()}
-    columns = ("Package", "Version")
-    frame = make_frame([dict(zip(columns, row, strict=True)) for row in versions.items()], columns)
-    return Item("Software", table=Table(frame, frame, columns), is_folded=True)
+def _make_yaml_item(heading: str, caption: str, values: dict[str, Any]) -> Item:
+    """Return an item with values as YAML."""
+    yaml_text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+    text = Markup('<pre role="region" tabindex="0" aria-label="{}">{}</pre>').format(heading, yaml_text)
+    return Item(heading, caption, text=text, is_folded=True)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nmt.evaluation.translations import read_provenance
+from nmt.evaluation.translations import provenance_path, read_provenance
 from nmt.io.files import read_json, sha256, write_json
 from nmt.io.system import format_version
 from nmt.store.model_folder import SETTINGS, SUMMARY
@@ -26,7 +26,7 @@ from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
-from pipeline.results.papers import PAPERS_FOLDER, Paper
+from pipeline.results.papers import PAPERS_FOLDER
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -88,7 +88,6 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         object=[entry for entry in entries if belongs_to_package(entry["@id"])],
         result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
     )
-
     actions.append(report)
 
     # 3. the record itself, and the folder
@@ -104,7 +103,10 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         datePublished=datetime.fromtimestamp(newest_time, UTC).isoformat(),
         license=crate.add_license(config),
         conformsTo=crate.add(PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"),
-        citation=[crate.add_paper(paper) for paper in inputs.papers.values()],
+        citation=[
+            crate.add(f"https://arxiv.org/abs/{paper.arxiv}", "ScholarlyArticle", name=paper.title)
+            for paper in inputs.papers.values()
+        ],
         hasPart=entries,
         mentions=actions,
     )
@@ -135,10 +137,6 @@ class _Crate:
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
-
-    def add_paper(self, paper: Paper) -> Facts:
-        """Add a paper whose tables the run makes."""
-        return self.add(f"https://arxiv.org/abs/{paper.arxiv}", "ScholarlyArticle", name=paper.title)
 
     def add_license(self, config: Config) -> Facts:
         """Add the licence of the results: that of their text or, for generated text, that of the project."""
@@ -190,25 +188,19 @@ class _Crate:
         """Add the decoding of one file of translations, from its provenance file."""
         translations = package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
-        program = self.add_program(provenance["made_with"])
 
         # the models that translated, by the checksums of their weights
         weights = []
         for model in provenance["models"]:
             weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))
 
-        identifier = f"#decoding-{system}-{mode}"
-        title = mode
-        if set_name == "dev":
-            identifier = f"#decoding-{system}-dev-{mode}"
-            title = f"{mode}, development set"
         return self.add(
-            identifier,
+            f"#decoding-{system}-{set_name}-{mode}",
             "CreateAction",
-            name=f"Translation by {system} ({title})",
-            instrument=program,
+            name=f"Translation of the {set_name} set by {system} ({mode})",
+            instrument=self.add_program(provenance["made_with"]),
             object=weights,
-            result=[self.refer_to(translations), self.refer_to(package.provenance(set_name, system, mode))],
+            result=[self.refer_to(translations), self.refer_to(provenance_path(translations))],
         )
 
     def _add_checksum(self, kind: str, name: str, checksum: str) -> Facts:

@@ -38,16 +38,16 @@ class Mean(NamedTuple):
         return cls(value, std)
 
     def format(self, decimals: int) -> str:
-        """Return text like `26.75 ± 0.31`, or `26.75` without a deviation; "" for a missing number.
+        """Return text like `1,226.75 ± 0.31`, or `26.75` without a deviation; "" for a missing number.
 
         There are more decimals than requested if the first digit of the deviation needs them.
         """
         if self.value is None:
             return ""
         if not self.std:
-            return f"{self.value:.{decimals}f}"
+            return f"{self.value:,.{decimals}f}"
         decimals = max(decimals, -math.floor(math.log10(self.std)))
-        return f"{self.value:.{decimals}f} ± {self.std:.{decimals}f}"
+        return f"{self.value:,.{decimals}f} ± {self.std:,.{decimals}f}"
 
 
 def group_by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -67,13 +67,8 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
     # 1. all keys
     merged: Result = {}
     for key in summaries[0]:
-        distinct_values: list[Any] = []
-        for summary in summaries:
-            if summary.get(key) not in distinct_values:
-                distinct_values.append(summary.get(key))
-        merged[key] = (
-            distinct_values[0] if len(distinct_values) == 1 else ", ".join(map(str, distinct_values))
-        )
+        distinct_texts = dict.fromkeys(str(summary.get(key)) for summary in summaries)
+        merged[key] = summaries[0][key] if len(distinct_texts) == 1 else ", ".join(distinct_texts)
 
     # 2. numbers and seeds
     for name in LEARNING:

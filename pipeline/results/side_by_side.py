@@ -17,8 +17,8 @@ class SentencePair(NamedTuple):
     number: int
     source: str
     reference: str
-    translations: tuple[str, str]
-    bleu: tuple[float, float]
+    translations: Sequence[str]
+    bleu: Sequence[float]
 
     @property
     def difference(self) -> float:
@@ -40,17 +40,9 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
         strict=True,
     )
     pairs = []
-    for number, (source, reference, first_text, second_text) in enumerate(sentences, start=1):
-        first_bleu = count_matches(first_text, reference).sentence_bleu
-        second_bleu = count_matches(second_text, reference).sentence_bleu
-        pair = SentencePair(
-            number=number,
-            source=source,
-            reference=reference,
-            translations=(first_text, second_text),
-            bleu=(first_bleu, second_bleu),
-        )
-        pairs.append(pair)
+    for number, (source, reference, *translations) in enumerate(sentences, start=1):
+        bleu = [count_matches(text, reference).sentence_bleu for text in translations]
+        pairs.append(SentencePair(number, source, reference, translations, bleu))
     return pairs
 
 
@@ -70,24 +62,22 @@ def format_side_by_side(pairs: Sequence[SentencePair], systems: tuple[str, str],
 
     Half of the sentences are those that the first system translates better, half those of the second.
     """
-    better = sum(pair.difference > 0 for pair in pairs)
-    worse = sum(pair.difference < 0 for pair in pairs)
-    equal = len(pairs) - better - worse
+    # the sentences that each system translates better, the greatest difference first
+    by_difference = sorted(pairs, key=lambda pair: pair.difference)
+    second_better = [pair for pair in by_difference if pair.difference < 0]
+    first_better = [pair for pair in reversed(by_difference) if pair.difference > 0]
+    equal = len(pairs) - len(first_better) - len(second_better)
     summary = (
-        f"{len(pairs):,} sentences: {systems[0]} has the higher sentence BLEU in {better:,}, "
-        f"{systems[1]} in {worse:,}; {equal:,} are equal"
+        f"{len(pairs):,} sentences: {systems[0]} has the higher sentence BLEU in {len(first_better):,}, "
+        f"{systems[1]} in {len(second_better):,}; {equal:,} are equal"
     )
-
-    # the first system's best sentences from above, the second's from below
-    by_difference = sorted(pairs, key=lambda pair: pair.difference, reverse=True)
-    first_half = [pair for pair in by_difference[: (max_sentences + 1) // 2] if pair.difference > 0]
-    second_half = [pair for pair in by_difference[::-1][: max_sentences // 2] if pair.difference < 0]
+    shown_pairs = first_better[: (max_sentences + 1) // 2] + second_better[: max_sentences // 2]
 
     # names and texts in two columns
     names = ("source", "reference", *systems)
     width = max(len(name) for name in names)
     blocks = [summary]
-    for pair in [*first_half, *second_half]:
+    for pair in shown_pairs:
         texts = (pair.source, pair.reference, *pair.translations)
         heading = (
             f"sentence {pair.number}: {pair.bleu[0]:.1f} and {pair.bleu[1]:.1f} ({pair.difference:+.1f})"

@@ -102,8 +102,10 @@ def test_record_of_origin(results: Path) -> None:
     )
     if commit.returncode == 0:
         assert commit.stdout.strip()[:12] in program["softwareVersion"]
-    weights = {entity["sha256"] for run in RUNS for entity in crate.get(f"#decoding-{run}-all")["object"]}
-    assert {entity["sha256"] for entity in crate.get("#decoding-both-all")["object"]} == weights
+    weights = {
+        entity["sha256"] for run in RUNS for entity in crate.get(f"#decoding-{run}-test-all")["object"]
+    }
+    assert {entity["sha256"] for entity in crate.get("#decoding-both-test-all")["object"]} == weights
 
 
 # --- tampering, of which the record, made anew, says nothing

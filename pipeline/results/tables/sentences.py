@@ -14,7 +14,6 @@ from pipeline.results.papers import SentenceGroup, SentenceTable
 from pipeline.results.seeds import Result
 from pipeline.results.tables.writer import Table, make_frame
 
-COLUMNS = ["line", "words", "sentence", "text"]
 SOURCE_ROW = "Source"
 """The name of the first row of each sentence."""
 _SET_TITLES = {"dev": "development", "test": "test"}
@@ -90,12 +89,12 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         for label, tokens in _collect_targets(sentence, sets[sentence.set_name], settings).items():
             texts[label] = detokenize_target(tokens)
         for label, text in texts.items():
-            values = (sentence.set_name, sentence.line, len(sentence.source), label, text)
-            records.append(dict(zip(["set", *COLUMNS], values, strict=True)))
+            row: Result = {"set": sentence.set_name, "line": sentence.line, "words": len(sentence.source)}
+            records.append(row | {"sentence": label, "text": text})
 
     data = make_frame(records)
     if len(spec.sets) == 1:
-        data = data[COLUMNS]
+        data = data.drop(columns="set")
     display = data[["sentence", "text"]].set_axis(["Sentence", "Text"], axis=1)
     without_unknown = " without unknown words" if spec.no_unk else ""
     note = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import pandas as pd
 
@@ -65,10 +64,9 @@ def make_training_table(
 
 def _merge_models(summaries: Results) -> list[Result]:
     """Return the merged summary of each model; types are in the order in which they first occur."""
-    models_by_type: dict[str, list[Result]] = {}
-    for runs in summaries.values():
-        models_by_type.setdefault(runs[0]["model_type"], []).append(merge_summaries(runs))
-    return list(chain.from_iterable(models_by_type.values()))
+    models = [merge_summaries(runs) for runs in summaries.values()]
+    types = [model["model_type"] for model in models]
+    return sorted(models, key=lambda model: types.index(model["model_type"]))
 
 
 def _make_csv_record(
@@ -111,20 +109,10 @@ def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> li
     for name in _STATISTICS:
         if name == "device":
             cells.append(device or "")
-        elif name == "updates":
-            cells.append(_format_updates(means[name]))
         else:
             decimals = choose_decimals(means[name].value, _DECIMALS[name])
             cells.append(means[name].format(decimals))
     return cells
-
-
-def _format_updates(updates: Mean) -> str:
-    """Return text like `1,200 ± 346`."""
-    if updates.value is None:
-        return ""
-    text = f"{updates.value:,.0f}"
-    return f"{text} ± {updates.std:,.0f}" if updates.std else text
 
 
 def _dev_note(models: Sequence[Result], settings: ReportSettings) -> list[str]:
