@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from nmt.data.shards import Corpora
 from nmt.data.tokenization import CONTROL_CHARACTERS, Tokenizer
-from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
@@ -123,21 +122,16 @@ class HeldOutSentences:
 
     Attributes:
         names: names of all counts of `count_overlap`: SET_{same,alike}_{source,target,both}.
-        sets: (way, side) -> sentence or key -> names of the sets that have it.
+        sets: (way, side, sentence or key) -> names of the sets that have it.
     """
 
     def __init__(self, corpora: Corpora) -> None:
         """Read the token files (source, target) of all shards of each set. Lines without letters are no sentences."""
         self.names: list[str] = []
-        for name in corpora:
+        self.sets: dict[tuple[str, str, str], set[str]] = {}
+        for name, shards in corpora.items():
             for way in WAYS_OF_MATCHING:
                 self.names += [f"{name}_{way}_source", f"{name}_{way}_target", f"{name}_{way}_both"]
-
-        self.sets: dict[tuple[str, str], dict[str, set[str]]] = {}
-        for way in WAYS_OF_MATCHING:
-            for side in SIDES:
-                self.sets[way, side] = {}
-        for name, shards in corpora.items():
             for source_file, target_file in shards:
                 self._add_sentences(name, "source", source_file)
                 self._add_sentences(name, "target", target_file)
@@ -146,8 +140,8 @@ class HeldOutSentences:
         for line in read_lines(file):
             key = matching_key(line)
             if key:
-                self.sets["same", side].setdefault(line, set()).add(set_name)
-                self.sets["alike", side].setdefault(key, set()).add(set_name)
+                self.sets.setdefault(("same", side, line), set()).add(set_name)
+                self.sets.setdefault(("alike", side, key), set()).add(set_name)
 
 
 def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]:
@@ -161,15 +155,11 @@ def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]
         for source, target in read_pairs(*tokens, progress):
             keys = {"same": (source, target), "alike": (matching_key(source), matching_key(target))}
             for way, (source_key, target_key) in keys.items():
-                source_sets = held_out.sets[way, "source"].get(source_key, no_sets)
-                target_sets = held_out.sets[way, "target"].get(target_key, no_sets)
-                shared_sets = {
-                    "source": source_sets,
-                    "target": target_sets,
-                    "both": source_sets & target_sets,
-                }
-                for side, set_names in shared_sets.items():
-                    counts.update(f"{name}_{way}_{side}" for name in set_names)
+                source_sets = held_out.sets.get((way, "source", source_key), no_sets)
+                target_sets = held_out.sets.get((way, "target", target_key), no_sets)
+                counts.update(f"{name}_{way}_source" for name in source_sets)
+                counts.update(f"{name}_{way}_target" for name in target_sets)
+                counts.update(f"{name}_{way}_both" for name in source_sets & target_sets)
     return counts
 
 
@@ -210,12 +200,8 @@ def read_word_counts(paths: Iterable[Path]) -> Counter[str]:
     """Return the sum of tables of word counts."""
     total: Counter[str] = Counter()
     for path in paths:
-        for line_number, line in enumerate(read_lines(path), 1):
-            word, _, count = line.partition("\t")
-            if not count.isdecimal():
-                raise UserError(
-                    f"{path}, line {line_number}: found {line[:60]!r}, expected a word and its count"
-                )
+        for line in read_lines(path):
+            word, count = line.split("\t")
             total[word] += int(count)
     return total
 

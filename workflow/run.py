@@ -166,6 +166,8 @@ def _run_command(folder: Path, command: Sequence[str]) -> int:
 
 def _print_results(folder: Path) -> None:
     """Print what a person wants first: Table 1, the headline result, where the report is, how to translate."""
+    from nmt.io.files import read_json
+
     results = folder / "results"
     for table in sorted(results.glob("*table1.md")):
         lines = table.read_text(encoding="utf-8").splitlines()
@@ -183,21 +185,13 @@ def _print_results(folder: Path) -> None:
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
 
-    models = sorted(file.parent for file in folder.glob("models/*/text.json"))
-    if models:
-        print(f"To try: .venv/bin/nmt translate --model {max(models, key=_get_rank)}")
-
-
-def _get_rank(model: Path) -> tuple[bool, float]:
-    """Return whether Figure 3 shows a model, and its BLEU: a person would try the model with the highest pair."""
-    from nmt.io.files import read_json
-    from pipeline.config.folder import RUN_SETTINGS
-
-    folder = model.parents[1]
-    scores, settings = folder / "scores" / "test" / f"{model.name}.json", folder / RUN_SETTINGS
-    bleu = float(read_json(scores)["bleu_all"]) if scores.is_file() else 0.0
-    figure3_model = read_json(settings)["artifacts"]["figure3_model"] if settings.is_file() else ""
-    return model.name == figure3_model, bleu
+    scores_of_model = {}
+    for file in sorted(folder.glob("models/*/text.json")):
+        scores = folder / "scores" / "test" / f"{file.parent.name}.json"
+        scores_of_model[file.parent] = read_json(scores)["bleu_all"] if scores.is_file() else 0.0
+    if scores_of_model:
+        best_model = max(scores_of_model, key=scores_of_model.__getitem__)
+        print(f"To try: .venv/bin/nmt translate --model {best_model}")
 
 
 if __name__ == "__main__":

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import json
 import sys
-import textwrap
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -17,6 +13,13 @@ from pydantic.fields import FieldInfo
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+from nmt.settings.base import OmitsDefaults, Settings  # noqa: E402
+
+# The text below a key becomes its description in the classes that are defined from here on. This takes time, and nobody
+# else needs it.
+for base in (Settings, OmitsDefaults):
+    base.model_config["use_attribute_docstrings"] = True
 
 from nmt.settings.model_types import MODEL_TYPES  # noqa: E402
 from pipeline.config.layers import DEFAULTS, read_layer  # noqa: E402
@@ -46,7 +49,7 @@ that contains it.
 
 def format_page() -> str:
     """Return the page as text."""
-    defaults, texts = read_layer(DEFAULTS).values, read_descriptions(Config)
+    defaults = read_layer(DEFAULTS).values
     sections = [HEAD]
     for key, field in Config.model_fields.items():
         block, has_entries = _find_block(field)
@@ -62,7 +65,7 @@ def format_page() -> str:
         for block in blocks:
             lines += _describe_keys(block, values, prefix, described_blocks)
 
-        text = texts[key] if lines else f"{texts[key]} {_format_default(field, defaults, key)}"
+        text = _describe(field) if lines else f"{_describe(field)} {_format_default(field, defaults, key)}"
         distinct_lines = list(dict.fromkeys(lines))  # model types share keys
         section = "\n".join([f"## {key}", "", text, "", *distinct_lines])
         sections.append(section.rstrip() + "\n")
@@ -77,16 +80,20 @@ def _describe_keys(
     Blocks with a section of their own, and those that are described already, are left out.
     """
     described_blocks.add(block)
-    texts = read_descriptions(block)
     for key, field in block.model_fields.items():
         inner_block, has_entries = _find_block(field)
         if inner_block and key not in Config.model_fields:
-            yield f"- `{prefix}{key}`: {texts[key]}"
+            yield f"- `{prefix}{key}`: {_describe(field)}"
             if inner_block not in described_blocks:
                 inner_prefix = f"{prefix}{key}.*." if has_entries else f"{prefix}{key}."
                 yield from _describe_keys(inner_block, {}, inner_prefix, described_blocks)
         else:
-            yield f"- `{prefix}{key}` {_format_default(field, values, key)}: {texts[key]}"
+            yield f"- `{prefix}{key}` {_format_default(field, values, key)}: {_describe(field)}"
+
+
+def _describe(field: FieldInfo) -> str:
+    """Return the text below a key of a class, in one line."""
+    return " ".join(str(field.description).split())
 
 
 def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
@@ -108,22 +115,6 @@ def _format_default(field: FieldInfo, values: Mapping[str, Any], key: str) -> st
     if key not in values and field.is_required():
         return "*(required)*"
     return f"({json.dumps(values.get(key, field.default), ensure_ascii=False)})"
-
-
-def read_descriptions(block: type[BaseModel]) -> dict[str, str]:
-    """Return the texts below the fields of a class and of the classes that it inherits from, by the fields' names."""
-    texts: dict[str, str] = {}
-    for ancestor in reversed(block.__mro__):
-        if not issubclass(ancestor, BaseModel) or ancestor is BaseModel:
-            continue
-        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(ancestor))).body
-        assert isinstance(definition, ast.ClassDef)
-        for statement, next_statement in pairwise(definition.body):
-            # `name: type = default`, and below it a string
-            match statement, next_statement:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                    texts[name] = " ".join(text.split())
-    return texts
 
 
 if __name__ == "__main__":

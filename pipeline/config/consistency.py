@@ -90,31 +90,50 @@ def _list_text_references(config: Config) -> Iterator[Reference]:
         yield Reference(("moses", "phrase_model"), [moses.phrase_model], "`models`", config.models)
 
 
+class DisplayedModel(NamedTuple):
+    """A key that names the model of a table, figure or page."""
+
+    key: KeyPath
+    model: str
+    model_types: Sequence[str] = tuple(MODEL_TYPES)
+    """The types of models that can do what is shown."""
+
+
+def _list_displayed_models(config: Config) -> Iterator[DisplayedModel]:
+    """Yield the models that tables, figures and pages show."""
+    artifacts, vectors = config.artifacts, config.sentence_vectors
+    if artifacts.figure3_model:
+        yield DisplayedModel(
+            ("artifacts", "figure3_model"), artifacts.figure3_model, MODEL_TYPES_WITH_ATTENTION
+        )
+    if artifacts.tree_model:
+        yield DisplayedModel(("artifacts", "tree_model"), artifacts.tree_model, MODEL_TYPES_WITH_TREES)
+    if vectors:
+        yield DisplayedModel(("sentence_vectors", "model"), vectors.model, WITHOUT_ATTENTION)
+    for model in config.playground.models or []:
+        yield DisplayedModel(("playground", "models"), model, MODEL_TYPES_IN_BROWSER)
+    for model in artifacts.table3_models:
+        yield DisplayedModel(("artifacts", "table3_models"), model)
+    for baseline, models in (artifacts.ablations or {}).items():
+        for model in (baseline, *models):
+            yield DisplayedModel(("artifacts", "ablations", baseline), model)
+
+
 def _list_model_references(config: Config) -> Iterator[Reference]:
     """Yield the references to models, runs and systems."""
-    use, artifacts, vectors = config.use, config.artifacts, config.sentence_vectors
-    selected_systems = use.models + use.systems
+    use = config.use
     for key in ("models", "systems", "rescored"):
         yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
 
     # 1. models and systems that tables, figures and pages show
     yield Reference(
         key=("artifacts", "figure2_models"),
-        names=artifacts.figure2_models,
+        names=config.artifacts.figure2_models,
         registry="`use.models` and `use.systems`",
-        known_names=selected_systems,
+        known_names=use.models + use.systems,
     )
-    displayed_models: dict[KeyPath, Sequence[str | None]] = {
-        ("artifacts", "figure3_model"): [artifacts.figure3_model],
-        ("artifacts", "table3_models"): artifacts.table3_models,
-        ("artifacts", "tree_model"): [artifacts.tree_model],
-        ("playground", "models"): config.playground.models or [],
-        ("sentence_vectors", "model"): [vectors.model if vectors else None],
-    }
-    for baseline, models in (artifacts.ablations or {}).items():
-        displayed_models["artifacts", "ablations", baseline] = [baseline, *models]
-    for key_path, names in displayed_models.items():
-        yield Reference(key_path, names, "`use.models`", use.models)
+    for displayed in _list_displayed_models(config):
+        yield Reference(displayed.key, [displayed.model], "`use.models`", use.models)
 
     # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
     for name, model in config.models.items():
@@ -194,23 +213,11 @@ def _check_names(config: Config) -> Iterator[Problem]:
 
 def _check_model_types(config: Config) -> Iterator[Problem]:
     """Check that the model of a figure or page has a type that can do what the figure or page shows."""
-    artifacts, vectors = config.artifacts, config.sentence_vectors
-    displayed_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
-        (("artifacts", "figure3_model"), artifacts.figure3_model, MODEL_TYPES_WITH_ATTENTION),
-        (("artifacts", "tree_model"), artifacts.tree_model, MODEL_TYPES_WITH_TREES),
-        (("sentence_vectors", "model"), vectors.model if vectors else None, WITHOUT_ATTENTION),
-    ]
-    for model in config.playground.models or []:
-        displayed_models.append((("playground", "models"), model, MODEL_TYPES_IN_BROWSER))
-
-    # the type of each displayed model
-    for key, name, model_types in displayed_models:
-        if name is None:
-            continue
-        model_type = config.models[name].model_type
+    for key, model, model_types in _list_displayed_models(config):
+        model_type = config.models[model].model_type
         if model_type not in model_types:
             expectation = f"expected a model of type {' or '.join(model_types)}"
-            yield Problem(key, f"found {format_value(name)}, an {model_type}, {expectation}")
+            yield Problem(key, f"found {format_value(model)}, an {model_type}, {expectation}")
 
 
 def _check_continuations(config: Config) -> Iterator[Problem]:

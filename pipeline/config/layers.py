@@ -99,10 +99,7 @@ def read_layer(path: Path) -> Layer:
     Raises:
         UserError: the file is missing, is not YAML or holds no mapping.
     """
-    # a file three or more folders up has a shorter absolute path
     name = os.path.relpath(path)
-    name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
-
     require_regular_file(path)
     try:
         values = parse(path.read_text(encoding="utf-8"))

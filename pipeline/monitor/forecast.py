@@ -63,7 +63,7 @@ class TrainingTime:
 
 def estimate_training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """Return the remaining training of these runs of the experiment in a folder."""
-    all_runs = collect_runs(config, list(config.models))
+    all_runs = collect_runs(config)
     return [estimate_training_time(config, all_runs[name], folder) for name in runs]
 
 
@@ -71,7 +71,7 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
     """Return the remaining training of a run, at its own rate or, before that is known, at a similar one."""
     entry = config.models[run.model]
     files = ExperimentFolder(config, folder)
-    all_runs = collect_runs(config, list(config.models))
+    all_runs = collect_runs(config)
 
     # 1. the update at which it starts: 0, or the last one of the run that it continues
     start_update = 0
@@ -89,8 +89,7 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
     seeds = [name for name, other_run in all_runs.items() if other_run.model == run.model]
-    similar_runs = [run.name, run.base, *seeds] if run.base else [run.name, *seeds]
-    for name in similar_runs:
+    for name in (run.name, run.base or run.name, *seeds):
         rate = read_run_status(files.find_history(name)).updates_per_second
         if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)
@@ -157,14 +156,10 @@ def estimate_parallel_hours(config: Config, times: Collection[TrainingTime]) -> 
 
     A run that continues another one waits for it.
     """
-    all_runs = collect_runs(config, list(config.models))
+    all_runs = collect_runs(config)
     hours = {time.run: time.hours for time in times}
-    max_hours = 0.0
-    for run in hours:
-        base = all_runs[run].base
-        waiting_hours = hours.get(base, 0.0) if base else 0.0
-        max_hours = max(max_hours, waiting_hours + hours[run])
-    return max_hours
+    chains = [hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours]
+    return max(chains, default=0.0)
 
 
 # --- time limits of jobs ----------------------------------------------------------------------------------------------
@@ -183,12 +178,11 @@ def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
     That is once for each time limit that the training fills at half the expected rate, and `train_attempts` times for
     jobs that are lost.
     """
-    max_hours = 0.0
+    hours = []
     for run in runs:
         updates = config.models[run.model].training.updates
-        max_hours = max(max_hours, updates / estimate_updates_per_hour(config, run.model))
-
-    time_limits = math.ceil(2 * max_hours / config.resources.train_hours)
+        hours.append(updates / estimate_updates_per_hour(config, run.model))
+    time_limits = math.ceil(2 * max(hours) / config.resources.train_hours)
     return time_limits + config.resources.train_attempts
 
 
@@ -202,7 +196,7 @@ def estimate_disk_bytes(
 
     Archives of unknown size count as 0.
     """
-    all_runs = collect_runs(config, list(config.models))
+    all_runs = collect_runs(config)
     weights = 0
     for run in runs:
         model = config.models[all_runs[run].model]

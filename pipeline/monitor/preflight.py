@@ -61,7 +61,7 @@ def find_problems(job_list: JobList, submits: bool = False, status_command: str 
 def _find_missing_gpu(job_list: JobList) -> str | None:
     """Return a line if the settings ask for a GPU and this machine has none."""
     config = job_list.config
-    all_runs = collect_runs(config, list(config.models))
+    all_runs = collect_runs(config)
 
     # 1. devices on which models are trained
     devices = set()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import provenance_path, read_provenance
 from nmt.io import progress
@@ -40,8 +40,7 @@ class TrainingStatus:
     """The status of a run.
 
     Attributes:
-        run: its name.
-        label: its name for people.
+        label: the name of the run for people.
         state: done; outdated (finished with other settings or text); running; silent (its process has given no sign of
             life for a minute); failed; stopped; or waiting.
         planned_updates: the number of its last update. If it ends after some epochs, this is an upper limit until their
@@ -51,7 +50,6 @@ class TrainingStatus:
         note: the reason for the state.
     """
 
-    run: str
     label: str
     state: str
     planned_updates: int
@@ -118,10 +116,8 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
             update=max(status.update, job_progress.count),
             updates_per_second=status.updates_per_second or job_progress.rate or None,
         )
-    label = format_run_label(run.name, {run.model: entry.label})
     return TrainingStatus(
-        run=run.name,
-        label=label,
+        label=format_run_label(run.name, {run.model: entry.label}),
         state=state,
         planned_updates=planned_updates,
         progress=status,
@@ -166,10 +162,8 @@ def format_status_table(config: Config, folder: Path) -> str:
             paragraphs.append("\n".join(lines))
 
     # A terminal would act on the control characters that a file of another user may have.
-    text = "\n\n".join(paragraphs)
-    return "".join(
-        character if character.isprintable() or character == "\n" else "\ufffd" for character in text
-    )
+    lines = "\n\n".join(paragraphs).split("\n")
+    return "\n".join(map(printable, lines))
 
 
 def _format_attention_table(config: Config, folder: Path) -> str:
@@ -196,7 +190,7 @@ def _format_attention_table(config: Config, folder: Path) -> str:
 def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
     files = ExperimentFolder(config, folder)
-    used_folders = {files.find_training_state(run) for run in collect_runs(config, list(config.models))}
+    used_folders = {files.find_training_state(run) for run in collect_runs(config)}
     for state_folder in sorted((files.store / "trainings").glob("*")):
         if state_folder in used_folders:
             continue

@@ -25,7 +25,6 @@ from pipeline.preparation import (
     read_word_counts,
 )
 from tests.bitexts import write_pairs
-from tests.messages import refused
 
 LANGUAGES = Languages(source="en", target="fr")
 
@@ -179,10 +178,3 @@ def test_overlap_of_both_sides_is_in_one_set(tmp_path: Path) -> None:
     counts = count_overlap(held_out, write_pairs(tmp_path, "train", [pair]))
     assert counts["dev_same_source"] == counts["test_same_target"] == 1
     assert counts["dev_same_both"] == counts["test_same_both"] == 0
-
-
-@pytest.mark.parametrize("line", ["a", "a\tb"])
-def test_malformed_word_counts_are_refused(tmp_path: Path, line: str) -> None:
-    (tmp_path / "words").write_text(f"{line}\n", encoding="utf-8")
-    with refused():
-        read_word_counts([tmp_path / "words"])

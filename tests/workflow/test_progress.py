@@ -62,7 +62,7 @@ class ObservedRun:
     def trained(self, run_name: str) -> None:
         """A training job that was at work ends."""
         (self.folder / "models" / run_name).mkdir(parents=True)
-        summary = {"updates": 900, "hours": 0.05, "dev_nll": 2.136}
+        summary = {"updates": 900, "dev_nll": 2.136}
         (self.folder / "models" / run_name / "summary.json").write_text(json.dumps(summary))
         self.run.finish_job(f"logs/train/{run_name}.log")
 
@@ -86,6 +86,7 @@ def test_stage_has_a_line_at_its_end(observed: ObservedRun) -> None:
 def test_training_has_a_line_at_start_and_end(observed: ObservedRun) -> None:
     observed.begin("logs/train/rnnsearch-50.log")
     assert observed.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
+    observed.seconds = 180
     observed.trained("rnnsearch-50")
     assert observed.lines()[-1].endswith("train RNNsearch-50: done in 0:03:00, dev NLL 2.14")
     observed.run.close()

@@ -52,7 +52,7 @@ def test_states_of_an_unfinished_training(tmp_path: Path) -> None:
     write(tmp_path / f"logs/train/{RUN}.progress.json", '{"error": "disk \\u001b[2Jfull"}')
     assert read_status(config, tmp_path).state == "failed"
     lines = format_status_table(config, tmp_path).splitlines()
-    assert "RNNsearch-30: failed: disk \ufffd[2Jfull" in lines
+    assert "RNNsearch-30: failed: disk \\x1b[2Jfull" in lines
     assert max(map(len, lines[:9])) <= 80
 
 

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 from types import FrameType
 from typing import Any, TextIO
 
@@ -62,7 +63,7 @@ class RunProgress:
         self._start_time = self._last_line_time = clock()
         self._jobs: dict[str, jobs.Job] = {}  # jobs that are not done, by their logs
         self._start_times: dict[str, float] = {}  # of running jobs, by their logs
-        self._seconds_of_rule: dict[str, list[float]] = {}  # of the jobs that are done
+        self._job_seconds: list[float] = []  # of the jobs that are done, without trainings
         self._max_parallel_jobs = 1
         self._lock, self._has_ended = threading.RLock(), threading.Event()
         self._watcher = threading.Thread(target=self._refresh_regularly, daemon=True)
@@ -89,15 +90,16 @@ class RunProgress:
             start_time, job = self._start_times.pop(log, None), self._jobs.pop(log, None)
             if job is None or start_time is None:
                 return
-            self._seconds_of_rule.setdefault(job.rule, []).append(self._clock() - start_time)
+            seconds = self._clock() - start_time
 
             # a model, its scores, or the last job of a stage
             if job.stage == "train":
                 summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
-                seconds = 3600 * (summary["hours"] - self._get_base_hours(job))
                 text = f"done in {format_duration(seconds)}, dev NLL {summary['dev_nll']:.2f}"
                 self._print_job_line(job, text)
-            elif job.rule == "bleu":
+                return
+            self._job_seconds.append(seconds)
+            if job.rule == "bleu":
                 scores = read_json(self._folder / job.outputs[0])
                 text = f"BLEU {scores['bleu_all']:.2f}"
                 if scores["bleu_no_unk"]:
@@ -201,30 +203,15 @@ class RunProgress:
         words += [value for name, value in job.wildcards.items() if name not in ("run", "system")]
         return ", ".join(words)
 
-    def _get_base_hours(self, job: jobs.Job) -> float:
-        """Return the hours of the run that a job's run continues, which are part of its own hours; or 0."""
-        base = self._runs[str(job.run)].base
-        hours: float = read_json(self._folder / "models" / base / "summary.json")["hours"] if base else 0.0
-        return hours
-
     def _estimate_hours_left(self) -> float:
-        """Return the hours left: trainings at their measured speed, other jobs at the mean time of their rule."""
-        mean_seconds = {
-            rule: sum(seconds) / len(seconds)
-            for rule, seconds in self._seconds_of_rule.items()
-            if rule != "train"
-        }
-        overall_mean = sum(mean_seconds.values()) / len(mean_seconds) if mean_seconds else 0.0
-        runs, seconds_left = [], 0.0
-        for job in self._jobs.values():
-            if job.stage == "train":
-                runs.append(str(job.run))
-            else:
-                seconds_left += mean_seconds.get(job.rule, overall_mean)
+        """Return the hours left: trainings at their measured speed, other jobs at the mean time of those done."""
+        runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
+        times = estimate_training_times(self._config, self._folder, runs)
+        total_hours = sum(time.hours for time in times)
+        if self._job_seconds:
+            total_hours += (len(self._jobs) - len(runs)) * fmean(self._job_seconds) / 3600
 
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
-        times = estimate_training_times(self._config, self._folder, runs)
-        total_hours = sum(time.hours for time in times) + seconds_left / 3600
         return max(estimate_parallel_hours(self._config, times), total_hours / self._max_parallel_jobs)
 
 
