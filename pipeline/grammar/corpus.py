@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.data.shards import ShardFiles
-from nmt.errors import UserError
 from nmt.io.files import atomic_path, write_json
 from nmt.io.progress import Progress
 from pipeline.config.catalogue import GrammarSettings
@@ -23,8 +22,6 @@ Split = Literal["train", "dev", "test"]
 
 SPLIT_OF_HASH: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
 """The split of a sentence, by its hash modulo 16."""
-MAX_ATTEMPTS = 10_000
-"""Pairs of other splits or known ones that are generated in a row before the language counts as used up."""
 
 
 def split_of_sentence(english: str) -> Split:
@@ -37,26 +34,15 @@ def generate_pairs(settings: GrammarSettings, split: Split, count: int) -> Itera
     grammar = Grammar(settings)
     rng = random.Random(f"{split} {settings.seed}")
     used_hashes: set[bytes] = set()
-    for _ in range(count):
-        pair = _generate_new_pair(grammar, rng, split, used_hashes)
-        if split != "train":
-            used_hashes.add(_hash_text(pair.english_text()))
-        yield pair
-
-
-def _generate_new_pair(
-    grammar: Grammar, rng: random.Random, split: Split, used_hashes: set[bytes]
-) -> SentencePair:
-    """Return a random pair of a split whose English text has none of these hashes."""
-    for _ in range(MAX_ATTEMPTS):
+    while count:
         pair = grammar.generate_pair(rng)
         english = pair.english_text()
-        if split_of_sentence(english) == split and _hash_text(english) not in used_hashes:
-            return pair
-    raise UserError(
-        f"the grammar found no {split} sentence beyond {len(used_hashes)}; "
-        "ask for fewer pairs or a larger language"
-    )
+        if split_of_sentence(english) != split or _hash_text(english) in used_hashes:
+            continue
+        if split != "train":
+            used_hashes.add(_hash_text(english))
+        yield pair
+        count -= 1
 
 
 def write_corpus(

@@ -59,7 +59,7 @@ class Derivation:
 
     def choose_entry(self, entries: Sequence[Entry]) -> Entry:
         """Return one of the entries, all as likely."""
-        return entries[int(self.rng.random() * len(entries))]
+        return self.rng.choices(entries)[0]
 
     def choose_end(self, end: int, fraction: float) -> int:
         """Return a position between the next word and this fraction of the way to `end`."""

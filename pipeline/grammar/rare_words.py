@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import Generic, Literal, TypeVar
 
@@ -58,8 +57,7 @@ class ZipfSampler(Generic[Entry]):
 
     def sample_entry(self, rng: random.Random) -> Entry:
         """Return one entry, at the cost of one random number and a binary search."""
-        threshold = rng.random() * self._cumulative_weights[-1]
-        return self.entries[bisect(self._cumulative_weights, threshold)]
+        return rng.choices(self.entries, cum_weights=self._cumulative_weights)[0]
 
 
 class RareWords:

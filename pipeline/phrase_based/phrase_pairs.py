@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nmt.io.text_files import write_lines
 from pipeline.phrase_based.phrases import read_entries
+from pipeline.phrase_based.text import is_selected
 
 
 def write_pairs(
@@ -31,13 +32,8 @@ def write_pairs(
     with ExitStack() as files:
         train_writers = [files.enter_context(write_lines(path)) for path in train]
         dev_writers = [files.enter_context(write_lines(path)) for path in dev]
-        dev_count = 0
         for number, entry in enumerate(read_entries(table, "moses phrase-pairs"), start=1):
-            # Of 7 pairs, 2 are development pairs: the 4th and 7th.
-            writers = train_writers
-            if number * dev_total // total > dev_count:
-                writers = dev_writers
-                dev_count += 1
+            writers = dev_writers if is_selected(number, dev_total, total) else train_writers
             for writer, phrase in zip(writers, entry, strict=False):
                 writer.write(phrase)
     return total - dev_total, dev_total

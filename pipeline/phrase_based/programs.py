@@ -171,27 +171,35 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
         if _is_complete(folder):
             return "an earlier call"
 
-        # 2. installed by the user
-        installation = _find_installation()
-        if installation:
-            _remove_path(folder / "bin")
-            _remove_path(folder / "scripts")
-            # Each program is a link of its own: Snakemake removes the outputs of a rule before it runs the rule, and
-            # through a link to the whole folder it would remove the user's programs.
-            (folder / "bin").mkdir()
-            for program in TARGETS:
-                (folder / "bin" / program).symlink_to(installation / "bin" / program)
-            (folder / "scripts").symlink_to(installation / "scripts")
-            return f"the PATH ({installation})"
+        # 2. installed by the user, or else built
+        with temporary_folder(folder, "build-") as work:
+            installation = _find_installation()
+            if installation:
+                origin = f"the PATH ({installation})"
+                _link_programs(installation, work)
+            else:
+                origin = "its source"
+                problem = explain_missing_moses()
+                if problem:
+                    raise UserError(problem)
+                fetch(folder / "source.tar.gz")
+                _build_programs(folder / "source.tar.gz", work, jobs)
+            for name in ("bin", "scripts"):
+                _remove_path(folder / name)
+                (work / name).rename(folder / name)
+        return origin
 
-        # 3. otherwise, the programs are built
-        problem = explain_missing_moses()
-        if problem:
-            raise UserError(problem)
-        source = folder / "source.tar.gz"
-        fetch(source)
-        _build_programs(folder, source, jobs)
-        return "its source"
+
+def _link_programs(installation: Path, folder: Path) -> None:
+    """Put links to the programs and scripts of an installation into a folder.
+
+    Each program is a link of its own: Snakemake removes the outputs of a rule before it runs the rule, and through a
+    link to the whole folder it would remove the user's programs.
+    """
+    (folder / "bin").mkdir()
+    for program in TARGETS:
+        (folder / "bin" / program).symlink_to(installation / "bin" / program)
+    (folder / "scripts").symlink_to(installation / "scripts")
 
 
 def _is_complete(root: Path) -> bool:
@@ -235,30 +243,25 @@ def explain_missing_moses() -> str | None:
     )
 
 
-def _build_programs(folder: Path, source: Path, jobs: int) -> None:
+def _build_programs(source: Path, folder: Path, jobs: int) -> None:
     """Compile the programs of the source archive, and put them and the scripts into a folder."""
-    with temporary_folder(folder, "build-") as work:
-        tree = _unpack_source(source, work)
+    tree = _unpack_source(source, folder)
 
-        # compile, with the Boost of a conda environment if there is one
-        command = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"]
-        conda = os.environ.get("CONDA_PREFIX")
-        if conda and Path(conda, "include/boost").exists():
-            command.append(f"--with-boost={conda}")
-        command += TARGETS.values()
-        run_program(command, f"moses: its build failed; it needs {PACKAGES}", tree)
+    # compile, with the Boost of a conda environment if there is one
+    command = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"]
+    conda = os.environ.get("CONDA_PREFIX")
+    if conda and Path(conda, "include/boost").exists():
+        command.append(f"--with-boost={conda}")
+    command += TARGETS.values()
+    run_program(command, f"moses: its build failed; it needs {PACKAGES}", tree)
 
-        # bjam leaves a program under the folder of its target, by compiler and variant
-        (work / "bin").mkdir()
-        for name, target in TARGETS.items():
-            build_folder = tree / target.split("//")[0] / "bin"
-            (program,) = (path for path in build_folder.rglob(name) if path.is_file())
-            shutil.copy2(program, work / "bin" / name)
-
-        _remove_path(folder / "bin")
-        _remove_path(folder / "scripts")
-        (work / "bin").rename(folder / "bin")
-        (tree / "scripts").rename(folder / "scripts")
+    # bjam leaves a program under the folder of its target, by compiler and variant
+    (folder / "bin").mkdir()
+    for name, target in TARGETS.items():
+        build_folder = tree / target.split("//")[0] / "bin"
+        (program,) = (path for path in build_folder.rglob(name) if path.is_file())
+        shutil.copy2(program, folder / "bin" / name)
+    (tree / "scripts").rename(folder / "scripts")
 
 
 def _unpack_source(source: Path, folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from nmt.errors import UserError
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
 
-RESERVED = ("|", "<", "[")
+RESERVED = re.compile(r"[|<[]")
 """Characters of Moses' own notation. Its tokenizer writes them in another form."""
 
 
@@ -37,7 +38,7 @@ def write_text(
     def is_short(words: list[list[str]]) -> bool:
         return max_words is None or max(map(len, words)) <= max_words
 
-    # To spread the pairs evenly, one must know how many there are.
+    # to spread the pairs evenly, one must know how many there are
     short_total = 0
     if sentences:
         short_total = sum(is_short(words) for _, words in _read_words(shards, "counting pairs"))
@@ -49,18 +50,19 @@ def write_text(
                 long_count += 1
                 continue
 
-            # Of 8 short pairs, 3 are wanted: the 3rd, 6th and 8th are written.
             short_count += 1
-            if not sentences or short_count * sentences // short_total > written_count:
+            if not sentences or is_selected(short_count, sentences, short_total):
                 for writer, side_words in zip((source_lines, target_lines), words, strict=True):
                     sentence = " ".join(side_words)
-                    _check_characters(sentence, location)
+                    reserved = RESERVED.search(sentence)
+                    if reserved:
+                        remedy = "which Moses takes for its own notation; set `tokenization.escape: true`"
+                        raise UserError(f"{location}: holds {reserved[0]!r}, {remedy}")
                     writer.write(sentence)
                 written_count += 1
 
         if not written_count:
-            names = ", ".join(str(path) for pair in shards for path in pair)
-            raise UserError(f"no pair with words on both sides in {names}; give it text")
+            raise UserError(f"{outputs[0]}: the text has no pair with words on both sides")
     return written_count, long_count
 
 
@@ -74,9 +76,9 @@ def _read_words(shards: Sequence[tuple[Path, Path]], label: str) -> Iterator[tup
                     yield f"{source}, line {number}", words
 
 
-def _check_characters(sentence: str, location: str) -> None:
-    """Raise a UserError if a sentence has a character of Moses' own notation."""
-    for character in RESERVED:
-        if character in sentence:
-            notation = "which Moses takes for its own notation; set `tokenization.escape: true`"
-            raise UserError(f"{location}: holds {character!r}, {notation}")
+def is_selected(number: int, count: int, total: int) -> bool:
+    """Return whether pair `number` of `total`, from 1, is one of `count` pairs that are spread evenly over a text.
+
+    Of 8 pairs, 3 are the 3rd, 6th and 8th.
+    """
+    return number * count // total > (number - 1) * count // total

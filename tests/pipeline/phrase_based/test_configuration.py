@@ -56,10 +56,3 @@ def test_path_with_space_is_refused() -> None:
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
     with pytest.raises(UserError, match="reads no path with a space"):
         format_configuration(spaced, START)
-
-
-@pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
-def test_incomplete_weights_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "moses.ini").write_text(text)
-    with pytest.raises(UserError, match="tune again"):
-        read_weights(tmp_path / "moses.ini")

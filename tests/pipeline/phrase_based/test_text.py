@@ -46,5 +46,5 @@ def test_characters_of_moses_are_refused(tmp_path: Path, character: str) -> None
 
 
 def test_text_without_pairs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no pair with words"):
+    with pytest.raises(UserError, match="has no pair with words"):
         write_text([write_pairs(tmp_path, "0", [("", "x")])], (tmp_path / "s", tmp_path / "t"))
