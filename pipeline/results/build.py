@@ -75,7 +75,8 @@ def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
         return {DOCUMENT: make_document(tabulars)}
 
     def make_headline() -> dict[str, str]:
-        scores = inputs.scores_of_runs(select_contrasted_models(inputs.config))
+        all_scores = inputs.scores()
+        scores = {model: all_scores[model] for model in select_contrasted_models(inputs.config)}
         return {HEADLINE: describe_longest_sentences(scores, inputs.settings) + "\n"}
 
     # 2. the files; tables in the order of the document
@@ -107,7 +108,7 @@ def make_table(name: str, inputs: Inputs) -> Table:
     if name == "significance":
         return make_significance_table(inputs.comparison, settings)
     if name == "ablations":
-        run_settings = inputs.run_records(SETTINGS, inputs.config.use.models)
+        run_settings = inputs.run_records(SETTINGS)
         return make_ablations_table(inputs.scores(), inputs.summaries(), run_settings, settings)
 
     # 2. a paper's table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +11,6 @@ from typing import Any
 
 from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
-from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, score_model, score_other_system
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
@@ -149,10 +147,6 @@ class Inputs:
         systems = [*self.systems, *self.other_translations(set_name)]
         return group_by_model(self.score(system, set_name) for system in systems)
 
-    def scores_of_runs(self, models: Sequence[str]) -> Results:
-        """Return the scores of some models' runs on the test set."""
-        return group_by_model(self.score(run) for run in collect_runs(self.config, models))
-
     def figure2_scores(self) -> dict[str, Result]:
         """Return the scores of the systems in Figure 2: of a model its first run's; Moses, if measured, is the last."""
         scores = {name: self.score(name) for name in self.config.artifacts.figure2_models}
@@ -176,18 +170,15 @@ class Inputs:
         return compare(self._collect_column(mode), Bootstrap.from_settings(self.settings))
 
     def _collect_column(self, mode: str) -> ColumnTranslations:
-        """Return all translations of a column of Table 1; a `UserError` if they are not of the same sentences."""
+        """Return all translations of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
-        # 1. translations of each run, which must be of the same lines
+        # 1. translations of each run, which are of the same lines
         texts: dict[str, list[list[str]]] = {}
         lines: list[int] = []
         for name, system in self.systems.items():
             records = self.system_translations(name, mode)
-            record_lines = [record.line for record in records]
-            if texts and record_lines != lines:
-                raise UserError(f"not all systems translated the same sentences ({mode}); decode them again")
-            lines = record_lines
+            lines = [record.line for record in records]
             texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
 
         # 2. the same lines of other systems' translations, and of the reference
@@ -213,14 +204,13 @@ class Inputs:
 
     # --- records of runs ----------------------------------------------------------------------------------------------
 
-    def run_records(self, file_name: str, models: Sequence[str]) -> Results:
-        """Return a JSON file of each run of some models."""
-        runs = collect_runs(self.config, models)
-        return group_by_model(read_json(self.package.run_file(run, file_name)) for run in runs)
+    def run_records(self, file_name: str) -> Results:
+        """Return a JSON file of each run."""
+        return group_by_model(read_json(self.package.run_file(run, file_name)) for run in self.runs)
 
     def summaries(self) -> Results:
         """Return the summaries of all runs."""
-        return self.run_records(SUMMARY, self.config.use.models)
+        return self.run_records(SUMMARY)
 
     def perplexities(self) -> Results:
         """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""

@@ -69,26 +69,27 @@ def write_report(
         several: whether a model has several seeds.
     """
 
-    def find_caption(name: str) -> tuple[str, str]:
-        entry = captions.get(name, {})
-        return entry.get("heading", name.replace("_", " ").capitalize()), entry.get("caption", "")
+    def make_item(name: str, **content: Any) -> Item:
+        """Return the item of a table, figure or page, with heading and caption."""
+        return Item(**{"heading": name, **captions.get(name, {}), **content})
 
     # tables, then the alignment error rates
     table_items = []
     for name, table in tables.items():
-        heading, caption = find_caption(name)
-        table_items.append(Item(heading, caption, table=table, is_folded=name in FOLDED_TABLES))
+        table_items.append(make_item(name, table=table, is_folded=name in FOLDED_TABLES))
     error_rates = [file for file in artifacts if file.suffix == ".json"]
     if error_rates:
-        heading, caption = find_caption("alignment_error_rate")
-        table_items.append(Item(heading, caption, text=_format_error_rates(error_rates, settings)))
+        text = _format_error_rates(error_rates, settings)
+        table_items.append(make_item("alignment_error_rate", text=text))
 
     # figures
     figure_items = {}
     for file in artifacts:
         if file.suffix == ".png":
-            heading, caption = find_caption(file.stem)
-            figure_items[file.stem] = _load_figure(file, heading, caption)
+            with Image.open(file) as picture:
+                description = str(picture.info.get("Description", ""))
+            content = base64.b64encode(file.read_bytes()).decode()
+            figure_items[file.stem] = make_item(file.stem, picture=content, description=description)
     main_items = [figure_items.pop(name) for name in MAIN_FIGURES if name in figure_items]
 
     versions = {"nmt": __version__, "Python": platform.python_version(), **package_versions()}
@@ -109,18 +110,10 @@ def write_report(
             file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"
         ),
         main_items=main_items,
-        pages={name: find_caption(Path(name).stem)[0] for name in other_pages},
+        pages={name: make_item(Path(name).stem).heading for name in other_pages},
         sections={name: items for name, items in sections.items() if items},
     )
     write_text(output, page)
-
-
-def _load_figure(path: Path, heading: str, caption: str) -> Item:
-    """Return the item of a PNG figure, which contains its description."""
-    with Image.open(path) as picture:
-        description = str(picture.info.get("Description", "")) or heading
-    content = base64.b64encode(path.read_bytes()).decode()
-    return Item(heading, caption, picture=content, description=description)
 
 
 def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Markup:

@@ -52,6 +52,8 @@ def make_learning_curves(runs: Sequence[tuple[Result, Sequence[Result]]], settin
         _draw_curves(development_axes, models, _collect_curves(runs, "dev_nll"), settings)
         # on batches just trained on, as mean over each window of updates
         _draw_curves(training_axes, models, _collect_curves(runs, "train_nll"), settings)
+        _set_scales(development_axes)
+        _set_scales(training_axes)
         development_axes.set_ylabel("Development NLL\n(nats per sentence)")
         training_axes.set_ylabel("Training NLL\n(nats per sentence)")
         training_axes.set_xlabel("Updates")
@@ -96,7 +98,7 @@ def _collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]], key: str) -
 def _draw_curves(
     axes: Axes, models: Sequence[str], curves: Sequence[Points], settings: ReportSettings
 ) -> None:
-    """Draw the curve of each run, whose model has an entry in the legend, and set the axes."""
+    """Draw the curve of each run, whose model has one entry in the legend."""
     labelled_models: set[str] = set()
     for model, points in zip(models, curves, strict=True):
         style = line_style(model, settings)
@@ -106,7 +108,6 @@ def _draw_curves(
             labelled_models.add(model)
         updates, nll = np.reshape(points, (-1, 2)).T
         axes.plot(updates, nll, **style)
-    _set_scales(axes)
 
 
 def _set_scales(axes: Axes) -> None:

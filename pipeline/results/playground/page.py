@@ -10,7 +10,6 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -87,7 +86,7 @@ def write_playground(
 
 def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Return why the page cannot contain these models, or None if it can."""
-    sizes = []
+    total_megabytes = 0.0
     for folder in folders:
         run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version")
         has_subwords = any(
@@ -98,14 +97,12 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
                 f"This page computes {' and '.join(MODEL_TYPES_IN_BROWSER)} only, and without subword units."
             )
         # The file has 32 bits for each weight.
-        size = (folder / WEIGHTS).stat().st_size * bits / 32
-        sizes.append((run.label, size / 1e6))
-    if sum(size for _, size in sizes) <= megabytes:
+        total_megabytes += (folder / WEIGHTS).stat().st_size * bits / 32 / 1e6
+    if total_megabytes <= megabytes:
         return None
-    listing = " and ".join(f"{label} has {size:,.0f} MB" for label, size in sizes)
     return (
-        f"The weights are too many for a page: {listing} at {bits} bits, and a page takes {megabytes:,} MB "
-        f"(playground.megabytes)."
+        f"The weights are too many for a page: {total_megabytes:,.0f} MB at {bits} bits, and a page takes "
+        f"{megabytes:,} MB (playground.megabytes)."
     )
 
 
@@ -119,9 +116,9 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
     descriptions = []
     weight_bytes = b""
     for model, folder in zip(models, folders, strict=True):
-        weights = _round_weights(model, folder / WEIGHTS, bits)
-        descriptions.append(_describe_model(model, weights.scales))
-        weight_bytes += weights.content
+        rounded_weights, scales = _round_weights(model, folder / WEIGHTS, bits)
+        descriptions.append(_describe_model(model, scales))
+        weight_bytes += rounded_weights
 
     # what the scripts read
     raw_text = RawText(text.languages.source, text.tokenization)
@@ -159,22 +156,14 @@ def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, 
     }
 
 
-@dataclass(frozen=True)
-class _RoundedWeights:
-    """The weights of a model in the page.
+def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple[bytes, dict[str, float]]:
+    """Round matrices to `bits` bits, and vectors to 16.
 
-    content: first the tensors with 16 bits (IEEE 754 binary16): the lower bytes of all, then the upper ones, which are
-    more alike, so that they are compressed to less. Then the tensors of integers with 8 bits. scales: for each tensor
-    of integers, the value of the integer 1. One scale for each row would be more exact, but the numbers would compress
-    to a seventh more.
+    Returns:
+        The tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits; and for each tensor of
+        integers the value of the integer 1. One scale for each row would be more exact, but the numbers would compress
+        to a seventh more.
     """
-
-    content: bytes
-    scales: dict[str, float]
-
-
-def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> _RoundedWeights:
-    """Round matrices to `bits` bits, and vectors to 16."""
     float_tensors: dict[str, torch.Tensor] = {}
     integers, scales = [], {}
     for name, weight in model.network.state_dict().items():
@@ -185,11 +174,11 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> _Roun
         else:
             float_tensors[name] = weight
 
-    # Lower bytes first: those of one kind are compressed to less.
+    # first the lower bytes of all, then the upper ones, which are more alike, so that they are compressed to less
     rounded_tensors = round_to_float16(float_tensors, weights_file).values()
     numbers = np.concatenate([tensor.numpy().ravel() for tensor in rounded_tensors])
     byte_planes = numbers.view(np.uint8).reshape(-1, 2).T  # (2, numbers): lower and upper bytes
-    return _RoundedWeights(b"".join([byte_planes.tobytes(), *integers]), scales)
+    return b"".join([byte_planes.tobytes(), *integers]), scales
 
 
 def _find_clauses(

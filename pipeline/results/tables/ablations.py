@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -78,7 +79,7 @@ def make_ablations_table(
             variants[name] = _read_variant(name, scores[name], summaries[name], run_settings[name])
 
     # 2. each baseline with the values of whatever the other models of its block change, then these models
-    records: list[Result] = []
+    records = []
     rows: list[list[str]] = []
     rules = []
     for baseline_name, names in blocks.items():
@@ -89,9 +90,9 @@ def make_ablations_table(
         block = [(baseline, changed_keys)]
         block += [(variants[name], keys) for name, keys in keys_by_model.items()]
         for variant, keys in block:
-            differences = _subtract_baseline(variant, baseline)
-            records.append(_make_csv_record(variant, baseline, keys, differences, settings))
-            rows.append(_format_row(variant, keys, differences, settings))
+            record, cells = _describe_variant(variant, baseline, keys, settings)
+            records.append(record)
+            rows.append(cells)
 
     # 3. the notes
     seed_counts = {name: variant.run_count for name, variant in variants.items()}
@@ -122,59 +123,50 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
     return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
 
-def _subtract_baseline(variant: Variant, baseline: Variant) -> dict[str, Difference]:
-    """Return by number (such as bleu_all) the mean over a variant's runs minus that of the baseline."""
-    differences = dict.fromkeys(CSV_DECIMALS, Difference())
-    if variant is baseline:
-        return differences
-    for name in CSV_DECIMALS:
-        mean, baseline_mean = variant.means[name], baseline.means[name]
-        if mean.value is None or baseline_mean.value is None:
-            continue
-        value = mean.value - baseline_mean.value
-        differences[name] = Difference(value)
-        if mean.std is not None and baseline_mean.std is not None:
-            counts = variant.run_count, baseline.run_count
-            error, p = run_welch_test(value, (mean.std, baseline_mean.std), counts)
-            differences[name] = Difference(value, error, p)
-    return differences
+def _describe_variant(
+    variant: Variant, baseline: Variant, keys: Sequence[str], settings: ReportSettings
+) -> tuple[Result, list[str]]:
+    """Return the row of a variant or of the baseline itself: for programs, with columns in this order; and for readers.
 
+    keys: the settings to be shown.
+    """
+    # 1. the settings
+    label, is_baseline = settings.label(variant.model), variant is baseline
+    values = [f"{key}: {variant.settings.get(key)}" for key in keys]
+    record: Result = {
+        "model": label,
+        "baseline": "" if is_baseline else baseline.model,
+        "differs": "" if is_baseline else ", ".join(values),
+    }
+    # architecture.step_order: appendix -> step_order: appendix
+    cells = [label, ", ".join(re.sub(r"^[^:]*\.", "", value) for value in values)]
 
-def _make_csv_record(
-    variant: Variant,
-    baseline: Variant,
-    keys: Sequence[str],
-    differences: Mapping[str, Difference],
-    settings: ReportSettings,
-) -> Result:
-    """Return a row for programs, with columns in this order. keys: the settings that differ from the baseline's."""
-    record: Result = {"model": settings.label(variant.model), "baseline": "", "differs": ""}
-    if variant is not baseline:
-        record["baseline"] = baseline.model
-        record["differs"] = ", ".join(f"{key}: {variant.settings.get(key)}" for key in keys)
+    # 2. the numbers, and their differences from the baseline's
     for name, decimals in CSV_DECIMALS.items():
-        mean, difference = variant.means[name], differences[name]
+        mean = variant.means[name]
+        difference = Difference() if is_baseline else _subtract(name, variant, baseline)
         record[name] = format_number(mean.value, decimals)
         record[f"{name}_std"] = format_number(mean.std, decimals)
         record[f"{name}_difference"] = format_number(difference.value, decimals)
         record[f"{name}_difference_error"] = format_number(difference.error, decimals)
         record[f"{name}_p"] = format_number(difference.p, 4)
-    record["seeds"] = variant.run_count
-    record["id"] = variant.model
-    return record
 
-
-def _format_row(
-    variant: Variant, keys: Sequence[str], differences: Mapping[str, Difference], settings: ReportSettings
-) -> list[str]:
-    """Return the cells of a row for readers. keys: the settings to be shown."""
-    displayed_settings = []
-    for key in keys:
-        short_key = key.rsplit(".", 1)[-1]  # architecture.step_order -> step_order
-        displayed_settings.append(f"{short_key}: {variant.settings.get(key)}")
-    cells = [settings.label(variant.model), ", ".join(displayed_settings)]
-    for name, difference in differences.items():
         text = format_difference(difference.value, DECIMALS)
         is_noise = difference.p is not None and difference.p >= SIGNIFICANCE_LEVEL
-        cells += [variant.means[name].format(DECIMALS), f"({text})" if is_noise else text]
-    return cells
+        cells += [mean.format(DECIMALS), f"({text})" if is_noise else text]
+    record["seeds"] = variant.run_count
+    record["id"] = variant.model
+    return record, cells
+
+
+def _subtract(name: str, variant: Variant, baseline: Variant) -> Difference:
+    """Return the mean of a number, such as bleu_all, over a variant's runs minus that of the baseline."""
+    mean, baseline_mean = variant.means[name], baseline.means[name]
+    if mean.value is None or baseline_mean.value is None:
+        return Difference()
+    value = mean.value - baseline_mean.value
+    if mean.std is None or baseline_mean.std is None:
+        return Difference(value)
+    counts = variant.run_count, baseline.run_count
+    error, p = run_welch_test(value, (mean.std, baseline_mean.std), counts)
+    return Difference(value, error, p)

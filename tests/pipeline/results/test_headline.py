@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nmt.evaluation.bleu import BleuCounts, sum_counts
 from pipeline.config.display import ReportSettings
 from pipeline.results.headline import describe_longest_sentences
 from tests.report_settings import report_settings
@@ -34,7 +35,11 @@ def headline(fractions: dict[str, list[float]], number: int = 91, **changes: Any
     """The headline on models, with the fraction that each run has right on long sentences."""
     scores = {}
     for model, runs in fractions.items():
-        scores[model] = [{"by_sentence": sentences(fraction)[:number]} for fraction in runs]
+        scores[model] = []
+        for fraction in runs:
+            rows = sentences(fraction)[:number]
+            bleu = sum_counts(BleuCounts.from_dict(row) for row in rows).bleu
+            scores[model].append({"by_sentence": rows, "bleu_all": bleu})
     return describe_longest_sentences(
         scores, ReportSettings.model_validate(report_settings(MODELS) | changes)
     )
