@@ -21,6 +21,8 @@ from nmt.io.locks import hold_folder
 
 LOCK = Path(".snakemake") / "run"
 """Folder of the lock that a Snakemake holds as long as it lives."""
+SNAKEMAKE_LOGS = Path(".snakemake") / "log"
+"""Folder of the logs of all runs. The newest is as new as the outputs of the last run."""
 WAIT_SECONDS = 3.0
 """Time to wait for another Snakemake, which may only plan and end soon."""
 
@@ -55,6 +57,9 @@ class SettingsFiles:
         """Take the lock of the run, and write the files whose content has changed.
 
         If another Snakemake has the lock, nothing is written.
+
+        Raises:
+            UserError: the clock stands back, so changed settings would be older than the outputs.
         """
         deadline = time.monotonic() + WAIT_SECONDS
         while not self.is_locked:
@@ -66,9 +71,18 @@ class SettingsFiles:
                     return
                 time.sleep(0.2)
 
+        log_times = [(log.stat().st_mtime, log) for log in SNAKEMAKE_LOGS.glob("*")]
+        last_time, last_log = max(log_times, default=(0.0, SNAKEMAKE_LOGS))
         for path, text in self.texts.items():
-            if not path.is_file() or path.read_text(encoding="utf-8") != text:
-                write_text(path, text)
+            if path.is_file() and path.read_text(encoding="utf-8") == text:
+                continue
+            write_text(path, text)
+            if path.stat().st_mtime < last_time:
+                path.unlink()
+                raise UserError(
+                    f"{last_log}: from the future, so Snakemake would not notice changed settings: set the clock of"
+                    " this machine; if it is right, call `find . -newermt now -exec touch {} +`"
+                )
 
     def require_lock(self) -> None:
         """Raise a UserError if another Snakemake is at work in this folder."""

@@ -6,6 +6,7 @@ A message is one short line: the key, what was found, what was expected.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,8 @@ class OmitsDefaults(Settings):
 
 FlatSettings = dict[str, Any]
 """Settings with dotted keys."""
+SHA256 = re.compile("[0-9a-f]{64}")
+"""Pattern of a checksum."""
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> FlatSettings:
@@ -105,12 +108,17 @@ def describe_differences(
 ) -> str:
     """Return a text that names the keys that have changed, or "" if none has. Keys in `ignore` do not count.
 
-    Example: "training.rho was 0.95 and is now 0.9".
+    Example: "data.train was replaced, training.rho was 0.95 and is now 0.9".
     """
     descriptions = []
     for key in sorted(old_settings.keys() | new_settings.keys()):
         old_value, new_value = old_settings.get(key), new_settings.get(key)
-        if key not in ignore and old_value != new_value:
+        if key in ignore or old_value == new_value:
+            continue
+        # the digits of a checksum tell a reader nothing
+        if SHA256.fullmatch(str(old_value)) and SHA256.fullmatch(str(new_value)):
+            descriptions.append(f"{key} was replaced")
+        else:
             descriptions.append(f"{key} was {old_value!r} and is now {new_value!r}")
     return ", ".join(descriptions)
 

@@ -166,6 +166,14 @@ SCHEDULED: dict[str, tuple[list[str], dict[str, int]]] = {
         ["models={rnnencdec-50: {training: {learning_rate: 0.5}}}"],
         {"train": 1, "tables": 1},
     ),
+    "a model that others continue": (
+        ["models={rnnsearch-50: {training: {learning_rate: 0.5}}}"],
+        {"train": 4, "tables": 1},
+    ),
+    "another test set": (
+        ["use={test: [other]}", "corpora={other: {grammar: {split: test, pairs: 25}}}"],
+        {"prepare": 1, "binarize": 0, "tables": 1},
+    ),
     "a seed more": (["models={rnnencdec-50: {seeds: [1, 2]}}"], {"train": 1, "translate": 2, "tables": 1}),
     "a figure's display": (["artifacts={figure2_window: 5}"], {"tables": 1}),
     "a wider search": (["decoding={beam: 3}"], {"model_card": 5, "package_settings": 1, "ro_crate": 1}),

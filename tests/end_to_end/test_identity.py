@@ -6,6 +6,7 @@ agrees, and the store tells how many trainings there have been.
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -84,8 +85,20 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     first = run.tables
     assert run.trainings == 2
 
+    # --- a job on a cluster has the settings of its Snakemake, whatever config.yaml says now
+    vocabulary = folder / "data" / "vocabulary" / "fr.tsv"
+    text = vocabulary.read_bytes()
+    job = ["--mode", "remote", "--force", "--nolock", "--cores", "1"]
+    job += ["--target-jobs", "vocabulary:language=fr", "--allowed-rules", "vocabulary"]
+    assert snakemake(folder, *job).returncode == 0
+    assert vocabulary.read_bytes() == text
+    run.finish()
+
     # --- settings changed and set back
+    moses = tmp_path / "moses.txt"
+    moses.write_bytes(gzip.decompress((folder / "results" / "test" / "fr.txt.gz").read_bytes()))
     for settings, trained in {
+        f"artifacts: {{moses_translations: {moses}}}": 0,
         "vocabulary: {words: 200}": 2,
         "training: {learning_rate: 0.01}": 2,
         "models: {rnnsearch-30: {training: {updates: 5}}}": 1,  # fewer than are done
@@ -143,6 +156,8 @@ def test_every_means_of_losing_or_mixing_results(tmp_path: Path) -> None:
     shutil.rmtree(folder / ".snakemake")
     run.finish("vocabulary: {words: 150}")
     assert run.trainings == before + 2
+    other.finish("vocabulary: {words: 150}")
+    assert (other.tables, other.trainings) == (run.tables, 0)
     copied = TinyRun(shutil.copytree(folder, tmp_path / "copy", ignore=shutil.ignore_patterns(".snakemake")))
     copied.finish()
     assert (copied.tables, copied.trainings) == (first, before + 2)

@@ -18,6 +18,8 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from nmt import __version__
+from nmt.evaluation.translations import provenance_path, read_provenance, sha256_of_lines
+from nmt.io.files import write_json
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.verify import Verdict, verify_results
 from tests.running import ROOT, nmt, scheduled, snakemake
@@ -197,6 +199,28 @@ def test_altered_settings_and_weights_are_found(results: Path) -> None:
         f"{named.format('both')}: beam was 3 and is now 4",
     ):
         assert any(line.endswith(says) for line in found), (says, found)
+
+
+def test_other_text_and_fewer_sentences_are_found(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["vocabulary"]["words"] = 30_000
+    path.write_text(json.dumps(values), encoding="utf-8")
+    translations = results / "translations" / "test" / "rnnsearch-50.no_unk.jsonl.gz"
+    lines = gzip.decompress(translations.read_bytes()).splitlines(keepends=True)
+    translations.write_bytes(gzip.compress(b"".join(lines[: len(lines) // 2])))
+    provenance = read_provenance(translations) | {"lines": sha256_of_lines(translations)}
+    write_json(provenance_path(translations), provenance)
+    renew_record(results)
+    found = find_problems(results)
+    assert any("text of other settings: vocabulary.words" in line for line in found)
+    assert any(line.startswith(f"{translations}: its sentences") for line in found)
+
+
+def test_translations_without_setting_are_noted(results: Path) -> None:
+    shutil.copytree(results / "translations" / "test", results / "translations" / "dev")
+    found = verify(results)
+    assert not found.problems and any("translations/dev/" in note for note in found.notes)
 
 
 # --- what comes from somebody else

@@ -7,9 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from snakemake.settings.types import DeploymentMethod
 
 from nmt.cli import list_subcommands
-from tests.running import ROOT, make_demo, snakemake_command
+from tests.running import ROOT, make_demo, run, snakemake_command
+from workflow import internals
 
 CONTAINER = ROOT / "container"
 CALLERS = [
@@ -65,3 +70,12 @@ def test_jobs_run_in_the_container(tmp_path: Path) -> None:
     (asked,) = [line for line in lines if " exec " in f" {line}"]
     assert image in asked.split()
     assert f"--bind {ROOT}" in asked  # the code, also where the experiment lies elsewhere
+
+    without_container = [option for option in options if option not in ("--sdm", "apptainer")]
+    assert "Nothing to be done" in run(snakemake_command(tmp_path, "-n", *without_container)).stdout
+
+
+@pytest.mark.parametrize("method", DeploymentMethod)
+def test_container_alone_has_its_own_python(method: DeploymentMethod) -> None:
+    workflow = SimpleNamespace(deployment_settings=SimpleNamespace(deployment_method={method}))
+    assert internals.uses_container(workflow) == (method == DeploymentMethod.APPTAINER)

@@ -67,6 +67,8 @@ def test_moses_adds_a_row_and_no_training(plans: Plans) -> None:
     assert sorted(plans["paper"].lines("nmt train ")) == sorted(on.lines("nmt train ")) != []
     for rule in ("text", "align", "phrases", "language_model", "tune", "translate"):
         assert on.jobs(f"moses_{rule}"), rule
+    # its programs are neither inputs, which depend on the PATH, nor outputs, which Snakemake deletes
+    assert not any("input:" in job or "bin/" in job for job in on.jobs("moses_programs"))
     assert "scores/test/moses.json" in on.making("results/table1.csv")
 
 

@@ -52,7 +52,7 @@ onstart:
 def test_snakemake_has_the_internals(tmp_path: Path) -> None:
     (tmp_path / "Snakefile").write_text(SNAKEFILE, encoding="utf-8")
     (tmp_path / "overlay.yaml").write_text("{}", encoding="utf-8")
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--directory", str(tmp_path)]
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--jobs", "2", "--directory", str(tmp_path)]
     command += ["--resources", "gpu=5", "--config", "seed=3", "--configfile", str(tmp_path / "overlay.yaml")]
     result = run([*command, "-s", str(tmp_path / "Snakefile")])
     assert result.returncode == 0, result.stdout

@@ -167,8 +167,8 @@ def dev_tokens(wildcards):
 
 
 def archive_entry(wildcards):
-    """The archive's address and checksums, without other sources: an archive is not downloaded again if they change."""
-    return find_archive(wildcards.archive).model_dump(exclude={"alternatives"})
+    """The archive's address and checksums. If only its licence or other sources change, it is not downloaded again."""
+    return find_archive(wildcards.archive).model_dump(exclude={"alternatives", "license"})
 
 
 def archive_alternatives(wildcards, input):

@@ -10,7 +10,10 @@ from pipeline.monitor import jobs
 CHECK_ONLY = jobs.CHECK_ONLY in os.environ
 
 if not IS_SUBMITTED_JOB:
-    SETTINGS.write()
+    try:
+        SETTINGS.write()
+    except UserError as error:
+        exit_with_errors(error.args)
 
 
 def check_run():

@@ -16,6 +16,7 @@ from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import describe_forecast, find_problems
 from tests.experiments import EXTENDS_PAPER, paper
 from tests.running import ROOT, run, slurm_of
+from tests.trainings import finish, prepare_text
 
 
 def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
@@ -44,6 +45,22 @@ def test_missing_gpu_is_a_problem(
     job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", is_pending, local=False, resources={"gpu": 1})
     problems = find_problems(JobList(config, (job,)))
     assert any("no NVIDIA GPU" in problem for problem in problems) == is_pending
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_finished_model_needs_no_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_finished: bool
+) -> None:
+    monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
+    monkeypatch.chdir(tmp_path)
+    config = paper(tmp_path, training={"device": "cuda"})
+    prepare_text(config, tmp_path)
+    if is_finished:
+        finish(config, tmp_path, "rnnsearch-30")
+    job = Job(
+        "train", {"run": "rnnsearch-30"}, ("a",), "logs/train/rnnsearch-30.log", True, False, {"gpu": 1}
+    )
+    assert bool(find_problems(JobList(config, (job,)))) != is_finished
 
 
 @pytest.mark.parametrize(("free_bytes", "prefix"), [(10**8, "warning: "), (10**12, "")])

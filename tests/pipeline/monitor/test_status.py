@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -73,6 +74,9 @@ def test_states_of_a_finished_training(tmp_path: Path) -> None:
         write(model_folder / HISTORY, damage)
         write(model_folder.parent / "lock", damage)
         assert read_status(config, tmp_path).state == "done"
+
+    shutil.rmtree(tmp_path / "data")
+    assert "not used" not in format_status_table(config, tmp_path)
 
 
 def test_training_on_another_machine(tmp_path: Path) -> None:

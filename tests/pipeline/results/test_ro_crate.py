@@ -21,7 +21,7 @@ from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.ro_crate import RECORD, write_crate
+from pipeline.results.ro_crate import RECORD, REPORT, write_crate
 from pipeline.results.verify import verify_results
 from tests.bitexts import write_text
 from tests.odd_values import altered_bytes, altered_json
@@ -88,6 +88,13 @@ def test_archives_have_recorded_checksums(results: Path, tmp_path: Path) -> None
     assert (first["contentSize"], first["identifier"]) == ("7", "md5:" + "m" * 32)
     assert "contentUrl" not in first and second["contentUrl"] == "https://example.org/two"
     assert "/home/me" not in (results / RECORD).read_text(encoding="utf-8")
+
+
+def test_record_has_the_licence_of_the_text_and_the_code_that_made_the_tables(results: Path) -> None:
+    entities = read_entities(results, results)
+    assert "CC-BY-NC-SA-4.0" in entities["./"]["license"]["@id"]
+    program = entities[REPORT]["instrument"]["@id"]
+    assert entities[program]["softwareVersion"].startswith("0.0.9")
 
 
 @pytest.fixture(scope="module")

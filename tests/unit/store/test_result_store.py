@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,6 +58,9 @@ def test_state_folder_of_former_name(tmp_path: Path) -> None:
     assert store.find_state_folders("renamed", facts, run)[0] == shared_folder != own_folder
     assert store.describe_changes("small", facts).endswith(f"stays in {shared_folder}")
     assert store.describe_changes("other", facts) == ""
+    (shared_folder / "facts.json").write_text(json.dumps(facts | {"data.dev": "a" * 64}), encoding="utf-8")
+    changes = store.describe_changes("small", facts | {"data.dev": "b" * 64})
+    assert changes == f"data.dev was replaced; the former training stays in {shared_folder}"
 
 
 def test_result_is_made_once(tmp_path: Path) -> None:
