@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
-from nmt.io.locks import wait_for_lock
-from pipeline.programs import extract_archive, find_missing_tools, run_program
+from nmt.io.locks import open_exclusively
+from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
@@ -31,9 +31,7 @@ def provide_programs(folder: Path, jobs: int) -> str:
     Raises:
         UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        wait_for_lock(lock.fileno(), str(folder))
+    with open_exclusively(folder / "lock"):
         if all((folder / name).exists() for name in PROGRAMS):
             return "an earlier call"
 
@@ -54,11 +52,8 @@ def explain_missing_programs() -> str | None:
     """Return why this machine can neither find the programs nor build them, or None if it can."""
     if all(map(shutil.which, PROGRAMS)):
         return None
-    missing_tools = find_missing_tools(["cmake", "make"], ["boost/program_options.hpp", "boost/thread.hpp"])
-    if not missing_tools:
-        return None
-    tools = ", ".join(missing_tools)
-    return f"lmplz: KenLM is not on the PATH, and to build it this machine lacks {tools} ({PACKAGES})"
+    headers = ["boost/program_options.hpp", "boost/thread.hpp"]
+    return explain_missing_tools("lmplz", ["cmake", "make"], headers, PACKAGES)
 
 
 def _build_programs(folder: Path, jobs: int) -> None:

@@ -42,8 +42,26 @@ def _find_first_error(output: str) -> str:
     return last_output_line(error_lines[0] if error_lines else output)
 
 
-def find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
-    """Return which of these tools and C++ headers, and whether a C++ compiler, are missing for a build."""
+def explain_missing_tools(
+    program: str, tools: Sequence[str], headers: Sequence[str], packages: str
+) -> str | None:
+    """Return why this machine cannot build a program, or None if it can.
+
+    Args:
+        program: its name.
+        tools: programs that the build needs besides a C++ compiler.
+        headers: C++ headers that it needs.
+        packages: where they come from.
+    """
+    missing_tools = _find_missing_tools(tools, headers)
+    if not missing_tools:
+        return None
+    lacking = ", ".join(missing_tools)
+    return f"{program}: not on the PATH, and to build it this machine lacks {lacking} ({packages})"
+
+
+def _find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
+    """Return which of these tools and C++ headers, and whether a C++ compiler, are missing."""
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
     compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
     if not compilers:

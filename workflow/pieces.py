@@ -22,6 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from nmt.cli import describe_error  # noqa: E402  found by the line above
+from nmt.errors import UserError  # noqa: E402
+from pipeline.config.layers import read_layer  # noqa: E402
+
 MPS = "nvidia-cuda-mps-control"
 """NVIDIA's program that lets the kernels of several processes run on a GPU at the same time."""
 WITHOUT_WEIGHTS = (
@@ -42,18 +46,13 @@ WITHOUT_WEIGHTS = (
 
 def main() -> int:
     """Run a piece or join pieces, and return Snakemake's exit code."""
-    from nmt.errors import UserError, convert_os_error
-
     options = parse_arguments()
     try:
         if options.command == "run":
             return run_piece(options.folder, options.piece, options.at_once)
         return join_pieces(options.folder, options.archives)
     except (UserError, OSError) as error:
-        problem = error
-        if isinstance(error, OSError):
-            problem = convert_os_error(error, error.filename or options.folder)
-        print(f"error: {problem}", file=sys.stderr)
+        print(f"error: {describe_error(error)}", file=sys.stderr)
         return 2
 
 
@@ -86,9 +85,6 @@ def run_piece(folder: Path, piece: str, parallel_trainings: int) -> int:
 
 def read_piece(folder: Path, piece: str) -> list[str]:
     """Return the runs of a piece, as FOLDER/pieces.yaml names them."""
-    from nmt.errors import UserError
-    from pipeline.config.layers import read_layer
-
     pieces = read_layer(folder / "pieces.yaml").values
     if piece not in pieces:
         raise UserError(f"{folder}/pieces.yaml: no piece {piece}: expected {', '.join(map(str, pieces))}")
@@ -97,8 +93,6 @@ def read_piece(folder: Path, piece: str) -> list[str]:
 
 def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
     """Unpack the archives into the experiment, and make its results without any weights."""
-    from nmt.errors import UserError
-
     for archive in archives:
         try:
             with tarfile.open(archive) as file:

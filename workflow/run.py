@@ -35,7 +35,8 @@ TERMINAL_COLUMNS = 80
 
 def main() -> int:
     """Run the experiment, and return Snakemake's exit code."""
-    from nmt.errors import UserError, convert_os_error
+    from nmt.cli import describe_error
+    from nmt.errors import UserError
 
     arguments, options = _parse_arguments()
     folder: Path = arguments.folder
@@ -52,8 +53,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (UserError, OSError) as error:
-        problem = convert_os_error(error, error.filename or folder) if isinstance(error, OSError) else error
-        print(f"error: {problem}", file=sys.stderr)
+        print(f"error: {describe_error(error)}", file=sys.stderr)
         return 2
 
 

@@ -24,8 +24,12 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/**/*.ipynb", "benchmarks/README.md", "results/README.md")
-EXPERIMENT_PAGES = {"report.html": "Results", "playground.html": "Playground"}
-"""Files of pages of an experiment, with their titles."""
+GALLERY_FILES = {
+    "report.html": "[Results]",
+    "playground.html": "[Playground]",
+    "figure2.png": "![BLEU against sentence length]",
+}
+"""Files of an experiment's results that the gallery shows, with the beginnings of their links."""
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
@@ -66,17 +70,21 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
         for link in LINK.findall(text):
             file = (page.parent / link).resolve()
             if file.is_file() and file.suffix not in (".md", ".ipynb"):
-                copy = folder / file.relative_to(ROOT)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, copy)
+                shutil.copyfile(file, _make_copy_path(file, folder))
 
         # 2. the page itself, in Markdown
-        copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
-        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy = _make_copy_path(page.with_suffix(".md"), folder)
         is_notebook = page.suffix == ".ipynb"
         text = convert_notebook(text, copy) if is_notebook else text.replace(".ipynb)", ".md)")
         text = text.replace("clone REPOSITORY", f"clone {address or 'REPOSITORY'}")
         copy.write_text(text, encoding="utf-8")
+
+
+def _make_copy_path(file: Path, folder: Path) -> Path:
+    """Return the path of a file's copy, whose folder is made."""
+    copy = folder / file.relative_to(ROOT)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    return copy
 
 
 def convert_notebook(notebook: str, page: Path) -> str:
@@ -109,41 +117,27 @@ def write_gallery(results_folders: Sequence[Path], folder: Path) -> None:
             continue
         experiment = results.parent.name
         (folder / experiment).mkdir()
-        lines += [f"## {experiment}", ""]
+        headline = (results / "headline.txt").read_text(encoding="utf-8")
+        lines += [f"## {experiment}", "", headline, ""]
 
-        # its result in a sentence
-        headline = results / "headline.txt"
-        lines += [headline.read_text(encoding="utf-8") if headline.is_file() else "", ""]
-
-        # links to its pages
-        links = []
-        for file, title in EXPERIMENT_PAGES.items():
+        # links to its pages, and its figure
+        for file, link in GALLERY_FILES.items():
             if (results / file).is_file():
                 shutil.copyfile(results / file, folder / experiment / file)
-                links.append(f"[{title}]({experiment}/{file})")
-        lines += [" · ".join(links), ""]
-
-        if (results / "figure2.png").is_file():
-            shutil.copyfile(results / "figure2.png", folder / experiment / "figure2.png")
-            lines += [f"![BLEU against sentence length]({experiment}/figure2.png)", ""]
+                lines += [f"{link}({experiment}/{file})", ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:
     """Write a page per package of the library and of the pipeline. Return their entries in the navigation."""
-    # 1. the modules of each package, such as nmt.model
     folder.mkdir()
-    modules_of_package: dict[str, list[str]] = {}
-    for room in ("nmt", "pipeline"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            names = path.relative_to(ROOT).with_suffix("").parts  # such as ("nmt", "model", "gru")
-            if len(names) > 1 and not path.stem.startswith("_"):
-                modules_of_package.setdefault(".".join(names[:2]), []).append(".".join(names))
-
-    # 2. a page for each, of which mkdocstrings makes the text
     entries = []
-    for package, modules in modules_of_package.items():
-        text = f"# {package}\n\n" + "".join(f"::: {module}\n\n" for module in modules)
+    for path in sorted([*ROOT.glob("nmt/*"), *ROOT.glob("pipeline/*")]):
+        if path.stem.startswith("_") or not (path.suffix == ".py" or (path / "__init__.py").is_file()):
+            continue
+        package = ".".join(path.relative_to(ROOT).with_suffix("").parts)  # such as nmt.model
+        # mkdocstrings makes the text of this
+        text = f"# {package}\n\n::: {package}\n    options: {{show_submodules: true}}\n"
         (folder / f"{package}.md").write_text(text, encoding="utf-8")
         entries.append({package: f"library/{package}.md"})
     return entries

@@ -65,7 +65,6 @@ def new(
     at most 2,000. No sentence is then in two of the sets. The command writes the text to FOLDER/text, and settings that
     suit the amount of text to FOLDER/config.yaml.
     """
-    from pipeline.monitor.forecast import format_hours
     from pipeline.own_text.settings import write_experiment
     from pipeline.own_text.text import ParallelText
 
@@ -73,16 +72,13 @@ def new(
     for split, files in (("dev", dev), ("test", test)):
         if files:
             texts[split] = ParallelText(*files)
-    statistics, proposal, advice = write_experiment(folder, texts, languages or None, tokenized, subwords)
+    pairs, advice = write_experiment(folder, texts, languages or None, tokenized, subwords)
 
-    pairs = ", ".join(f"{count:,} {split}" for split, count in statistics.pairs.items())
-    click.echo(f"{folder / 'config.yaml'}: {pairs} pairs")
+    counts = ", ".join(f"{count:,} {split}" for split, count in pairs.items())
+    click.echo(f"{folder / 'config.yaml'}: {counts} pairs")
     for line in advice:
         click.echo(line)
-    needs = "on a GPU"
-    if proposal.hours:
-        needs = f"about {format_hours(proposal.hours)} of training on two cores (estimated)"
-    click.echo(f"Next, {needs}: {format_next_command(folder)}")
+    click.echo(f"Next: {format_next_command(folder)}")
 
 
 def format_next_command(folder: Path) -> str:

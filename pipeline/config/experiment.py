@@ -172,19 +172,13 @@ def get_final_stage(config: Config) -> str:
 # --- word budgets of the selection ------------------------------------------------------------------------------------
 
 
-def name_budget(config: Config, corpus: str) -> str:
-    """Return the name of a corpus' word budget: its own name, or that of the budget that the other corpora share."""
-    return corpus if corpus in config.selection.corpus_words else COMMON_BUDGET
-
-
-def get_budget_words(config: Config, budget: str) -> int:
-    """Return the number of target words of a word budget, named as by `name_budget`."""
-    return config.selection.corpus_words.get(budget, config.selection.target_words)
-
-
-def list_budget_corpora(config: Config, budget: str) -> list[str]:
-    """Return the training corpora that share a word budget, named as by `name_budget`."""
-    return [corpus for corpus in config.use.train if name_budget(config, corpus) == budget]
+def collect_budgets(config: Config) -> dict[str, list[str]]:
+    """Return the training corpora of each word budget: that of a single corpus has its name, the others share one."""
+    budgets: dict[str, list[str]] = {}
+    for corpus in config.use.train:
+        budget = corpus if corpus in config.selection.corpus_words else COMMON_BUDGET
+        budgets.setdefault(budget, []).append(corpus)
+    return budgets
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------

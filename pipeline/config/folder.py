@@ -90,21 +90,19 @@ class ExperimentFolder:
 
     # --- trainings in the store ---------------------------------------------------------------------------------
 
-    def find_expected_model(self, run_name: str) -> ExpectedModel:
-        """Return the model of a run that the settings and the prepared text ask for.
-
-        Raises:
-            UserError: the text is not prepared.
-        """
+    def find_expected_model(self, run_name: str) -> ExpectedModel | None:
+        """Return the model of a run that the settings and the prepared text ask for; None if no text is prepared."""
         run = collect_runs(self.config)[run_name]
-        data = data_checksums(self.bitext("train", run), self.bitext("dev", run))
+        try:
+            data = data_checksums(self.bitext("train", run), self.bitext("dev", run))
+        except UserError:
+            return None
         return find_expected_model(self.config, run, data)
 
     def find_training_state(self, run_name: str) -> Path | None:
         """Return the folder with the checkpoints of the training that the settings ask for, or None."""
-        try:
-            model = self.find_expected_model(run_name)
-        except UserError:  # the text is not prepared
+        model = self.find_expected_model(run_name)
+        if model is None:
             return None
         states = TrainingStore(self.store).find_state_folders(run_name, model.facts, model.settings)
         existing_states = [state for state in states if state.is_dir()]
@@ -112,11 +110,8 @@ class ExperimentFolder:
 
     def find_finished_model(self, run_name: str) -> Path | None:
         """Return the folder of the stored model that the settings and the prepared text ask for, or None."""
-        try:
-            key = self.find_expected_model(run_name).key
-        except UserError:  # the text is not prepared
-            return None
-        return TrainingStore(self.store, self.shared_stores).find_model(key)
+        model = self.find_expected_model(run_name)
+        return TrainingStore(self.store, self.shared_stores).find_model(model.key) if model else None
 
     def find_history(self, run_name: str) -> Path:
         """Return the history file of a run's training, active or ended; it may not exist."""

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from nmt.environment import REPOSITORY
 from nmt.errors import UserError
-from nmt.io.files import require_regular_file
+from nmt.io.files import read_file
 from nmt.settings.base import KeyPath, Problem, format_value, list_problems, shorten
 from nmt.settings.model_types import MODEL_TYPES, GatedArchitecture
 from pipeline.config.consistency import find_contradictions
@@ -100,11 +100,8 @@ def read_layer(path: Path) -> Layer:
         UserError: the file is missing, is not YAML or holds no mapping.
     """
     name = os.path.relpath(path)
-    require_regular_file(path)
     try:
-        values = parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{name}: cannot be read: {error.strerror}") from None
+        values = parse(read_file(path).decode())
     except ValueError as error:
         raise UserError(f"{name}: {error}") from None
     if not isinstance(values, dict | None):

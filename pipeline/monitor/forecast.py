@@ -191,7 +191,7 @@ def count_training_retries(config: Config, runs: Iterable[Run]) -> int:
 
 def estimate_disk_bytes(
     config: Config, folder: Path, archives: Iterable[str], corpora: Sequence[str], runs: Iterable[str]
-) -> dict[str, int]:
+) -> int:
     """Return the bytes of archives to download, text to prepare and models to train.
 
     Archives of unknown size count as 0.
@@ -201,11 +201,8 @@ def estimate_disk_bytes(
     for run in runs:
         model = config.models[all_runs[run].model]
         weights += MODEL_TYPES[model.model_type].count_weights(model.architecture, config.vocabulary.sizes)
-    return {
-        "archives": _count_archive_bytes(config, archives),
-        "text": round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora)),
-        "models": 4 * WEIGHT_COPIES * weights,
-    }
+    text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora))
+    return _count_archive_bytes(config, archives) + text_bytes + 4 * WEIGHT_COPIES * weights
 
 
 def _count_archive_bytes(config: Config, archives: Iterable[str]) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nmt.io.system import parse_slurm_duration, query_program
@@ -23,21 +23,12 @@ class NodeGroup:
     has_gpus: bool
 
 
-@dataclass(frozen=True)
-class Partitions:
-    """The partitions of a cluster.
+def query_partitions() -> dict[str, list[NodeGroup]]:
+    """Return the groups of nodes of each partition that sinfo lists; "" is the default partition.
 
-    node_groups: by name of the partition. default: the partition of jobs that name none, if there is one.
+    Without Slurm's answer there are none.
     """
-
-    node_groups: dict[str, list[NodeGroup]]
-    default: str | None = None
-
-
-def query_partitions() -> Partitions:
-    """Return the partitions that sinfo lists, or no partitions if Slurm does not answer."""
     node_groups: dict[str, list[NodeGroup]] = {}
-    default = None
     answer = query_program("sinfo", "--noheader", "--exact", "--format=%P %l %G") or ""
     for line in answer.splitlines():
         fields = line.split(maxsplit=2)
@@ -45,14 +36,13 @@ def query_partitions() -> Partitions:
             continue
 
         # a star marks the default partition: "cpu* 12:00:00 (null)", "gpu 2-00:00:00 gpu:a100:4"
-        marked_name, limit, resources = fields
-        name = marked_name.rstrip("*")
-        if name != marked_name:
-            default = name
+        name, limit, resources = fields
         time_limit = parse_slurm_duration(limit) or math.inf  # an unreadable limit limits nothing
-        has_gpus = re.search(r"\bgpu\b", resources) is not None
-        node_groups.setdefault(name, []).append(NodeGroup(time_limit, has_gpus))
-    return Partitions(node_groups, default)
+        group = NodeGroup(time_limit, has_gpus=re.search(r"\bgpu\b", resources) is not None)
+        node_groups.setdefault(name.rstrip("*"), []).append(group)
+        if name.endswith("*"):
+            node_groups.setdefault("", []).append(group)
+    return node_groups
 
 
 @dataclass(frozen=True)
@@ -79,7 +69,7 @@ class Request:
 
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
-    partitions = query_partitions()
+    node_groups = query_partitions()
 
     # of jobs with equal requests, only the longest matters
     max_minutes: dict[Request, float] = {}
@@ -91,32 +81,32 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
 
     problems: list[str] = []
     for request, minutes in max_minutes.items():
-        problems += _find_problems(partitions, request, minutes)
+        problems += _find_problems(node_groups, request, minutes)
     return list(dict.fromkeys(problems))
 
 
-def _find_problems(partitions: Partitions, request: Request, minutes: float) -> Iterator[str]:
+def _find_problems(
+    node_groups: Mapping[str, Sequence[NodeGroup]], request: Request, minutes: float
+) -> Iterator[str]:
     """Yield a line for each resource that a request asks for and none of its partitions has."""
     # 1. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
-    partition_list = request.partition or partitions.default or ""
-    names = [name for name in partition_list.split(",") if name]
     groups: list[NodeGroup] = []
-    for name in names:
-        if partitions.node_groups and name not in partitions.node_groups:
-            known_names = sorted(partitions.node_groups)
+    for name in request.partition.split(","):
+        if name and node_groups and name not in node_groups:
+            known_names = sorted(node_groups.keys() - {""})
             suggestion = suggest_name(name, known_names)
             yield (
                 f"slurm_partition: found {name!r}, which this cluster lacks{suggestion};"
                 f" known: {', '.join(known_names)}"
             )
-        groups += partitions.node_groups.get(name, [])
+        groups += node_groups.get(name, [])
     if not groups:
         return
 
     # 2. GPUs
-    joined_names = ", ".join(names)
+    names = f"partition {request.partition}" if request.partition else "the default partition"
     if request.needs_gpu and not any(group.has_gpus for group in groups):
-        yield f"slurm_partition of jobs with a GPU: found {joined_names}, none of whose nodes has a GPU, as sinfo tells"
+        yield f"jobs with a GPU: no node of {names} has one, as sinfo tells: set another slurm_partition"
         return
 
     # 3. time; a quality of service may lift the limits
@@ -128,6 +118,6 @@ def _find_problems(partitions: Partitions, request: Request, minutes: float) -> 
         if request.time_setting:
             remedy = f"set resources.{request.time_setting} to {granted_hours} or less, or {remedy}"
         yield (
-            f"{request.rule}: a job asks for {minutes / 60:,.3g} hours, but partition {joined_names} grants"
+            f"{request.rule}: a job asks for {minutes / 60:,.3g} hours, but {names} grants"
             f" {granted_hours}: {remedy}"
         )

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nmt.backend import gpu_pool
 from nmt.environment import REPOSITORY, child_environment
-from nmt.errors import UserError
 from nmt.store.result_store import TrainingStore
 from pipeline import kenlm
 from pipeline.config.folder import ExperimentFolder
@@ -114,15 +113,12 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
     # 2. disk space
     archives = job_list.archives_to_download
-    sizes = estimate_disk_bytes(config, folder, archives, job_list.corpora_to_extract, runs)
-    needed_bytes = sum(sizes.values())
+    needed_bytes = estimate_disk_bytes(config, folder, archives, job_list.corpora_to_extract, runs)
     free_bytes = shutil.disk_usage(folder).free
     if needed_bytes:
         warning = "" if needed_bytes <= free_bytes else "warning: "
-        details = ", ".join(f"{name} {_format_bytes(size)}" for name, size in sizes.items() if size)
-        lines.append(
-            f"{warning}disk: needs {_format_bytes(needed_bytes)} ({details}), {_format_bytes(free_bytes)} are free"
-        )
+        sizes = f"needs {_format_bytes(needed_bytes)}, {_format_bytes(free_bytes)} are free"
+        lines.append(f"{warning}disk: {sizes}")
 
     # 3. archives whose size nobody knows
     archives_without_size = [archive for archive in archives if config.archives[archive].bytes is None]
@@ -134,13 +130,10 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 def _explain_new_training(config: Config, folder: Path, run: str) -> list[str]:
     """Return a line if a run was trained before, but with other settings or other prepared text."""
     files = ExperimentFolder(config, folder)
-    if files.find_training_state(run):
+    model = files.find_expected_model(run)
+    if model is None or files.find_training_state(run):
         return []
-    try:
-        facts = files.find_expected_model(run).facts
-    except UserError:  # the text is not prepared
-        return []
-    change = TrainingStore(files.store).describe_changes(run, facts)
+    change = TrainingStore(files.store).describe_changes(run, model.facts)
     return [f"{run}: a new training, since {change}"] if change else []
 
 

@@ -90,7 +90,12 @@ SIZES = (
                 "alignment_init_std": 0.01,
             },
             "training": {"learning_rate": 0.0015, "batch_size": 80},
-            "resources": {"train_memory_gb": 5, "translate_hours": 4, "data_memory_gb": 8},
+            "resources": {
+                "train_hours": 24,
+                "train_memory_gb": 5,
+                "translate_hours": 4,
+                "data_memory_gb": 8,
+            },
         },
     ),
     Sizes(
@@ -164,18 +169,6 @@ class Proposal:
             subwords=subwords,
         )
 
-    @property
-    def hours(self) -> float | None:
-        """The hours of training all models on two cores; None if they need a GPU."""
-        if not self.updates_per_hour:
-            return None
-        # hours of a core for one update of all models: two of RNNencdec and two of RNNsearch, one of which then goes on
-        # as RNNsearch-N*, up to STAR_UPDATES_FACTOR times the updates
-        rnnencdec_hours = 2 / self.updates_per_hour["rnnencdec"]
-        rnnsearch_hours = (1 + STAR_UPDATES_FACTOR) / self.updates_per_hour["rnnsearch"]
-        cores = 2
-        return self.updates * (rnnencdec_hours + rnnsearch_hours) / cores
-
 
 @dataclass(frozen=True)
 class OwnText:
@@ -193,8 +186,8 @@ def write_experiment(
     codes: tuple[str, str] | None,
     tokenized: bool,
     subwords: int | None = None,
-) -> tuple[TextStatistics, Proposal, list[str]]:
-    """Write the text of an experiment, then its settings. Return what was counted, the proposal, and lines of advice.
+) -> tuple[dict[str, int], list[str]]:
+    """Write the text of an experiment, then its settings. Return the pairs of each split, and lines of advice.
 
     Args:
         folder: the folder of the experiment, which must not exist yet.
@@ -224,7 +217,7 @@ def write_experiment(
     text = OwnText(texts, languages, tokenized, statistics)
     proposal = Proposal.from_statistics(statistics, subwords)
     write_text(config_file, format_config(folder, text, proposal))
-    return statistics, proposal, _advise(text, proposal)
+    return statistics.pairs, _advise(text, proposal)
 
 
 def _name_files(split: str, languages: Languages) -> tuple[str, str]:
@@ -360,9 +353,8 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
     # 2. what follows from the number of updates and from the names and limits of the models
     interval = max(100, proposal.updates // 1000 * 100)
     resources = {}
-    if proposal.hours:
-        train_hours = max(2, math.ceil(proposal.hours))
-        resources = {"updates_per_hour": proposal.updates_per_hour, "train_hours": train_hours}
+    if proposal.updates_per_hour:
+        resources["updates_per_hour"] = proposal.updates_per_hour
     return {
         "training": {"keep": "best", "validate_every": interval, "checkpoint_every": interval},
         "models": models,

@@ -9,7 +9,6 @@ which sizes are chosen.
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -290,11 +289,9 @@ class _HeldOutSample:
 
 def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeySets) -> _HeldOutSample:
     """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
-    # Twice as many candidates as needed, since some of them share a side with each other. The heap has the negative
-    # checksums of the candidates, so that the largest checksum is its first element.
+    # Twice as many candidates as needed, since some of them share a side with each other.
     max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
     candidates: dict[int, _Candidate] = {}  # by checksum
-    heap: list[int] = []
 
     line_number = pairs = untranslated = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
@@ -305,20 +302,15 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeyS
             if not splits:
                 continue
 
-            # 2. a pair is a candidate if its checksum is among the smallest so far
+            # 2. the pairs with the smallest checksums are candidates
             source_key, target_key = matching_key(source), matching_key(target)
             if not source_key or not target_key or _share_side(held_out_keys, source_key, target_key):
                 continue
             digest = hashlib.blake2b(f"{source_key}\n{target_key}".encode(), digest_size=8).digest()
             checksum = int.from_bytes(digest)
-            is_full = len(heap) == max_candidates
-            if checksum in candidates or (is_full and checksum > -heap[0]):
-                continue
-            candidates[checksum] = _Candidate(line_number, source_key, target_key)
-            if is_full:
-                del candidates[-heapq.heapreplace(heap, -checksum)]
-            else:
-                heapq.heappush(heap, -checksum)
+            candidates.setdefault(checksum, _Candidate(line_number, source_key, target_key))
+            if len(candidates) >= 2 * max_candidates:
+                candidates = dict(sorted(candidates.items())[:max_candidates])
 
     # 3. text that cannot be trained on
     if 2 * untranslated > line_number:

@@ -19,9 +19,9 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.io.files import sha256, temporary_folder
-from nmt.io.locks import wait_for_lock
+from nmt.io.locks import open_exclusively
 from nmt.io.system import last_output_line
-from pipeline.programs import extract_archive, find_missing_tools, run_program
+from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
@@ -161,9 +161,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
     Raises:
         UserError: neither on the PATH nor to be built; the message says what is missing.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        wait_for_lock(lock.fileno(), str(folder))
+    with open_exclusively(folder / "lock"):
         if not (folder / "python").exists():
             install_eflomal(folder)
 
@@ -235,12 +233,8 @@ def explain_missing_moses() -> str | None:
     """Return why this machine can neither find Moses nor build it, or None if it can."""
     if _find_installation():
         return None
-    missing_tools = find_missing_tools(["perl", "make"], ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"])
-    if not missing_tools:
-        return None
-    return (
-        f"moses: not on the PATH, and to build it this machine lacks {', '.join(missing_tools)} ({PACKAGES})"
-    )
+    headers = ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"]
+    return explain_missing_tools("moses", ["perl", "make"], headers, PACKAGES)
 
 
 def _build_programs(source: Path, folder: Path, jobs: int) -> None:

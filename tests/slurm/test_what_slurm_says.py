@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.monitor.jobs import Job
-from pipeline.monitor.partition_check import NodeGroup, Partitions, find_unsatisfiable_jobs, query_partitions
+from pipeline.monitor.partition_check import NodeGroup, find_unsatisfiable_jobs, query_partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
@@ -19,7 +19,7 @@ TIME_LEFT = "from nmt.io.system import slurm_seconds_left; print(slurm_seconds_l
 @pytest.mark.slow
 def test_partitions_and_time_left(cluster: slurm.Cluster, tmp_path: Path) -> None:
     groups = [NodeGroup(86400, True)]
-    assert query_partitions() == Partitions({"cpu": groups, "gpu": groups, "urgent": groups}, "cpu")
+    assert query_partitions() == {"": groups, "cpu": groups, "gpu": groups, "urgent": groups}
     resources = {"slurm_partition": "gpu", "gpu": 1, "runtime": 1440}
     job = Job("train", {}, (), "logs/train/a.log", True, False, resources)
     assert find_unsatisfiable_jobs([job]) == []

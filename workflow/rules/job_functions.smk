@@ -190,8 +190,7 @@ def language_model_vocabulary_text(wildcards):
 
 def budget_scores(wildcards):
     """The scores of all corpora that share a word budget."""
-    corpora = experiment.list_budget_corpora(CONFIG, wildcards.budget)
-    return [f"data/selection/{shard}.scores.npy" for shard in list_shards(corpora)]
+    return [f"data/selection/{shard}.scores.npy" for shard in list_shards(BUDGETS[wildcards.budget])]
 
 
 # --- training ---------------------------------------------------------------------------------------------------------

@@ -9,6 +9,9 @@ Out: data/selected of the training corpora: the pairs with the best scores, the 
 KENLM = str(ROOT / ".kenlm")
 KENLM_BUILD = f"{KENLM}/build.json"
 
+# Word budgets with their corpora.
+BUDGETS = experiment.collect_budgets(CONFIG)
+
 IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
 
 
@@ -28,12 +31,12 @@ rule kenlm_programs:
 
 if PREPARED and CONFIG.selection.enabled:
 
-    for budget in {experiment.name_budget(CONFIG, corpus) for corpus in CONFIG.use.train}:
+    for budget, corpora in BUDGETS.items():
         SETTINGS.add(
             f"selection/{budget}",
             {
-                "words": experiment.get_budget_words(CONFIG, budget),
-                "corpora": experiment.list_budget_corpora(CONFIG, budget),
+                "words": CONFIG.selection.corpus_words.get(budget, CONFIG.selection.target_words),
+                "corpora": corpora,
             },
         )
 
@@ -101,7 +104,7 @@ if PREPARED and CONFIG.selection.enabled:
             "../scripts/threshold.py"
 
     # As in prepare.smk, there is a rule for each corpus. Its job works on several shards at the same time.
-    for corpus in CONFIG.use.train:
+    for corpus, budget in [(corpus, budget) for budget, corpora in BUDGETS.items() for corpus in corpora]:
 
         rule:
             """Score the pairs of a corpus: cross-entropy difference summed over both sides, smaller is better."""
@@ -129,7 +132,7 @@ if PREPARED and CONFIG.selection.enabled:
             name:
                 f"select_pairs_{corpus}"
             input:
-                threshold=f"data/selection/{experiment.name_budget(CONFIG, corpus)}.threshold.json",
+                threshold=f"data/selection/{budget}.threshold.json",
                 scores=expand("data/selection/{shard}.scores.npy", shard=list_shards([corpus])),
                 source=token_files([corpus], SOURCE),
                 target=token_files([corpus], TARGET),

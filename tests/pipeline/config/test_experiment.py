@@ -20,12 +20,9 @@ def test_list_corpora_with_selection(tmp_path: Path) -> None:
 
 def test_word_budgets(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
-    assert experiment.name_budget(config, "europarl-v7") == "europarl-v7"
-    assert experiment.list_budget_corpora(config, "europarl-v7") == ["europarl-v7"]
-    assert experiment.get_budget_words(config, "europarl-v7") == 1000
-    others = experiment.name_budget(config, "un-2000")
-    assert set(experiment.list_budget_corpora(config, others)) == set(config.use.train) - {"europarl-v7"}
-    assert experiment.get_budget_words(config, others) == 348_000_000
+    budgets = experiment.collect_budgets(config)
+    assert budgets["europarl-v7"] == ["europarl-v7"]
+    assert budgets[experiment.COMMON_BUDGET] == [name for name in config.use.train if name != "europarl-v7"]
 
 
 def test_contrasted_models(tmp_path: Path) -> None:

@@ -87,5 +87,5 @@ def test_advice_on_a_shift(tmp_path: Path) -> None:
         "train": write_parallel_text(tmp_path, train_pairs),
         "test": write_parallel_text(tmp_path, test_pairs, ".zst"),
     }
-    _, _, advice = write_experiment(tmp_path / "own", texts, None, tokenized=False)
+    _, advice = write_experiment(tmp_path / "own", texts, None, tokenized=False)
     assert any(str(texts["test"]) in line and "line 1 on" in line for line in advice)

@@ -82,7 +82,7 @@ def test_new_experiment_prepares_its_text(
     # the text of the experiment counts in the forecast
     monkeypatch.chdir(folder)
     config = load_config(find_layers(folder))
-    text_bytes = estimate_disk_bytes(config, folder, [], config.use.train, [])["text"]
+    text_bytes = estimate_disk_bytes(config, folder, [], config.use.train, [])
     assert text_bytes > sum(file.stat().st_size for file in (folder / "text").glob("train.*"))
 
     command = ("--cores", "1", "data/tokens/own-test/0.es.zst")
@@ -109,7 +109,7 @@ def test_wrong_codes_are_refused(
 
 
 def test_advice_on_languages_and_unknown_words(tmp_path: Path, text: dict[str, ParallelText]) -> None:
-    _, _, advice = write_experiment(tmp_path / "own", text, ("da", "ja"), tokenized=False)
+    _, advice = write_experiment(tmp_path / "own", text, ("da", "ja"), tokenized=False)
     general_rules, unsegmented, unknown_words = advice
     assert general_rules.startswith("da ") and unsegmented.startswith("ja ") and "--subwords" in unsegmented
     assert "%" in unknown_words
@@ -127,7 +127,7 @@ def test_unknown_rates_of_each_split() -> None:
 
 
 def test_subwords_need_no_advice(tmp_path: Path, text: dict[str, ParallelText]) -> None:
-    _, _, advice = write_experiment(tmp_path / "own", text, ("zh", "en"), tokenized=False, subwords=500)
+    _, advice = write_experiment(tmp_path / "own", text, ("zh", "en"), tokenized=False, subwords=500)
     config = load_config(find_layers(tmp_path / "own"))
     assert not advice and config.vocabulary.sizes == (500, 500)
     assert config.vocabulary.subwords and not config.tokenization.escape
