@@ -16,7 +16,7 @@ if PLAYGROUND:
     rule playground:
         """Write the page in which models translate what one types, in one file."""
         input:
-            settings="settings/text.json",
+            text_settings="settings/text.json",
             models=model_files(plan.playground_runs),
             source=set_file("test", SOURCE),
             reference=set_file("test", TARGET),

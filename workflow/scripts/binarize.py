@@ -7,16 +7,14 @@ with job(snakemake) as (inputs, _):
 
     from nmt.data.bitext import binarize
     from nmt.data.vocabulary import Vocabulary
-    from nmt.io.files import read_json
 
     folder = Path(snakemake.output[0]).parent
-    settings = read_json(inputs.settings)
     bitext = binarize(
         corpora=group_by_corpus(inputs.source, inputs.target),
         source_vocabulary=Vocabulary.read(inputs.source_vocabulary),
         target_vocabulary=Vocabulary.read(inputs.target_vocabulary),
         folder=folder,
-        shuffle_seed=settings["seed"],
-        settings=settings,
+        shuffle_seed=inputs.settings["seed"],
+        settings=inputs.settings,
     )
     print(f"{folder}: {len(bitext):,} pairs")

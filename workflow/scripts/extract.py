@@ -3,11 +3,10 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.config.catalogue import Corpus
     from pipeline.download.extraction import Side, extract_corpus
 
-    corpus = Corpus.model_validate(read_json(inputs.settings)["corpus"])
+    corpus = Corpus.model_validate(inputs.settings["corpus"])
     sides = {}
     for name, text in corpus.sides.items():
         if name in vars(outputs):  # text in one language is extracted once

@@ -3,11 +3,10 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.config.catalogue import GrammarSettings
     from pipeline.grammar.corpus import write_corpus
 
-    settings = read_json(inputs.settings)
+    settings = inputs.settings
     grammar = GrammarSettings.model_validate(settings["grammar"])
     shards = (outputs.source, outputs.target, outputs.alignment)
     write_corpus(grammar, settings["split"], settings["pairs"], *shards, outputs.counts)

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from nmt.cli import describe_error, exit_with_error  # found by the line above
 from nmt.io import progress
+from nmt.io.files import read_json
 
 LOG_WAIT_SECONDS = 10.0
 """Time that a program which outlives the job may keep its log open."""
@@ -25,7 +26,7 @@ LOG_WAIT_SECONDS = 10.0
 def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     """Write what the block prints to the job's log and to the terminal; an error of input or system is one line.
 
-    The block gets the named inputs and outputs of the rule as paths.
+    The block gets the named inputs and outputs of the rule as paths, and the input `settings` as its values.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +34,10 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     progress.clear_progress()
     with _copy_output_to(log):
         try:
-            yield _read_paths(snakemake.input), _read_paths(snakemake.output)
+            inputs = _read_paths(snakemake.input)
+            if "settings" in vars(inputs):
+                inputs.settings = read_json(inputs.settings)
+            yield inputs, _read_paths(snakemake.output)
         except Exception as error:
             message = describe_error(error)
             if message is None:

@@ -3,10 +3,9 @@
 from job import group_by_corpus, job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from nmt.selection.language_models import list_frequent_words, train_language_model
 
-    settings = read_json(inputs.settings)
+    settings = inputs.settings
     text_of_corpora = group_by_corpus(inputs.text)
     vocabulary_text = getattr(inputs, "vocabulary_text", [])
     train_language_model(

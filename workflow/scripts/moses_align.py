@@ -3,11 +3,9 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.phrase_based.alignment import align_text
     from pipeline.phrase_based.programs import Moses
 
     moses = Moses.from_build_file(inputs.programs)
-    settings = read_json(inputs.settings)
-    pairs = align_text(moses, inputs.source, inputs.target, outputs.alignment, **settings)
+    pairs = align_text(moses, inputs.source, inputs.target, outputs.alignment, **inputs.settings)
     print(f"{pairs:,} pairs")

@@ -3,7 +3,6 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.phrase_based.phrases import extract_phrases
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
@@ -13,7 +12,7 @@ with job(snakemake) as (inputs, outputs):
         inputs.alignment,
         tuple(outputs.tables),
         reset_moses_log(snakemake.log[0]),
-        **read_json(inputs.settings),
+        **inputs.settings,
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb // 2,
     )

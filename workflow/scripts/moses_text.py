@@ -3,9 +3,8 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from pipeline.phrase_based.text import write_text
 
     shards = list(zip(inputs.source, inputs.target, strict=True))
-    pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **read_json(inputs.settings))
+    pairs, long_pairs = write_text(shards, (outputs.source, outputs.target), **inputs.settings)
     print(f"{pairs:,} pairs; {long_pairs:,} left out for their length")

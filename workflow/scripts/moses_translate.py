@@ -13,7 +13,7 @@ with job(snakemake) as (inputs, outputs):
     )
     sentences = translate_file(
         Moses.from_build_file(inputs.programs),
-        System(*inputs.tables, inputs.language_model, **read_json(inputs.settings)),
+        System(*inputs.tables, inputs.language_model, **inputs.settings),
         inputs.weights,
         inputs.source,
         outputs.translations,

@@ -10,7 +10,7 @@ with job(snakemake) as (inputs, outputs):
 
     tune_weights(
         Moses.from_build_file(inputs.programs),
-        System(*inputs.tables, inputs.language_model, **read_json(inputs.settings)),
+        System(*inputs.tables, inputs.language_model, **inputs.settings),
         (inputs.source, inputs.target),
         outputs.weights,
         reset_moses_log(snakemake.log[0]),

@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.papers import PAPERS_FOLDER
     from pipeline.results.provenance import check_provenance
 
-    if read_json(inputs.written_settings) != read_json(inputs.settings):
+    if read_json(inputs.written_settings) != inputs.settings:
         raise UserError(f"{inputs.written_settings}: of other settings; remove it, and call again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
         copy_into_package(source, copy, attention=str(source) in snakemake.params.attention)

@@ -7,7 +7,6 @@ with job(snakemake) as (inputs, outputs):
 
     import yaml
 
-    from nmt.io.files import read_json
     from pipeline.results import page
     from pipeline.results.build import make_table
     from pipeline.results.inputs import Inputs
@@ -30,6 +29,6 @@ with job(snakemake) as (inputs, outputs):
         artifacts=inputs.artifacts,
         other_pages=params.beside,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
-        settings=read_json(inputs.settings),
+        settings=inputs.settings,
         several=params.several,
     )

@@ -12,7 +12,7 @@ with job(snakemake) as (inputs, outputs):
     params = snakemake.params
     refusal = write_playground(
         [Path(folder) for folder in params.models],
-        read_settings(TextSettings, inputs.settings),
+        read_settings(TextSettings, inputs.text_settings),
         inputs.source,
         inputs.reference,
         **params.size,

@@ -3,12 +3,11 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from nmt.settings.text import Tokenization
     from pipeline.config.text import Cleaning
     from pipeline.preparation import prepare_monolingual_shard
 
-    settings = read_json(inputs.settings)
+    settings = inputs.settings
     prepare_monolingual_shard(
         raw=inputs.target,
         language=settings["languages"]["target"],

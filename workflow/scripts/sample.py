@@ -3,15 +3,13 @@
 from job import group_by_corpus, job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from nmt.selection.language_models import count_nonempty_lines, sample_pairs
 
-    settings = read_json(inputs.settings)
-    requested_pairs = settings["pairs"] or count_nonempty_lines(inputs.in_domain)
+    requested_pairs = inputs.settings["pairs"] or count_nonempty_lines(inputs.in_domain)
     sampled_pairs = sample_pairs(
         corpora=group_by_corpus(inputs.source, inputs.target),
         pair_count=requested_pairs,
-        seed=settings["seed"],
+        seed=inputs.settings["seed"],
         source=outputs.source,
         target=outputs.target,
     )

@@ -4,12 +4,11 @@ from job import job
 
 with job(snakemake) as (inputs, outputs):
     from nmt.data.vocabulary import Vocabulary
-    from nmt.io.files import read_json, write_json
+    from nmt.io.files import write_json
     from pipeline.results.corpora import CorpusFiles, sum_corpus_counts
 
-    settings = read_json(inputs.settings)
     vocabularies = [Vocabulary.read(inputs.source_vocabulary), Vocabulary.read(inputs.target_vocabulary)]
     counts = []
-    for corpus in settings["corpora"]:
-        counts.append(sum_corpus_counts(CorpusFiles(**corpus), settings["languages"], vocabularies))
+    for corpus in inputs.settings["corpora"]:
+        counts.append(sum_corpus_counts(CorpusFiles(**corpus), inputs.settings["languages"], vocabularies))
     write_json(outputs.counts, counts)

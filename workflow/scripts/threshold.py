@@ -3,11 +3,10 @@
 from job import group_by_corpus, job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.io.files import read_json
     from nmt.selection.cross_entropy import choose_threshold
 
     scores = {
         corpus: [file for (file,) in shards] for corpus, shards in group_by_corpus(inputs.scores).items()
     }
-    threshold = choose_threshold(scores, read_json(inputs.settings)["words"], outputs.threshold)
+    threshold = choose_threshold(scores, inputs.settings["words"], outputs.threshold)
     print(f"{threshold.pairs:,} pairs, {threshold.target_words:,} target words")

@@ -4,8 +4,7 @@ from job import job
 
 with job(snakemake) as (inputs, outputs):
     from nmt.data.vocabulary import build_vocabulary
-    from nmt.io.files import read_json
     from pipeline.preparation import read_word_counts
 
     counts = read_word_counts(inputs.words)
-    build_vocabulary(counts, **read_json(inputs.settings), output=outputs.vocabulary)
+    build_vocabulary(counts, **inputs.settings, output=outputs.vocabulary)
