@@ -24,7 +24,7 @@ PACKAGES = (
 
 
 def provide_programs(folder: Path, jobs: int) -> str:
-    """Put the programs into a folder, unless they are there. Return where they come from.
+    """Put the programs into a folder, unless they are there. Return their origin: the PATH, or the source archive.
 
     If several processes need the same folder, one builds and the others wait. `jobs` processes compile at a time.
 
@@ -32,20 +32,20 @@ def provide_programs(folder: Path, jobs: int) -> str:
         UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
     """
     with open_exclusively(folder / "lock"):
-        if all((folder / name).exists() for name in PROGRAMS):
-            return "an earlier call"
+        if not all((folder / name).exists() for name in PROGRAMS):
+            if all(map(shutil.which, PROGRAMS)):
+                _link_programs(folder)
+            else:
+                _build_programs(folder, jobs)
+    return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else REQUIREMENT
 
-        # 1. links to programs on the PATH
-        if all(map(shutil.which, PROGRAMS)):
-            for name in PROGRAMS:
-                link = folder / name
-                link.unlink(missing_ok=True)
-                link.symlink_to(Path(str(shutil.which(name))).absolute())
-            return "the PATH"
 
-        # 2. or a build
-        _build_programs(folder, jobs)
-        return f"{REQUIREMENT}'s source archive"
+def _link_programs(folder: Path) -> None:
+    """Put links to the programs on the PATH into a folder."""
+    for name in PROGRAMS:
+        link = folder / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path(str(shutil.which(name))).absolute())
 
 
 def explain_missing_programs() -> str | None:

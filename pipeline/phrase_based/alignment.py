@@ -26,8 +26,8 @@ MODEL = 3
 
 def align_text(
     moses: Moses, source: Path, target: Path, output: Path, alignment_block: int, symmetrization: str
-) -> int:
-    """Align a text block by block, and return the number of pairs.
+) -> None:
+    """Align a text block by block.
 
     Memory holds one block. Every block after the first starts from the priors of the first.
 
@@ -40,7 +40,6 @@ def align_text(
         symmetrization: heuristic that makes one alignment of both directions, such as `grow-diag-final-and`.
     """
     aligner = moses.eflomal()
-    pair_count = 0
     with (
         temporary_folder(output.parent, f".{output.name}.work-") as work,
         atomic_path(output) as temporary_output,
@@ -50,10 +49,8 @@ def align_text(
         pairs = read_pairs(source, target, progress)
         while block := list(itertools.islice(pairs, alignment_block)):
             block_alignment = _align_block(aligner, moses, block, symmetrization, work)
-            pair_count += len(block)
             with block_alignment.open("rb") as lines:
                 shutil.copyfileobj(lines, output_file)
-    return pair_count
 
 
 def _align_block(

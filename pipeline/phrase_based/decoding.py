@@ -34,8 +34,8 @@ def translate_file(
     log: Path,
     threads: int,
     n_best: NBest | None = None,
-) -> int:
-    """Translate a token file, and write n-best lists if they are requested. Return the number of sentences.
+) -> None:
+    """Translate a token file, and write n-best lists if they are requested.
 
     Args:
         moses: programs and scripts.
@@ -81,4 +81,3 @@ def translate_file(
         with write_lines(output) as writer:
             for translation in translations:
                 writer.write(translation)
-    return len(sentences)

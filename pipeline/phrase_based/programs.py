@@ -149,7 +149,7 @@ def run_logged(
 
 
 def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
-    """Put `bin`, `scripts` and `python` into a folder, unless they are there, and return their origin.
+    """Put `bin`, `scripts` and `python` into a folder, unless they are there. Return the origin: the PATH or `SOURCE`.
 
     If several processes call this with the same folder, one builds and the others wait.
 
@@ -165,27 +165,21 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
         if not (folder / "python").exists():
             install_eflomal(folder)
 
-        # 1. built or linked by an earlier call
-        if _is_complete(folder):
-            return "an earlier call"
-
-        # 2. installed by the user, or else built
-        with temporary_folder(folder, "build-") as work:
-            installation = _find_installation()
-            if installation:
-                origin = f"the PATH ({installation})"
-                _link_programs(installation, work)
-            else:
-                origin = "its source"
-                problem = explain_missing_moses()
-                if problem:
-                    raise UserError(problem)
-                fetch(folder / "source.tar.gz")
-                _build_programs(folder / "source.tar.gz", work, jobs)
-            for name in ("bin", "scripts"):
-                _remove_path(folder / name)
-                (work / name).rename(folder / name)
-        return origin
+        if not _is_complete(folder):
+            with temporary_folder(folder, "build-") as work:
+                installation = _find_installation()
+                if installation:
+                    _link_programs(installation, work)
+                else:
+                    problem = explain_missing_moses()
+                    if problem:
+                        raise UserError(problem)
+                    fetch(folder / "source.tar.gz")
+                    _build_programs(folder / "source.tar.gz", work, jobs)
+                for name in ("bin", "scripts"):
+                    _remove_path(folder / name)
+                    (work / name).rename(folder / name)
+    return "the PATH" if (folder / "scripts").is_symlink() else SOURCE
 
 
 def _link_programs(installation: Path, folder: Path) -> None:

@@ -4,9 +4,8 @@ from job import job
 
 with job(snakemake) as (_, outputs):
     from nmt.io.files import write_json
-    from pipeline.kenlm import REQUIREMENT, provide_programs
+    from pipeline.kenlm import provide_programs
 
-    folder = outputs.build.parent
-    origin = provide_programs(folder, snakemake.threads)
-    write_json(outputs.build, {"kenlm": "the PATH" if origin == "the PATH" else REQUIREMENT})
-    print(f"{folder}: lmplz, build_binary and query from {origin}")
+    origin = provide_programs(outputs.build.parent, snakemake.threads)
+    write_json(outputs.build, {"kenlm": origin})
+    print(f"lmplz, build_binary and query from {origin}")

@@ -7,5 +7,4 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.programs import Moses
 
     moses = Moses.from_build_file(inputs.programs)
-    pairs = align_text(moses, inputs.source, inputs.target, outputs.alignment, **inputs.settings)
-    print(f"{pairs:,} pairs")
+    align_text(moses, inputs.source, inputs.target, outputs.alignment, **inputs.settings)

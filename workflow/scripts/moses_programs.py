@@ -8,7 +8,7 @@ with job(snakemake) as (_, outputs):
     from nmt.io.files import write_json
     from pipeline.config.catalogue import Archive
     from pipeline.download.download import download_file
-    from pipeline.phrase_based.programs import SOURCE, provide_programs
+    from pipeline.phrase_based.programs import provide_programs
 
     archive = Archive.model_validate(snakemake.params.archive)
 
@@ -16,7 +16,6 @@ with job(snakemake) as (_, outputs):
         """Download the archive with Moses' source."""
         download_file(archive, path, snakemake.params.mirrors, archive.alternatives)
 
-    folder = outputs.build.parent
-    origin = provide_programs(folder, fetch_source, snakemake.threads)
-    write_json(outputs.build, {"moses": "the PATH" if origin.startswith("the PATH") else SOURCE})
-    print(f"{folder}: Moses from {origin}")
+    origin = provide_programs(outputs.build.parent, fetch_source, snakemake.threads)
+    write_json(outputs.build, {"moses": origin})
+    print(f"Moses from {origin}")

@@ -11,7 +11,7 @@ with job(snakemake) as (inputs, outputs):
     n_best = (
         NBest(outputs.n_best_lists, **read_json(inputs.n_best)) if "n_best_lists" in vars(outputs) else None
     )
-    sentences = translate_file(
+    translate_file(
         Moses.from_build_file(inputs.programs),
         System(*inputs.tables, inputs.language_model, **inputs.settings),
         inputs.weights,
@@ -21,4 +21,3 @@ with job(snakemake) as (inputs, outputs):
         snakemake.threads,
         n_best,
     )
-    print(f"{sentences:,} sentences")

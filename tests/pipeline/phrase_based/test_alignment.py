@@ -45,7 +45,7 @@ def alignment_error_rate(text: tuple[Path, Path], aligned: Path) -> float:
 
 @pytest.mark.parametrize("block", [PAIRS, 500])
 def test_alignment_in_blocks(tmp_path: Path, moses: Moses, text: tuple[Path, Path], block: int) -> None:
-    assert align_text(moses, *text, tmp_path / "aligned", block, "grow-diag-final-and") == PAIRS
+    align_text(moses, *text, tmp_path / "aligned", block, "grow-diag-final-and")
     assert alignment_error_rate(text, tmp_path / "aligned") < 0.2
 
 
