@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from nmt.settings.base import KeyPath, Problem, flatten, format_value, suggest_name
+from nmt.settings.base import KeyPath, Problem, describe_differences, flatten, format_value, suggest_name
 from nmt.settings.model_types import (
     MODEL_TYPES,
     MODEL_TYPES_IN_BROWSER,
@@ -239,11 +239,9 @@ def _check_continuation(config: Config, name: str, base: str) -> Iterator[Proble
     runs = collect_runs(config, [name, base])
     fields = flatten(run_settings(config, runs[name]).fingerprint_fields())
     base_fields = flatten(run_settings(config, runs[base]).fingerprint_fields())
-    for key in sorted((fields.keys() | base_fields.keys()) - {"seed", "continue_from"}):
-        value, base_value = fields.get(key), base_fields.get(key)
-        if value != base_value:
-            text = f"found {format_value(value)}, expected {base_value!r} as in {base}, which it continues"
-            yield Problem(("models", name, *key.split(".")), text)
+    differences = describe_differences(base_fields, fields, ignore=frozenset({"seed", "continue_from"}))
+    if differences:
+        yield Problem(("models", name), f"expected the settings of {base}, which it continues: {differences}")
 
     # 2. each run continues the run of the same seed, so the other model must have this seed, too
     surplus_seeds = [run.seed for run in runs.values() if run.base and run.base not in runs]

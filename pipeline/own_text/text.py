@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from nmt.data.tokenization import RawText, TokenText
 from nmt.errors import UserError
@@ -27,8 +26,8 @@ from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
 from pipeline.preparation import matching_key
 
 Pair = tuple[str, str]
-KeySets = tuple[set[str], set[str]]
-"""Matching keys of source and target sentences."""
+SideKeys = set[tuple[str, str]]
+"""Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
 WordCounts = tuple[Counter[str], Counter[str]]
 """Counts of the words of source and target."""
 HELD_OUT_SPLITS = ("dev", "test")
@@ -240,7 +239,7 @@ def write_splits(
                 held_out_split = sample.splits.get(line_number)
                 if held_out_split:
                     write(held_out_split, source, target, count_words=True)
-                elif sample.splits and _share_side(sample.keys, matching_key(source), matching_key(target)):
+                elif sample.splits and sample.keys & _get_side_keys(source, target):
                     statistics.left_out += 1
                 else:
                     write("train", source, target, count_words=line_number % counting_interval == 0)
@@ -255,27 +254,18 @@ def write_splits(
     return statistics
 
 
-def _share_side(keys: KeySets, source_key: str, target_key: str) -> bool:
-    """Return whether the matching key of a side of a pair is in `keys`, which has a set for each side."""
-    return source_key in keys[0] or target_key in keys[1]
+def _get_side_keys(source: str, target: str) -> SideKeys:
+    """Return the matching keys of both sides of a pair."""
+    return {("source", matching_key(source)), ("target", matching_key(target))}
 
 
-def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> KeySets:
+def _read_held_out_keys(texts: Mapping[str, ParallelText]) -> SideKeys:
     """Return the matching keys of the held-out sets that are given."""
-    keys: KeySets = set(), set()
+    keys: SideKeys = set()
     for split in texts.keys() - {"train"}:
         for source, target in texts[split].read_pairs():
-            keys[0].add(matching_key(source))
-            keys[1].add(matching_key(target))
+            keys |= _get_side_keys(source, target)
     return keys
-
-
-class _Candidate(NamedTuple):
-    """A pair of the training text that may be sampled: its line, from 1, and the matching keys of both sides."""
-
-    line_number: int
-    source_key: str
-    target_key: str
 
 
 @dataclass(frozen=True)
@@ -284,14 +274,14 @@ class _HeldOutSample:
 
     line_count: int
     splits: dict[int, str] = field(default_factory=dict)
-    keys: KeySets = field(default_factory=lambda: (set(), set()))
+    keys: SideKeys = field(default_factory=set)
 
 
-def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeySets) -> _HeldOutSample:
+def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: SideKeys) -> _HeldOutSample:
     """Sample the given splits from the training text, without pairs that share a side with `held_out_keys`."""
     # Twice as many candidates as needed, since some of them share a side with each other.
     max_candidates = 2 * MAX_HELD_OUT_PAIRS * len(splits)
-    candidates: dict[int, _Candidate] = {}  # by checksum
+    candidates: dict[int, tuple[int, SideKeys]] = {}  # checksum -> line, from 1, and keys
 
     line_number = pairs = untranslated = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
@@ -304,11 +294,12 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeyS
 
             # 2. the pairs with the smallest checksums are candidates
             source_key, target_key = matching_key(source), matching_key(target)
-            if not source_key or not target_key or _share_side(held_out_keys, source_key, target_key):
+            side_keys: SideKeys = {("source", source_key), ("target", target_key)}
+            if not source_key or not target_key or held_out_keys & side_keys:
                 continue
             digest = hashlib.blake2b(f"{source_key}\n{target_key}".encode(), digest_size=8).digest()
             checksum = int.from_bytes(digest)
-            candidates.setdefault(checksum, _Candidate(line_number, source_key, target_key))
+            candidates.setdefault(checksum, (line_number, side_keys))
             if len(candidates) >= 2 * max_candidates:
                 candidates = dict(sorted(candidates.items())[:max_candidates])
 
@@ -331,13 +322,12 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: KeyS
 
 
 def _distribute_candidates(
-    candidates: Sequence[_Candidate], splits: list[str], size: int, sample: _HeldOutSample
+    candidates: Sequence[tuple[int, SideKeys]], splits: list[str], size: int, sample: _HeldOutSample
 ) -> None:
     """Add the first candidates to the splits in turn, without those that share a side with an earlier one."""
-    for candidate in candidates:
+    for line_number, side_keys in candidates:
         if len(sample.splits) == size * len(splits):
             return
-        if not _share_side(sample.keys, candidate.source_key, candidate.target_key):
-            sample.splits[candidate.line_number] = splits[len(sample.splits) % len(splits)]
-            sample.keys[0].add(candidate.source_key)
-            sample.keys[1].add(candidate.target_key)
+        if sample.keys.isdisjoint(side_keys):
+            sample.splits[line_number] = splits[len(sample.splits) % len(splits)]
+            sample.keys.update(side_keys)
