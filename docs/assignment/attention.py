@@ -36,11 +36,11 @@ def decoder_step(s, y, h, padding, model):
     ...
 
 
-def translate(s, h, padding, model, most=50):
+def translate(s, h, padding, model, max_words=50):
     """Return the ids of a translation of one sentence (B = 1): the likeliest word of each step, up to the end symbol.
 
     s: s_0. model.embed(word) is the embedding (1, M) of the id `word`; before the first word it is
-    model.no_word, zeros. The end symbol ends the translation and is no word of it. At most `most` words.
+    model.no_word, zeros. The end symbol ends the translation and is no word of it. At most `max_words` words.
     """
     ...
 

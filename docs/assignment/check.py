@@ -18,7 +18,7 @@ B, S, N, C, A, V, M = 3, 5, 4, 8, 6, 7, 2
 LENGTHS = (5, 3, 4)  # the other positions are padding
 
 
-def load(path):
+def load_module(path):
     """Return the student's file as a module."""
     spec = importlib.util.spec_from_file_location("attention", path)
     module = importlib.util.module_from_spec(spec)
@@ -26,7 +26,7 @@ def load(path):
     return module
 
 
-def inputs():
+def make_inputs():
     """Return states, annotations, padding and weights of random numbers, always the same."""
     torch.manual_seed(1)
     w = SimpleNamespace(W_a=torch.randn(N, A), U_a=torch.randn(C, A), v_a=torch.randn(A), W=torch.randn(N, C))
@@ -34,145 +34,147 @@ def inputs():
     return torch.randn(B, N), torch.randn(B, S, C), padding, w
 
 
-def by_hand(one):
-    """Return the energies (B, S) that `one` computes of the numbers of one state and one annotation."""
-    s, h, _, _ = inputs()
+def compute_by_hand(energy):
+    """Return the energies, (B, S), if `energy` computes that of one state and one annotation, two lists of numbers."""
+    s, h, _, _ = make_inputs()
     return torch.tensor(
-        [[one(s[b].tolist(), h[b, j].tolist()) for j in range(S)] for b in range(B)], dtype=torch.float32
+        [[energy(s[b].tolist(), h[b, j].tolist()) for j in range(S)] for b in range(B)], dtype=torch.float32
     )
 
 
-def additive(s, h, squash=math.tanh, with_state=1.0):
+def additive(s, h, activation=math.tanh, with_state=1.0):
     """Compute App. A.1.2 for one state and one annotation."""
-    w = inputs()[3]
+    w = make_inputs()[3]
     total = 0.0
     for a in range(A):
-        inner = with_state * sum(s[n] * float(w.W_a[n, a]) for n in range(N))
-        inner += sum(h[c] * float(w.U_a[c, a]) for c in range(C))
-        total += float(w.v_a[a]) * squash(inner)
+        pre_activation = with_state * sum(s[n] * float(w.W_a[n, a]) for n in range(N))
+        pre_activation += sum(h[c] * float(w.U_a[c, a]) for c in range(C))
+        total += float(w.v_a[a]) * activation(pre_activation)
     return total
 
 
-def same(x, y):
+def are_equal(x, y):
     """Return whether two tensors are equal but for rounding."""
     return x.shape == y.shape and torch.allclose(x, y, atol=1e-5)
 
 
-def wrong_shape(found, shape):
+def find_shape_problem(result, shape):
     """Say what is wrong with the shape of a result, if anything is."""
-    if not isinstance(found, torch.Tensor):
-        return f"returns {type(found).__name__}, expected a tensor"
-    if tuple(found.shape) == shape:
+    if not isinstance(result, torch.Tensor):
+        return f"returns {type(result).__name__}, expected a tensor"
+    if tuple(result.shape) == shape:
         return ""
-    hint = "; the axis of the sentences comes first" if tuple(found.shape) == shape[::-1] else ""
-    return f"axis: the shape is {tuple(found.shape)}, expected {shape}{hint}"
+    hint = "; the axis of the sentences comes first" if tuple(result.shape) == shape[::-1] else ""
+    return f"axis: the shape is {tuple(result.shape)}, expected {shape}{hint}"
 
 
-def check_energy(lesson):
+def check_energy(student):
     """Check the alignment model."""
-    s, h, _, w = inputs()
-    found = lesson.energy(s, h, w)
-    if problem := wrong_shape(found, (B, S)):
+    s, h, _, w = make_inputs()
+    result = student.energy(s, h, w)
+    if problem := find_shape_problem(result, (B, S)):
         return problem
-    if same(found, by_hand(additive)):
+    if are_equal(result, compute_by_hand(additive)):
         return ""
-    if same(found, by_hand(lambda s, h: additive(s, h, squash=float))):
+    if are_equal(result, compute_by_hand(lambda s, h: additive(s, h, activation=float))):
         return "tanh is missing"
-    if same(found, by_hand(lambda s, h: additive(s, h, with_state=0.0))):
+    if are_equal(result, compute_by_hand(lambda s, h: additive(s, h, with_state=0.0))):
         return "s_{i-1} has no influence: add W_a s_{i-1}"
     return "other numbers than v_a^T tanh(W_a s_{i-1} + U_a h_j)"
 
 
-def check_softmax(lesson):
+def check_softmax(student):
     """Check the weights: mask and axis."""
-    _, _, padding, _ = inputs()
+    _, _, padding, _ = make_inputs()
     e = torch.randn(B, S)
-    found = lesson.softmax(e.clone(), padding)
-    if problem := wrong_shape(found, (B, S)):
+    result = student.softmax(e.clone(), padding)
+    if problem := find_shape_problem(result, (B, S)):
         return problem
     expected = torch.zeros(B, S)
     for b, length in enumerate(LENGTHS):
         for j in range(length):
             expected[b, j] = math.exp(e[b, j]) / sum(math.exp(e[b, k]) for k in range(length))
-    if same(found, expected):
-        large = same(lesson.softmax(e + 1000, padding), expected)
+    if are_equal(result, expected):
+        handles_large_energies = are_equal(student.softmax(e + 1000, padding), expected)
         return (
-            "" if large else "exp(1000) is infinite: subtract the largest energy first, or use torch.softmax"
+            ""
+            if handles_large_energies
+            else "exp(1000) is infinite: subtract the largest energy first, or use torch.softmax"
         )
-    if same(found, e.softmax(dim=1)):
+    if are_equal(result, e.softmax(dim=1)):
         return "mask: padding has a weight"
-    if same(found, e.softmax(dim=1).masked_fill(padding, 0)):
+    if are_equal(result, e.softmax(dim=1).masked_fill(padding, 0)):
         return "mask: it comes too late, so the weights of a sentence do not add up to 1; mask the energies"
-    if same(found, e.masked_fill(padding, 0).softmax(dim=1)):
+    if are_equal(result, e.masked_fill(padding, 0).softmax(dim=1)):
         return "mask: an energy of 0 is no mask, since exp(0) = 1; take minus infinity"
-    if same(found.nan_to_num(), e.masked_fill(~padding, -math.inf).softmax(dim=1).nan_to_num()):
+    if are_equal(result.nan_to_num(), e.masked_fill(~padding, -math.inf).softmax(dim=1).nan_to_num()):
         return "mask: only padding has a weight; padding is True where there is no word"
-    if same(found.sum(dim=0), torch.ones(S)):
+    if are_equal(result.sum(dim=0), torch.ones(S)):
         return (
             "axis: the weights add up to 1 over the sentences; it must be over the words of a sentence, dim=1"
         )
     return "other numbers than exp(e_ij) / sum_k exp(e_ik) over the words k that are no padding"
 
 
-def check_context(lesson):
+def check_context(student):
     """Check the weighted sum."""
-    _, h, padding, _ = inputs()
+    _, h, padding, _ = make_inputs()
     alpha = torch.rand(B, S).masked_fill(padding, 0)
-    found = lesson.context(alpha, h)
-    if problem := wrong_shape(found, (B, C)):
+    result = student.context(alpha, h)
+    if problem := find_shape_problem(result, (B, C)):
         return problem
     expected = torch.zeros(B, C)
     for b in range(B):
         for j in range(S):
             expected[b] += alpha[b, j] * h[b, j]
-    if same(found, expected / S):
+    if are_equal(result, expected / S):
         return "axis: a mean over the positions; alpha_ij are the weights already, so take the sum"
-    return "" if same(found, expected) else "other numbers than sum_j alpha_ij h_j"
+    return "" if are_equal(result, expected) else "other numbers than sum_j alpha_ij h_j"
 
 
-class Recorder:
+class RecordingModel:
     """A model whose parts note what they are given."""
 
     def __init__(self):
-        self.w, self.no_word = inputs()[3], torch.zeros(1, M)
-        self.new, self.p = torch.full((B, N), 7.0), torch.randn(B, V)
+        self.w, self.no_word = make_inputs()[3], torch.zeros(1, M)
+        self.new_state, self.p = torch.full((B, N), 7.0), torch.randn(B, V)
         self.calls = {}
 
     def unit(self, y, s, c):
         self.calls["unit"] = (y, s, c)
-        return self.new
+        return self.new_state
 
     def output(self, s, y, c):
         self.calls["output"] = (s, y, c)
         return self.p
 
 
-def check_decoder_step(lesson):
+def check_decoder_step(student):
     """Check one step: which state goes where."""
-    s, h, padding, _ = inputs()
-    y, model, c, alpha = torch.randn(B, M), Recorder(), torch.randn(B, C), torch.rand(B, S)
-    own = {name: getattr(lesson, name) for name in ("energy", "softmax", "context")}
+    s, h, padding, _ = make_inputs()
+    y, model, c, alpha = torch.randn(B, M), RecordingModel(), torch.randn(B, C), torch.rand(B, S)
+    functions = {name: getattr(student, name) for name in ("energy", "softmax", "context")}
 
-    def noting(name, result):
-        def call(*arguments, **named):
-            model.calls[name] = inspect.signature(own[name]).bind(*arguments, **named).args
-            return result
+    def record_calls(name, output):
+        def call(*arguments, **keywords):
+            model.calls[name] = inspect.signature(functions[name]).bind(*arguments, **keywords).args
+            return output
 
         return call
 
-    for name, result in (("energy", torch.randn(B, S)), ("softmax", alpha), ("context", c)):
-        setattr(lesson, name, noting(name, result))
+    for name, output in (("energy", torch.randn(B, S)), ("softmax", alpha), ("context", c)):
+        setattr(student, name, record_calls(name, output))
     try:
-        found = lesson.decoder_step(s, y, h, padding, model)
+        result = student.decoder_step(s, y, h, padding, model)
     finally:
-        for name, function in own.items():
-            setattr(lesson, name, function)
-    if not isinstance(found, tuple) or len(found) != 3:
+        for name, function in functions.items():
+            setattr(student, name, function)
+    if not isinstance(result, tuple) or len(result) != 3:
         return "returns something else than p, s_i, alpha_i"
     for name in ("energy", "softmax", "context", "unit", "output"):
         if name not in model.calls:
             return f"{name} is not called"
-    if model.calls["energy"][0] is model.new:
+    if model.calls["energy"][0] is model.new_state:
         return "s_i instead of s_{i-1}: energy compares the annotations with the state before the step (App. A.1.2)"
     if model.calls["energy"][0] is not s or model.calls["energy"][1] is not h:
         return "energy gets other arguments than s, h, model.w"
@@ -184,80 +186,82 @@ def check_decoder_step(lesson):
         return "unit gets other arguments than y, s, c"
     if model.calls["output"][0] is s:
         return "s_{i-1} instead of s_i: p follows from the new state (Sec. 3.1)"
-    if model.calls["output"][0] is not model.new or model.calls["output"][2] is not c:
+    if model.calls["output"][0] is not model.new_state or model.calls["output"][2] is not c:
         return "output gets other arguments than the new state, y, c"
-    if found[1] is s:
+    if result[1] is s:
         return "s_{i-1} instead of s_i: the second result is the new state"
-    right = found[0] is model.p and found[1] is model.new and found[2] is alpha
-    return "" if right else "returns something else than p, s_i, alpha_i, in this order"
+    is_right = result[0] is model.p and result[1] is model.new_state and result[2] is alpha
+    return "" if is_right else "returns something else than p, s_i, alpha_i, in this order"
 
 
-class Script:
+class ScriptedModel:
     """A model that writes given words: the first number of its state counts the steps."""
 
     def __init__(self, words):
         self.words, self.no_word, self.w = words, torch.zeros(1, M), None
-        self.read = []
+        self.embedded_words = []
 
     def step(self, s, y, h, padding, model):
         """Stand in for `decoder_step`."""
-        place = int(s[0, 0])
-        self.read.append(y)
+        step = int(s[0, 0])
+        self.embedded_words.append(y)
         p = torch.full((1, V), -9.0)
-        p[0, self.words[min(place, len(self.words) - 1)]] = -0.1
+        p[0, self.words[min(step, len(self.words) - 1)]] = -0.1
         return p, s + 1, torch.ones(1, 1)
 
     def embed(self, word):
         return torch.full((1, M), float(word))
 
 
-def check_translate(lesson):
+def check_translate(student):
     """Check the search: the end symbol, and which word comes back as the word before."""
-    own = lesson.decoder_step
+    decoder_step = student.decoder_step
 
-    def written(model, most=50):
-        lesson.decoder_step = model.step
+    def run_search(model, max_words=50):
+        student.decoder_step = model.step
         try:
-            return lesson.translate(
-                torch.zeros(1, N), torch.zeros(1, 1, C), torch.zeros(1, 1) > 0, model, most
+            return student.translate(
+                torch.zeros(1, N), torch.zeros(1, 1, C), torch.zeros(1, 1) > 0, model, max_words
             )
         finally:
-            lesson.decoder_step = own
+            student.decoder_step = decoder_step
 
-    model = Script([5, 3, 0, 6])
-    found = [int(word) for word in written(model, 10)]
-    if found == [5, 3, 0]:
+    model = ScriptedModel([5, 3, 0, 6])
+    result = [int(word) for word in run_search(model, 10)]
+    if result == [5, 3, 0]:
         return "end symbol: it is no word of the translation"
-    if found[:3] == [5, 3, 0] or found[:3] == [5, 3, 6]:
+    if result[:3] == [5, 3, 0] or result[:3] == [5, 3, 6]:
         return "end symbol: the search goes on after it"
-    if found != [5, 3]:
-        return f"wrote {found} where the model's likeliest words are 5, 3 and the end symbol"
-    if model.read[0].any():
+    if result != [5, 3]:
+        return f"wrote {result} where the model's likeliest words are 5, 3 and the end symbol"
+    if model.embedded_words[0].any():
         return "before the first word there is model.no_word, zeros"
-    if [int(y[0, 0]) for y in model.read[1:]] != [5, 3]:
+    if [int(y[0, 0]) for y in model.embedded_words[1:]] != [5, 3]:
         return "each step reads the embedding of the word that was written before"
-    if len(written(Script([4]), 8)) != 8:
-        return "a translation without an end symbol stops after `most` words"
+    if len(run_search(ScriptedModel([4]), 8)) != 8:
+        return "a translation without an end symbol stops after `max_words` words"
     return ""
 
 
-def check_dot(lesson):
+def check_dot(student):
     """Check dot-product attention."""
-    s, h, _, w = inputs()
-    found = lesson.dot(s, h, w)
-    expected = by_hand(lambda s, h: sum(s[n] * (h[n] + h[N + n]) for n in range(N)))
-    return wrong_shape(found, (B, S)) or (
-        "" if same(found, expected) else "other numbers than the equation's"
+    s, h, _, w = make_inputs()
+    result = student.dot(s, h, w)
+    expected = compute_by_hand(lambda s, h: sum(s[n] * (h[n] + h[N + n]) for n in range(N)))
+    return find_shape_problem(result, (B, S)) or (
+        "" if are_equal(result, expected) else "other numbers than the equation's"
     )
 
 
-def check_general(lesson):
+def check_general(student):
     """Check general attention."""
-    s, h, _, w = inputs()
-    found = lesson.general(s, h, w)
-    expected = by_hand(lambda s, h: sum(s[n] * float(w.W[n, c]) * h[c] for n in range(N) for c in range(C)))
-    return wrong_shape(found, (B, S)) or (
-        "" if same(found, expected) else "other numbers than the equation's"
+    s, h, _, w = make_inputs()
+    result = student.general(s, h, w)
+    expected = compute_by_hand(
+        lambda s, h: sum(s[n] * float(w.W[n, c]) * h[c] for n in range(N) for c in range(C))
+    )
+    return find_shape_problem(result, (B, S)) or (
+        "" if are_equal(result, expected) else "other numbers than the equation's"
     )
 
 
@@ -273,45 +277,48 @@ PARTS = {
 PART_2 = ("dot", "general")
 
 
-def judge(name, lesson):
+def find_problem(name, student):
     """Return what is wrong with a part; nothing if it is right."""
     try:
-        return PARTS[name](lesson) or without_gradient(name, lesson)
+        return PARTS[name](student) or find_gradient_problem(name, student)
     except Exception as error:  # a student's code may raise anything
         kind = "axis: " if isinstance(error, RuntimeError | IndexError) else ""
         return f"{kind}{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def without_gradient(name, lesson):
+def find_gradient_problem(name, student):
     """Say why a part could not be trained, although its numbers are right."""
-    s, h, padding, w = inputs()
-    first, second = {"softmax": (torch.randn(B, S), padding), "context": (torch.rand(B, S), h)}.get(
-        name, (s, h)
-    )
+    s, h, padding, w = make_inputs()
+    argument, other_argument = {
+        "softmax": (torch.randn(B, S), padding),
+        "context": (torch.rand(B, S), h),
+    }.get(name, (s, h))
     if name in ("decoder_step", "translate"):
         return ""
-    first.requires_grad_()
-    numbers = first * 1  # which PyTorch may not change in place either
-    arguments = (numbers, second) if name in ("softmax", "context") else (numbers, second, w)
+    argument.requires_grad_()
+    numbers = argument * 1  # which PyTorch may not change in place either
+    arguments = (numbers, other_argument) if name in ("softmax", "context") else (numbers, other_argument, w)
     try:
-        (getattr(lesson, name)(*arguments) * torch.rand(1)).square().sum().backward()
+        (getattr(student, name)(*arguments) * torch.rand(1)).square().sum().backward()
     except RuntimeError as error:
         place = "changes a tensor in place, which cannot be trained: make a new one"
         return place if "inplace" in str(error) else "no gradient comes back: all must be computed by tensors"
     return (
-        "" if first.grad.isfinite().all() else "its gradient is not a number: mask with -torch.inf before exp"
+        ""
+        if argument.grad.isfinite().all()
+        else "its gradient is not a number: mask with -torch.inf before exp"
     )
 
 
 def main(path):
     """Print a line for each part. Return whether all that is written is right, and all of part 1 is written."""
-    lesson, holes, finished = load(path), holes_of(path), True
+    student, holes, finished = load_module(path), find_holes(path), True
     for name in PARTS:
         if name in holes:
             print(f"{name:13} not written yet")
             finished = finished and name in PART_2
         else:
-            problem = judge(name, lesson)
+            problem = find_problem(name, student)
             print(f"{name:13} {'WRONG: ' + problem if problem else 'right'}")
             finished = finished and not problem
     if finished:
@@ -319,7 +326,7 @@ def main(path):
     return finished
 
 
-def holes_of(path):
+def find_holes(path):
     """Return the names of the functions in which `...` stands for something."""
     functions = ast.parse(Path(path).read_text(encoding="utf-8")).body
     return {
@@ -335,5 +342,5 @@ def is_hole(node):
 
 
 if __name__ == "__main__":
-    own = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("attention.py")
-    sys.exit(not main(own))
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("attention.py")
+    sys.exit(not main(file))

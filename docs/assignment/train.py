@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from check import load
+from check import load_module
 
 from nmt.data.batches import (
     PairsWithinLimit,
@@ -37,17 +37,17 @@ from nmt.settings.model_types import GatedArchitecture
 HERE = Path(__file__).parent
 SIDES = ("en", "fr")
 BATCH_SIZE = 40
-EVERY = 100
+VALIDATE_EVERY = 100
 """Updates between two validations."""
 
 
-def settings(hidden):
+def make_settings(hidden_units):
     """Return the settings of a model with so many hidden units: the demo's, with the order of Sec. 3.1."""
     return GatedArchitecture(
-        hidden_units=hidden,
-        embedding_size=hidden // 2,
-        maxout_units=hidden // 2,
-        alignment_units=hidden,
+        hidden_units=hidden_units,
+        embedding_size=hidden_units // 2,
+        maxout_units=hidden_units // 2,
+        alignment_units=hidden_units,
         step_order="section3",
         output_layer="direct",
         source_eos=True,
@@ -57,7 +57,7 @@ def settings(hidden):
     )
 
 
-class Lesson(RNNsearch):
+class StudentModel(RNNsearch):
     """The library's RNNsearch, whose decoder is that of the student's file. `w` are the weights of the energies."""
 
     def __init__(self, functions, architecture, source_words, target_words):
@@ -70,8 +70,8 @@ class Lesson(RNNsearch):
     def unit(self, y, s, c):
         """Return f(s, y, c), the gated unit (App. A.1.1 and A.2.2)."""
         unit = self.decoder.unit
-        given = y @ unit.input_weights() + c @ unit.context_weights() + unit.input_bias()
-        z, r, candidate = given.chunk(3, dim=1)
+        pre_activations = y @ unit.input_weights() + c @ unit.context_weights() + unit.input_bias()
+        z, r, candidate = pre_activations.chunk(3, dim=1)
         z, r = torch.sigmoid(z + s @ unit.U_z), torch.sigmoid(r + s @ unit.U_r)
         return (1 - z) * s + z * torch.tanh(candidate + (r * s) @ unit.U)
 
@@ -81,11 +81,11 @@ class Lesson(RNNsearch):
 
     def embed(self, word):
         """Return the embedding of a word of the translation, (1, M)."""
-        return embedded(self.target_embedding, torch.tensor([int(word)]))
+        return embed_words(self.target_embedding, torch.tensor([int(word)]))
 
     def start(self, batch):
         """Return s_0, annotations and padding of a batch."""
-        encoded = self.encoder(embedded(self.source_embedding, batch.source), batch.source_lengths)
+        encoded = self.encoder(embed_words(self.source_embedding, batch.source), batch.source_lengths)
         return self.decoder.start(encoded), encoded.annotations, encoded.padding
 
     def nll(self, batch):
@@ -94,10 +94,10 @@ class Lesson(RNNsearch):
         y = self.no_word.expand(len(batch), -1)
         total, weights = torch.zeros(()), []
         mask = word_mask(batch.target_lengths, len(batch.target))
-        for words, counted in zip(batch.target, mask, strict=True):
+        for words, is_word in zip(batch.target, mask, strict=True):
             p, s, alpha = self.functions.decoder_step(s, y, h, padding, self)
-            total = total - (p.gather(1, words.unsqueeze(1)).squeeze(1) * counted).sum()
-            y = embedded(self.target_embedding, words)
+            total = total - (p.gather(1, words.unsqueeze(1)).squeeze(1) * is_word).sum()
+            y = embed_words(self.target_embedding, words)
             weights.append(alpha)
         return total, torch.stack(weights)
 
@@ -108,12 +108,12 @@ class Lesson(RNNsearch):
         return [int(word) for word in self.functions.translate(*self.start(batch), self)]
 
 
-def embedded(embedding, words):
+def embed_words(embedding, words):
     """Return E x of words. Adam wants gradients of the whole matrix, the library's own only of the words' rows."""
     return torch.nn.functional.embedding(words, embedding.E) + embedding.b
 
 
-def small_text(folder):
+def prepare_assignment_text(folder):
     """Return vocabularies, training and development text of the assignment, as ids."""
     files = {part: tuple(HERE / "text" / f"{part}.{side}.gz" for side in SIDES) for part in ("train", "dev")}
     folder.mkdir(exist_ok=True)
@@ -128,7 +128,7 @@ def small_text(folder):
     return vocabularies, train, dev
 
 
-def text_of(experiment):
+def read_experiment_text(experiment):
     """Return vocabularies, training and development text of a prepared experiment."""
     data = experiment / "data"
     vocabularies = [Vocabulary.read(data / "vocabulary" / f"{side}.tsv") for side in SIDES]
@@ -138,34 +138,34 @@ def text_of(experiment):
 def train(model, pairs, dev, updates):
     """Train with Adam, as the demo does: its learning rate falls from the middle on. Print the development NLL."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
-    falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min(1.0, 2 * (1 - n / updates)) + 0.01)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: min(1.0, 2 * (1 - n / updates)) + 0.01)
     batches = itertools.islice(training_batches(pairs, BATCH_SIZE, 20, True, 0), updates)
-    begin = time.monotonic()
+    start = time.monotonic()
     for update, batch in enumerate(batches, 1):
         optimizer.zero_grad()
         cost = model.nll(batch)[0] / len(batch)
         cost.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        falling.step()
-        if update % EVERY == 0 or update == updates:
-            nll = development_nll(model, dev)
+        schedule.step()
+        if update % VALIDATE_EVERY == 0 or update == updates:
+            nll = compute_development_nll(model, dev)
             print(
-                f"update {update:5}  development NLL {nll:6.2f}  {time.monotonic() - begin:4.0f} s",
+                f"update {update:5}  development NLL {nll:6.2f}  {time.monotonic() - start:4.0f} s",
                 flush=True,
             )
-    return nll, time.monotonic() - begin
+    return nll, time.monotonic() - start
 
 
 @torch.no_grad()
-def development_nll(model, dev):
+def compute_development_nll(model, dev):
     """Return the mean NLL of a sentence, in nats."""
     rows = np.arange(len(dev))
     total = sum(float(model.nll(batch)[0]) for batch in evaluation_batches(dev, rows, BATCH_SIZE, True))
     return total / len(rows)
 
 
-def bleu(model, dev, words):
+def compute_bleu(model, dev, words):
     """Return the BLEU of the translations of the development text, and print three of them."""
     hypotheses, references = [], []
     for row in range(len(dev)):
@@ -176,7 +176,7 @@ def bleu(model, dev, words):
     return multi_bleu().corpus_score(hypotheses, [references]).score
 
 
-def draw(model, dev, vocabularies, path):
+def plot_longest_sentence(model, dev, vocabularies, path):
     """Draw the attention of the longest sentence of at most 15 words, while the model is fed the reference."""
     row = max(
         (row for row in range(len(dev)) if len(dev.source(row)) <= 15), key=lambda row: len(dev.source(row))
@@ -190,34 +190,40 @@ def draw(model, dev, vocabularies, path):
 
 
 def main():
-    """Train, and say what came out."""
-    options = argparse.ArgumentParser(
+    """Train with the functions of a file, and print the scores."""
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--file", type=Path, default=HERE / "attention.py", help="the functions")
-    options.add_argument(
+    parser.add_argument("--file", type=Path, default=HERE / "attention.py", help="the functions")
+    parser.add_argument(
         "--energy", default="energy", help="the function for the energies: energy, dot, general"
     )
-    options.add_argument("--demo", type=Path, help="folder of the finished demo")
-    options.add_argument("--updates", type=int, help="default: 2000, with --demo 900")
-    options.add_argument("--output", type=Path, default=Path(), help="folder of what is written")
-    given = options.parse_args()
+    parser.add_argument("--demo", type=Path, help="folder of the finished demo")
+    parser.add_argument("--updates", type=int, help="default: 2000, with --demo 900")
+    parser.add_argument("--output", type=Path, default=Path(), help="folder of what is written")
+    arguments = parser.parse_args()
 
     torch.manual_seed(1)
-    functions = load(given.file)
-    functions.energy = getattr(functions, given.energy)  # which decoder_step calls
-    given.output.mkdir(parents=True, exist_ok=True)
-    vocabularies, train_text, dev = text_of(given.demo) if given.demo else small_text(given.output / "ids")
-    model = Lesson(functions, settings(128 if given.demo else 64), *map(len, vocabularies))
+    functions = load_module(arguments.file)
+    functions.energy = getattr(functions, arguments.energy)  # which decoder_step calls
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    vocabularies, train_text, dev = (
+        read_experiment_text(arguments.demo)
+        if arguments.demo
+        else prepare_assignment_text(arguments.output / "ids")
+    )
+    model = StudentModel(functions, make_settings(128 if arguments.demo else 64), *map(len, vocabularies))
     model.initialize_weights(seed=1)
 
-    updates = given.updates or (900 if given.demo else 2000)
+    updates = arguments.updates or (900 if arguments.demo else 2000)
     nll, seconds = train(model, PairsWithinLimit(train_text, 50), dev, updates)
-    score = bleu(model, dev, vocabularies[1])
-    draw(model, dev, vocabularies, given.output / f"attention-{given.energy}.png")
-    print(f"{given.energy}: development NLL {nll:.2f}, BLEU {score:.2f}, {seconds:.0f} s")
-    with (given.output / "results.tsv").open("a", encoding="utf-8") as table:
-        table.write(f"{given.energy}\t{updates} updates\tNLL {nll:.2f}\tBLEU {score:.2f}\t{seconds:.0f} s\n")
+    score = compute_bleu(model, dev, vocabularies[1])
+    plot_longest_sentence(model, dev, vocabularies, arguments.output / f"attention-{arguments.energy}.png")
+    print(f"{arguments.energy}: development NLL {nll:.2f}, BLEU {score:.2f}, {seconds:.0f} s")
+    with (arguments.output / "results.tsv").open("a", encoding="utf-8") as table:
+        table.write(
+            f"{arguments.energy}\t{updates} updates\tNLL {nll:.2f}\tBLEU {score:.2f}\t{seconds:.0f} s\n"
+        )
 
 
 if __name__ == "__main__":

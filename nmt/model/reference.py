@@ -76,8 +76,8 @@ class GatedReference(Reference):
             s = self.gated_unit("decoder.unit", previous, s, c)
             return self.output(s, previous, c), s
         p = self.output(s, previous, c)
-        read = word if self.settings.step_order == "groundhog" else previous  # "appendix": A.2.2
-        return p, self.gated_unit("decoder.unit", read, s, c)
+        next_input = word if self.settings.step_order == "groundhog" else previous  # "appendix": A.2.2
+        return p, self.gated_unit("decoder.unit", next_input, s, c)
 
     def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
         """Return the next state of a gated unit (GRU): App. A.1.1.
@@ -86,13 +86,13 @@ class GatedReference(Reference):
         before the matrix product, U [r * h].
         """
 
-        def inner(gate: str, state: Tensor) -> Tensor:
+        def pre_activation(gate: str, state: Tensor) -> Tensor:
             total = self.times(f"{name}.W{gate}", e) + self.times(f"{name}.U{gate}", state)
             return total if c is None else total + self.times(f"{name}.C{gate}", c)
 
-        z = sigmoid(inner("_z", h))  # update gate
-        r = sigmoid(inner("_r", h))  # reset gate
-        candidate = torch.tanh(inner("", r * h) + self.weights[f"{name}.b"])
+        z = sigmoid(pre_activation("_z", h))  # update gate
+        r = sigmoid(pre_activation("_r", h))  # reset gate
+        candidate = torch.tanh(pre_activation("", r * h) + self.weights[f"{name}.b"])
         return (1 - z) * h + z * candidate
 
     def output(self, s: Tensor, previous: Tensor, c: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ class GatedReference(Reference):
             t = self.times("readout.W_m", t)
         return softmax(self.times("readout.W_o", t) + self.weights["readout.b_o"])
 
-    def read(self, name: str, x: Sentence) -> list[Tensor]:
+    def read_words(self, name: str, x: Sentence) -> list[Tensor]:
         """Return the states of one direction of the encoder, without h_0 = 0, in its reading order."""
         h = torch.zeros_like(self.weights[f"{name}.b"])
         states = []
@@ -135,8 +135,8 @@ class RNNencdec(GatedReference):
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
         """Return c = q({h_1..h_{T_x}}) = h_{T_x}: Eq. 1 and below."""
-        last = self.read("encoder.forwards", x)[-1]
-        return [last], last
+        last_state = self.read_words("encoder.forwards", x)[-1]
+        return [last_state], last_state
 
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, None]:
         """Return the same c at every step."""
@@ -168,8 +168,8 @@ class RNNsearch(GatedReference):
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
         """Return h_j = [forward h_j ; backward h_j], and backward h_1: Sec. 3.2 and A.2.1, Eq. 7."""
-        forward = self.read("encoder.forwards", x)
-        backward = self.read("encoder.backwards", x[::-1])[::-1]
+        forward = self.read_words("encoder.forwards", x)
+        backward = self.read_words("encoder.backwards", x[::-1])[::-1]
         annotations = [torch.cat([forward[j], backward[j]]) for j in range(len(x))]
         return annotations, backward[0]
 
@@ -183,8 +183,8 @@ class RNNsearch(GatedReference):
 
     def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
         """Return e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j), the alignment model: App. A.1.2."""
-        inner = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
-        return (self.weights["decoder.alignment.v_a"] * torch.tanh(inner)).sum()
+        pre_activation = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
+        return (self.weights["decoder.alignment.v_a"] * torch.tanh(pre_activation)).sum()
 
 
 class DeepLSTM(Reference):

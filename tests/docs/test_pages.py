@@ -130,6 +130,6 @@ def test_what_the_page_on_python_says_comes_back(checkout: Path) -> None:
     (program,) = re.findall(r"(    import nmt\n(?:    .*\n|\n)+)", page)[:1]
     program = re.sub(r"^    ", "", program, flags=re.M)
     program = re.sub(r"^(\S+) +# (\".+\")$", r"assert \1 == \2, \1", program, flags=re.M)
-    assert "assert found.text ==" in program
+    assert "assert translation.text ==" in program
     (checkout / "page.py").write_text(program, encoding="utf-8")
     run(checkout, "python page.py")

@@ -42,7 +42,7 @@ WRONG = [
 LOOP = '''
 def LOOP(stop=True, keep=False):
     words, y, state = [], model.no_word, s
-    while len(words) < most:
+    while len(words) < max_words:
         p, state, _ = decoder_step(state, y, h, padding, model)
         word = int(p.argmax())
         if word == END and stop and not keep:
@@ -101,12 +101,12 @@ def batch() -> Batch:
 def test_additive_energy_equals_the_library(check: ModuleType) -> None:
     import train as module
 
-    model = module.Lesson(check.load(SOLUTION), module.settings(8), 10, 11)
+    model = module.StudentModel(check.load_module(SOLUTION), module.make_settings(8), 10, 11)
     model.initialize_weights(seed=1)
     torch.nn.init.normal_(model.w.v_a)
     found = {}
     for name, cost in (
-        ("lesson", model.nll(batch())[0]),
+        ("student", model.nll(batch())[0]),
         ("library", model.total_nll(batch())),
     ):
         model.zero_grad()

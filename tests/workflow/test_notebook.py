@@ -17,7 +17,7 @@ from tests.translators import trained_model
 
 NOTEBOOK = ROOT / "docs" / "attention.ipynb"
 MODELS: dict[str, ModelTypeName] = {"rnnsearch-50": "rnnsearch", "rnnencdec-50": "rnnencdec"}
-DRAWS = re.compile(r"^(picture\(|plt\.show)", re.MULTILINE)
+DRAWS = re.compile(r"^(plot_matrix\(|plt\.show)", re.MULTILINE)
 
 
 def cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:

@@ -28,10 +28,10 @@ def decoder_step(s, y, h, padding, model):
     return model.output(s, y, c), s, alpha
 
 
-def translate(s, h, padding, model, most=50):
+def translate(s, h, padding, model, max_words=50):
     """Return the likeliest word of each step, up to the end symbol."""
     words, y = [], model.no_word
-    while len(words) < most:
+    while len(words) < max_words:
         p, s, _ = decoder_step(s, y, h, padding, model)
         word = int(p.argmax())
         if word == END:

@@ -9,8 +9,9 @@ class NoChoice(RNNsearch):
 
 class OneWord(RNNsearch):
     def context(self, s, h):
-        best = super().context(s, h)[1].argmax()
-        return h[best], torch.eye(len(h))[best]
+        _, alpha = super().context(s, h)
+        position = alpha.argmax()
+        return h[position], torch.eye(len(h))[position]
 
 
 class Blind(RNNsearch):
@@ -22,23 +23,25 @@ class OneDirection(RNNsearch):
     def encode(self, x):
         h, summary = super().encode(x)
         n = len(h[0]) // 2
-        return [torch.cat([one[:n], torch.zeros(n)]) for one in h], summary
+        return [torch.cat([annotation[:n], torch.zeros(n)]) for annotation in h], summary
 
 
 for variant in (RNNsearch, NoChoice, OneWord, Blind, OneDirection):
     print(f"{variant.__name__:13} {-variant(weights, loaded.run.architecture).nll(x, y)[0]:9.2f}")
 
 h, summary = model.encode(x)
-s, previous, written = model.first_state(summary), torch.zeros_like(embedded[0]), []
-while len(written) < 50:
-    c = model.context(s, h)[0]
+s, previous = model.first_state(summary), torch.zeros_like(embedded[0])
+translated_ids = []
+while len(translated_ids) < 50:
+    c, _ = model.context(s, h)
     word = model.output(s, previous, c).argmax().item()
     if [word] == END:
         break
-    written.append(word)
-    now = model.embed("target", word)
-    s, previous = model.decoder_step(s, previous, now, c)[1], now
-print(written == y[:-1])
+    translated_ids.append(word)
+    new_word = model.embed("target", word)
+    _, s = model.decoder_step(s, previous, new_word, c)
+    previous = new_word
+print(translated_ids == y[:-1])
 
 # In the demo's model, 2 costs almost nothing: a word depends on one source word. 1, 3 and 4 make the
 # translation improbable: in 1 and 3 each step sees the same mixture of the sentence, so the model of 3 is one
