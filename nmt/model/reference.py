@@ -183,8 +183,8 @@ class RNNsearch(GatedReference):
 
     def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
         """Return e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j), the alignment model: App. A.1.2."""
-        pre_activation = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
-        return (self.weights["decoder.alignment.v_a"] * torch.tanh(pre_activation)).sum()
+        total = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
+        return (self.weights["decoder.alignment.v_a"] * torch.tanh(total)).sum()
 
 
 class DeepLSTM(Reference):
