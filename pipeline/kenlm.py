@@ -52,8 +52,7 @@ def explain_missing_programs() -> str | None:
     """Return why this machine can neither find the programs nor build them, or None if it can."""
     if all(map(shutil.which, PROGRAMS)):
         return None
-    headers = ["boost/program_options.hpp", "boost/thread.hpp"]
-    return explain_missing_tools("lmplz", ["cmake", "make"], headers, PACKAGES)
+    return explain_missing_tools("lmplz", ["cmake", "make"], PACKAGES)
 
 
 def _build_programs(folder: Path, jobs: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.system import last_output_line, query_program
+from nmt.io.system import last_output_line
 
 
 def run_program(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
@@ -42,43 +41,18 @@ def _find_first_error(output: str) -> str:
     return last_output_line(error_lines[0] if error_lines else output)
 
 
-def explain_missing_tools(
-    program: str, tools: Sequence[str], headers: Sequence[str], packages: str
-) -> str | None:
-    """Return why this machine cannot build a program, or None if it can.
+def explain_missing_tools(program: str, tools: Sequence[str], packages: str) -> str | None:
+    """Return why this machine cannot build a program, or None if it has these tools and a C++ compiler.
 
-    Args:
-        program: its name.
-        tools: programs that the build needs besides a C++ compiler.
-        headers: C++ headers that it needs.
-        packages: where they come from.
+    packages: where they come from.
     """
-    missing_tools = _find_missing_tools(tools, headers)
+    missing_tools = [tool for tool in tools if not shutil.which(tool)]
+    if not any(map(shutil.which, ("c++", "g++", "clang++"))):
+        missing_tools.append("a C++ compiler")
     if not missing_tools:
         return None
     lacking = ", ".join(missing_tools)
     return f"{program}: not on the PATH, and to build it this machine lacks {lacking} ({packages})"
-
-
-def _find_missing_tools(tools: Sequence[str], headers: Sequence[str]) -> list[str]:
-    """Return which of these tools and C++ headers, and whether a C++ compiler, are missing."""
-    missing_tools = [tool for tool in tools if not shutil.which(tool)]
-    compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
-    if not compilers:
-        missing_tools.append("a C++ compiler")
-        return missing_tools
-
-    # cmake and the compilers of conda know the headers of a conda environment; other compilers must be told
-    command = [compilers[0], "-x", "c++", "-E"]
-    environment = os.environ.get("CONDA_PREFIX")
-    if environment:
-        command.append(f"-I{environment}/include")
-
-    # preprocess an empty file that includes the header
-    for header in headers:
-        if query_program(*command, "-include", header, "-o", os.devnull, os.devnull) is None:
-            missing_tools.append(header)
-    return missing_tools
 
 
 def extract_archive(archive: Path, folder: Path) -> None:

@@ -27,7 +27,6 @@ RUNS_NOTHING = {
     "--touch",
 }  # fmt: skip
 """Options of Snakemake with which nothing is computed."""
-RUNS_NOTHING_SHORT = set("nvtlSD")
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines instead of those of `workflow/logger`."""
 TERMINAL_COLUMNS = 80
@@ -81,11 +80,9 @@ def _check_config_files(options: Sequence[str]) -> None:
 
 def _is_full_run(options: Sequence[str]) -> bool:
     """Return whether the call is a plain run to the end, not a dry-run or the like."""
-    letters: set[str] = set()  # of short options: -np has n and p
-    for option in options:
-        if re.fullmatch("-[a-zA-Z]+", option):
-            letters.update(option[1:])
-    return not (RUNS_NOTHING & _list_option_names(options) or RUNS_NOTHING_SHORT & letters)
+    # of short options, -np has n and p
+    has_short_option = any(re.fullmatch("-[a-zA-Z]*[nvtlSD][a-zA-Z]*", option) for option in options)
+    return not has_short_option and not RUNS_NOTHING & _list_option_names(options)
 
 
 def _list_option_names(options: Sequence[str]) -> set[str]:

@@ -146,22 +146,20 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     # 3. runs that translate or rescore together, and the n-best lists that they rescore
     models = [name for name in use.models if name in config.models]
     runs = [name_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
-    members: dict[KeyPath, Sequence[str]] = {}
+    registry = "the runs of `use.models`"
     for name in use.systems:
         if name in config.systems:
-            members["systems", name, "members"] = config.systems[name].members
+            yield Reference(("systems", name, "members"), config.systems[name].members, registry, runs)
     for name in use.rescored:
         if name in config.rescored:
             entry = config.rescored[name]
-            members["rescored", name, "members"] = entry.members or []
+            yield Reference(("rescored", name, "members"), entry.members or [], registry, runs)
             yield Reference(
                 key=("rescored", name, "n_best_list"),
                 names=[entry.n_best_list],
                 registry="`n_best_lists`, the runs of `use.models`, and `use.systems`",
                 known_names=list(config.n_best_lists) + runs + use.systems,
             )
-    for key_path, run_names in members.items():
-        yield Reference(key_path, run_names, "the runs of `use.models`", runs)
 
 
 # --- other checks -----------------------------------------------------------------------------------------------------

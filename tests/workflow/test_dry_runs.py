@@ -7,8 +7,6 @@ import re
 import pytest
 import yaml
 
-from pipeline.config.experiment import list_corpora
-from pipeline.config.layers import find_layers, load_config
 from tests.experiments import load_experiment
 from tests.plans import EXPERIMENTS, Plans
 from tests.running import ROOT
@@ -89,13 +87,6 @@ def test_systems_are_translated_by_their_members(plans: Plans) -> None:
     )
     assert "moses.nbest.gz" in plan.inputs("rescored/best.fr")
     assert "models/rnnencdec-50/model.safetensors" in plan.inputs("vectors/rnnencdec-50.tsv")
-
-
-def test_every_corpus_of_the_paper_has_a_number_of_pairs() -> None:
-    """Second sources carry no sums of archives."""
-    config = load_config(find_layers(ROOT))
-    pairs = [config.corpora[corpus].pairs for corpus in list_corpora(config)]
-    assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
 def test_ensembles_translate_with_five_runs(plans: Plans) -> None:
