@@ -14,8 +14,8 @@ UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 def list_gpus(listing: str) -> list[str]:
     """Return the names of the GPUs in what `nvidia-smi -L` prints: numbers or UUIDs.
 
-    A GPU that is divided into MIG instances cannot be used as a whole. Its instances take its place, and then all
-    have their UUIDs, since CUDA numbers the GPUs of such a machine otherwise than the listing.
+    A GPU that is divided into MIG instances cannot be used as a whole, so its instances take its place. On such a
+    machine all names are UUIDs, because CUDA numbers GPUs in another order than the listing.
     """
     uuids_of_gpus: list[list[str]] = []  # for each GPU its own UUID, then those of its instances
     for line in listing.splitlines():
@@ -28,7 +28,7 @@ def list_gpus(listing: str) -> list[str]:
         return [str(number) for number in range(len(uuids_of_gpus))]
     names = []
     for uuids in uuids_of_gpus:
-        names += uuids[1:] or uuids
+        names += uuids[1:] or uuids  # its instances, or else the GPU itself
     return names
 
 

@@ -97,6 +97,7 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
     The profile states a partition with GPUs for them. A workflow that imports this one puts a prefix before their
     names.
     """
+    # rule `all` has what the profile states for all rules
     endings = tuple(f"_{name}" for name in rule_names)
     default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
     for rule in workflow.rules:

@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 
 def keep_package(experiment: Path, folder: Path) -> None:
-    """Copy the package of a finished run to `folder`, make its tables again, and record them.
+    """Copy the package of a finished run to `folder`, make its tables again, and record where they come from.
 
     Raises:
         UserError: `nmt verify` finds a problem in the package.
@@ -57,8 +57,9 @@ def keep_package(experiment: Path, folder: Path) -> None:
     results = experiment / "results"
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as scratch:
         (Path(scratch) / "text").mkdir()
-        for problem in verify_results(results, Path(scratch) / "text").problems:
-            raise UserError(problem)
+        verdict = verify_results(results, Path(scratch) / "text")
+        if verdict.problems:
+            raise UserError(*verdict.problems)
         # outside of the checkout, since the record says whether files of the checkout differ from its commit
         built_package = Path(scratch) / "package"
         _build_package(results, experiment / "data" / "archives", built_package)

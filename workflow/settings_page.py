@@ -58,14 +58,18 @@ def format_page() -> str:
             blocks = [model_type.architecture for model_type in MODEL_TYPES.values()]
 
         # entries such as models have no defaults of their own
-        values = {} if has_entries else defaults.get(key) or {}
         prefix = "*." if has_entries else ""
+        values = defaults.get(key) or {}
+        if has_entries:
+            values = {}
         described_blocks: set[type[BaseModel]] = {Config}
         lines: list[str] = []
         for block in blocks:
             lines += _describe_keys(block, values, prefix, described_blocks)
 
-        text = _describe(field) if lines else f"{_describe(field)} {_format_default(field, defaults, key)}"
+        text = _describe(field)
+        if not lines:
+            text += f" {_format_default(field, defaults, key)}"
         distinct_lines = list(dict.fromkeys(lines))  # model types share keys
         section = "\n".join([f"## {key}", "", text, "", *distinct_lines])
         sections.append(section.rstrip() + "\n")
@@ -97,16 +101,16 @@ def _describe(field: FieldInfo) -> str:
 
 
 def _find_block(field: FieldInfo) -> tuple[type[BaseModel] | None, bool]:
-    """Return the class of a field that is a block of keys, and whether the field has named blocks, such as `models`.
+    """Return the class of a field that is a block of keys, or None for a single key.
 
-    The class is None if the field is a single key.
+    The second value is whether the field is a mapping of names to such blocks, as `models` is.
     """
     annotations = [field.annotation]
     while annotations:
         annotation = annotations.pop()
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return annotation, get_origin(field.annotation) is dict
-        annotations += get_args(annotation)
+        annotations += get_args(annotation)  # the parts of `dict[str, ModelEntry] | None`
     return None, False
 
 

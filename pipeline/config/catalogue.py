@@ -65,11 +65,11 @@ class Source(Settings):
 
 
 def hide_secrets(source: str, text: str | None = None) -> str:
-    """Return a source without user, password and query, which may be secret.
+    """Return a source, or a text about it, without user, password and query, which may be secret.
 
     Args:
         source: a folder or an address, such as https://user:password@host/path?token=secret
-        text: a text about the source, such as an error message, which is returned in its place.
+        text: such as an error message; None: the source itself.
     """
     if text is None:
         text = source

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nmt.backend import gpu_pool
 from nmt.environment import REPOSITORY, child_environment
+from nmt.io.system import last_output_line
 from nmt.store.result_store import TrainingStore
 from pipeline import kenlm
 from pipeline.config.folder import ExperimentFolder
@@ -168,6 +169,7 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
         return forecast, []
 
     # The rules print their problems as errors; any other fault is in the last line.
-    error_lines = result.stderr.strip().splitlines() or ["nothing"]
-    problems = [line.removeprefix("error: ") for line in error_lines if line.startswith("error: ")]
-    return forecast, problems or [f"{folder}: Snakemake says: {error_lines[-1]}"]
+    problems = [
+        line.removeprefix("error: ") for line in result.stderr.splitlines() if line.startswith("error: ")
+    ]
+    return forecast, problems or [f"{folder}: Snakemake says: {last_output_line(result.stderr)}"]

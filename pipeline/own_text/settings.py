@@ -330,11 +330,11 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
 
 def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
     """Return the blocks of settings for the five models of the paper, of which the first four have equal updates."""
-    short, long = proposal.max_words
+    short_limit, long_limit = proposal.max_words
 
     # 1. RNNencdec and RNNsearch with both limits, and RNNsearch*, which continues
     models: dict[str, dict[str, Any]] = {}
-    for max_words in (short, long):
+    for max_words in (short_limit, long_limit):
         for model_type, label in (("rnnencdec", "RNNencdec"), ("rnnsearch", "RNNsearch")):
             models[f"{model_type}-{max_words}"] = {
                 "label": f"{label}-{max_words}",
@@ -342,32 +342,34 @@ def _model_settings(proposal: Proposal) -> dict[str, dict[str, Any]]:
                 "max_words": max_words,
                 "training": {"updates": proposal.updates},
             }
-    rnnencdec, rnnsearch = f"rnnencdec-{long}", f"rnnsearch-{long}"
+    rnnencdec, rnnsearch = f"rnnencdec-{long_limit}", f"rnnsearch-{long_limit}"
     models[f"{rnnsearch}-star"] = {
         **models[rnnsearch],
-        "label": f"RNNsearch-{long}*",
+        "label": f"RNNsearch-{long_limit}*",
         "continue_from": rnnsearch,
         "training": {"updates": STAR_UPDATES_FACTOR * proposal.updates, "patience": 3},
     }
 
-    # 2. what follows from the number of updates and from the names and limits of the models
+    # 2. about ten validations, or one each 100 updates
     interval = max(100, proposal.updates // 1000 * 100)
     resources = {}
     if proposal.updates_per_hour:
         resources["updates_per_hour"] = proposal.updates_per_hour
+
+    # 3. figures and tables: lengths as in the paper, whose limits are 30 and 50 words and whose axis ends at 60
     return {
         "training": {"keep": "best", "validate_every": interval, "checkpoint_every": interval},
         "models": models,
         "use": {"models": list(models)},
         "decoding": {"n_best": 1, "widening_budget": 3},
         "artifacts": {
-            "figure2_models": [rnnsearch, f"rnnsearch-{short}", rnnencdec, f"rnnencdec-{short}"],
-            "figure2_max_words": math.ceil(long * 1.2 / 5) * 5,
-            "figure2_window": max(2, long // 6),
+            "figure2_models": [rnnsearch, f"rnnsearch-{short_limit}", rnnencdec, f"rnnencdec-{short_limit}"],
+            "figure2_max_words": math.ceil(long_limit * 1.2 / 5) * 5,
+            "figure2_window": max(2, long_limit // 6),
             "figure3_model": rnnsearch,
-            "figure3_words": [long // 4, max(short, long // 4 + 1)],
+            "figure3_words": [long_limit // 4, max(short_limit, long_limit // 4 + 1)],
             "table3_models": [rnnencdec, rnnsearch],
-            "table3_words": short,
+            "table3_words": short_limit,
         },
         "resources": resources,
     }

@@ -76,7 +76,7 @@ class ParallelText:
             source_tabs += "\t" in source
             target_tabs += "\t" in target
 
-        # one of two files with a tab in most lines has both sides itself
+        # a file with a tab in most lines has both sides, so there is no use for the other file
         for file, tab_count in zip(self.files, (source_tabs, target_tabs), strict=False):
             if self.target and 2 * tab_count > pair_count:
                 raise UserError(

@@ -209,7 +209,8 @@ class RunProgress:
         times = estimate_training_times(self._config, self._folder, runs)
         total_hours = sum(time.hours for time in times)
         if self._job_seconds:
-            total_hours += (len(self._jobs) - len(runs)) * fmean(self._job_seconds) / 3600
+            other_jobs = len(self._jobs) - len(runs)
+            total_hours += other_jobs * fmean(self._job_seconds) / 3600
 
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
         return max(estimate_parallel_hours(self._config, times), total_hours / self._max_parallel_jobs)
