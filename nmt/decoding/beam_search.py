@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,25 +64,6 @@ class Hypothesis:
     attention: NDArray[np.floating] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
-class StepLimits:
-    """Limits of the steps of each sentence, (B,) each. The end symbol is forbidden in the first `min_steps` steps."""
-
-    min_steps: NDArray[np.int64]
-    max_steps: NDArray[np.int64]
-
-    @classmethod
-    def from_lengths(cls, source_lengths: NDArray[np.int64], decoding: Decoding) -> StepLimits:
-        """Return the limits for sources of these lengths, (B,), without the end symbol."""
-        half_lengths = (source_lengths + 1) // 2
-        min_steps = half_lengths if decoding.min_length == "half" else np.zeros_like(half_lengths)
-        return cls(min_steps, decoding.max_length_factor * (source_lengths + 1))
-
-    def select(self, rows: NDArray[np.int64]) -> StepLimits:
-        """Return the limits of the sentences at `rows`."""
-        return StepLimits(self.min_steps[rows], self.max_steps[rows])
-
-
 # --- searches ---------------------------------------------------------------------------------------------------------
 
 
@@ -113,17 +95,8 @@ def search(
     Raises:
         UserError: the model computes no probabilities (NaN).
     """
-    limits = StepLimits.from_lengths(source_lengths, decoding)
-    results = search_once(
-        model=model,
-        encoded=encoded,
-        limits=limits,
-        decoding=decoding,
-        beam_size=decoding.beam,
-        forbid_unknown=forbid_unknown,
-        candidates=candidates,
-        attention=attention,
-    )
+    search_rows = partial(search_once, model, decoding=decoding, attention=attention)
+    results = search_rows(encoded, source_lengths, candidates, decoding.beam, forbid_unknown)
     for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
         unfinished_rows = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
         if not len(unfinished_rows):
@@ -133,15 +106,9 @@ def search(
         chunk_size = max(1, len(encoded) * decoding.beam // beam_size)
         for rows in np.split(unfinished_rows, range(chunk_size, len(unfinished_rows), chunk_size)):
             row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
-            new_results = search_once(
-                model=model,
-                encoded=encoded.select(row_tensor),
-                limits=limits.select(rows),
-                decoding=decoding,
-                beam_size=beam_size,
-                forbid_unknown=forbid_in_retry,
-                candidates=candidates.select(row_tensor) if candidates else None,
-                attention=attention,
+            row_candidates = candidates.select(row_tensor) if candidates else None
+            new_results = search_rows(
+                encoded.select(row_tensor), source_lengths[rows], row_candidates, beam_size, forbid_in_retry
             )
             for row, n_best in zip(rows, new_results, strict=True):
                 results[row] = n_best
@@ -176,11 +143,11 @@ def plan_retries(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int
 def search_once(
     model: Searchable,
     encoded: Encoded,
-    limits: StepLimits,
-    decoding: Decoding,
+    source_lengths: NDArray[np.int64],
+    candidates: Candidates | None,
     beam_size: int,
     forbid_unknown: bool,
-    candidates: Candidates | None,
+    decoding: Decoding,
     attention: bool,
 ) -> list[list[Hypothesis]]:
     """Search once with this beam size for all sentences of `encoded`. For the arguments see `search`.
@@ -189,10 +156,11 @@ def search_once(
     On a CPU, each step checks which hypotheses are active; on a GPU, the host only checks every few steps which
     sentences are left.
     """
+    max_steps = decoding.max_length_factor * (source_lengths + 1)  # (B,)
     state = model.start_search(encoded, candidates)
-    beams = Beams(encoded, limits, decoding, beam_size, candidates, attention)
+    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
-    for step in range(int(limits.max_steps.max(initial=0))):
+    for step in range(int(max_steps.max())):
         active_rows = beams.active_hypotheses() if sync_every_step else None
         continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
 
@@ -206,7 +174,11 @@ def search_once(
         if remaining_rows is not None and len(remaining_rows) <= COMPACT_BELOW * len(beams.scores):
             state.select_sentences(remaining_rows)
             beams.select_sentences(remaining_rows)
-    return BackPointers(beams.history, len(encoded), beam_size).trace_all(limits, decoding)
+    back_pointers = BackPointers(beams.history, len(encoded), beam_size)
+    return [
+        back_pointers.trace_sentence(row, last_step, decoding)
+        for row, last_step in enumerate((max_steps - 1).tolist())
+    ]
 
 
 def can_sync_every_step(device: torch.device) -> bool:
@@ -240,7 +212,6 @@ class Continuations:
         ids: the words that they add.
         log_probs: their log-probabilities.
         is_finished: whether they have reached the end symbol.
-        is_active: whether the search goes on with them. Those that are neither finished nor active do not count.
         attention: the attention of the parents, (B, P, S), or None.
     """
 
@@ -249,7 +220,6 @@ class Continuations:
     ids: Tensor
     log_probs: Tensor
     is_finished: Tensor
-    is_active: Tensor
     attention: Tensor | None
 
 
@@ -267,11 +237,12 @@ class Beams:
     def __init__(
         self,
         encoded: Encoded,
-        limits: StepLimits,
+        source_lengths: NDArray[np.int64],
+        max_steps: NDArray[np.int64],
         decoding: Decoding,
         beam_size: int,
-        candidates: Candidates | None = None,
-        attention: bool = False,
+        candidates: Candidates | None,
+        attention: bool,
     ) -> None:
         """Start with an empty hypothesis of each sentence. `candidates`: the words of a shortlist; None means all."""
         device, sentence_count = encoded.tensor.device, len(encoded)
@@ -280,10 +251,13 @@ class Beams:
         self.keeps_attention = attention
         self.candidate_ids = candidates.ids if candidates else None
 
-        # of each sentence: its index in the batch and its limits, (B,)
+        # of each sentence: its index in the batch, and limits for the steps of its search, (B,)
         self.rows = np.arange(sentence_count)
-        self.min_steps = torch.from_numpy(limits.min_steps).to(device)
-        self.max_steps = torch.from_numpy(limits.max_steps).to(device)
+        min_steps = np.zeros_like(source_lengths)
+        if decoding.min_length == "half":
+            min_steps = (source_lengths + 1) // 2
+        self.min_steps = torch.from_numpy(min_steps).to(device)
+        self.max_steps = torch.from_numpy(max_steps).to(device)
 
         # its hypotheses, (B, P), the best finished ones, (B, n_best), and the slots that these leave free, (B, 1)
         self.scores = torch.zeros(sentence_count, 1, device=device, dtype=encoded.tensor.dtype)
@@ -321,11 +295,10 @@ class Beams:
         # The beam keeps as many continuations as it has free slots. A finished hypothesis keeps its slot to the end.
         is_allowed = log_probs.isfinite() & (self.slots < self.free_slots)
         is_finished = is_allowed & (ids == END)
-        is_active = is_allowed & ~is_finished
         self.free_slots = self.free_slots - is_finished.sum(dim=1, keepdim=True)
 
         # Only active hypotheses of sentences whose search goes on are continued.
-        self.scores = log_probs.masked_fill(~is_active, -torch.inf)
+        self.scores = log_probs.masked_fill(~is_allowed | is_finished, -torch.inf)
         has_ended = self._find_ended_searches(step, log_probs, is_finished)
         self.scores.masked_fill_(has_ended.unsqueeze(1), -torch.inf)
         continuations = Continuations(
@@ -334,7 +307,6 @@ class Beams:
             ids=ids,
             log_probs=log_probs,
             is_finished=is_finished,
-            is_active=is_active,
             attention=prediction.attention if self.keeps_attention else None,
         )
         self.history.append(continuations)
@@ -394,10 +366,10 @@ class Beams:
 
 
 class BackPointers:
-    """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch.
+    """All steps of a search on the host, (T, B, K) each. `is_finished` is False for sentences that have left the batch.
 
     Attributes:
-        parents, ids, log_probs, is_finished, is_active: as in `Continuations`.
+        parents, ids, log_probs, is_finished: as in `Continuations`.
         rows: for each step, the indices of the b sentences that were still in the batch, (b,).
         attention: for each step, the attention of these sentences, (b, P, S), or None.
     """
@@ -410,46 +382,37 @@ class BackPointers:
         self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)
         self.is_finished = np.zeros(shape, bool)
-        self.is_active = np.zeros(shape, bool)
         self.rows: list[NDArray[np.int64]] = []  # (b,) for each step
         self.attention: list[NDArray[np.floating] | None] = []  # (b, P, S) for each step
         for step, continuations in enumerate(history):
             # fill in the b sentences that are in the batch at this step; `continuations` has arrays of the same names
-            for name in ("parents", "ids", "log_probs", "is_finished", "is_active"):
+            for name in ("parents", "ids", "log_probs", "is_finished"):
                 values: Tensor = getattr(continuations, name)  # (b, K)
                 getattr(self, name)[step, continuations.rows] = values.cpu().numpy()
             weights = continuations.attention
             self.rows.append(continuations.rows)
             self.attention.append(None if weights is None else weights.cpu().numpy())
 
-    def trace_all(self, limits: StepLimits, decoding: Decoding) -> list[list[Hypothesis]]:
-        """Return the best finished hypotheses of each sentence, or its best unfinished hypothesis."""
-        results = []
-        for row, max_steps in enumerate(limits.max_steps.tolist()):
-            hypotheses = self._trace_finished(row, decoding)
-            results.append(hypotheses or [self._trace_unfinished(row, max_steps - 1)])
-        return results
+    def trace_sentence(self, row: int, last_step: int, decoding: Decoding) -> list[Hypothesis]:
+        """Return the `n_best` best finished hypotheses of a sentence, best first.
 
-    def _trace_finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
-        """Return the `n_best` best finished hypotheses of a sentence, best first."""
+        If there are none, return the best hypothesis after its last possible step.
+        """
         steps, slots = self.is_finished[:, row].nonzero()
+        if not len(steps):
+            # the beam is sorted, and no finished hypothesis takes a slot, so the first slot has the best
+            if last_step >= len(self.log_probs) or not np.isfinite(self.log_probs[last_step, row, 0]):
+                raise UserError(
+                    "beam search: no word has a probability: the model's numbers have become NaN, or it knows no "
+                    "word; use other weights, or train the model again"
+                )
+            return [self._trace(row, last_step, 0)]
+
         scores = self.log_probs[steps, row, slots]
         if decoding.normalize_by_length:
             scores = scores / (steps + 1)
         ranking = np.argsort(-scores, kind="stable")[: decoding.n_best]
         return [self._trace(row, int(steps[rank]), int(slots[rank])) for rank in ranking]
-
-    def _trace_unfinished(self, row: int, last_step: int) -> Hypothesis:
-        """Return the best hypothesis of a sentence after its last step."""
-        if last_step >= len(self.log_probs) or not self.is_active[last_step, row].any():
-            raise UserError(
-                "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
-                "use other weights, or train the model again"
-            )
-        best_slot = int(
-            self.is_active[last_step, row].argmax()
-        )  # hypotheses are sorted, the best is the first
-        return self._trace(row, last_step, best_slot)
 
     def _trace(self, row: int, last_step: int, slot: int) -> Hypothesis:
         """Return the hypothesis that step `last_step` has put into a slot of its sentence's beam."""

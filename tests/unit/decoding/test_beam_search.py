@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
-from nmt.decoding.beam_search import Beams, Hypothesis, StepLimits, stable_topk, stable_topk_of_long_rows
+from nmt.decoding.beam_search import Beams, Hypothesis, stable_topk, stable_topk_of_long_rows
 from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -230,9 +230,10 @@ def test_gpu_steps_never_wait(model_type: ModelTypeName, normalize: bool) -> Non
     source, source_lengths = pad_sources(model, SOURCES)
     encoded = model.encode(source.to(device), source_lengths.to(device))
     settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
-    limits = StepLimits.from_lengths(np.array([len(source) for source in SOURCES]), settings)
+    lengths = np.array([len(source) for source in SOURCES])
     for mode in ("default", "error"):  # first what is set up once
-        state, beams = model.start_search(encoded), Beams(encoded, limits, settings, 4)
+        state = model.start_search(encoded)
+        beams = Beams(encoded, lengths, 3 * (lengths + 1), settings, 4, None, False)
         torch.cuda.set_sync_debug_mode(mode)
         try:
             for step in range(beam_search.SYNC_EVERY - 1):
