@@ -38,7 +38,7 @@ from nmt.data.vocabulary import SPECIALS, WordVocabulary
 from nmt.decoding import beam_search
 from nmt.io.text_files import write_lines
 from nmt.model import model_types, output_layer
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import SearchSettings
 from nmt.settings.model_types import ModelTypeName
 from nmt.settings.training import ModelRun
 from nmt.training.optimizers import make_gradients_dense
@@ -352,7 +352,7 @@ def check_search(setup: Setup) -> Figures:
 
 
 @torch.no_grad()
-def translate_batch(model: Any, batch: Batch, search: Decoding, extra_words: int) -> list[list[int]]:
+def translate_batch(model: Any, batch: Batch, search: SearchSettings, extra_words: int) -> list[list[int]]:
     """Return the ids of each pair's best translation, whose limits are those of sources with so many more words."""
     source_words = batch.source_lengths.cpu().numpy() - 1  # without end symbol
     n_best_lists = beam_search.search(

@@ -108,7 +108,7 @@ def decode(
         models = trained_model.load_models(model_paths, decoding.device, decoding.threads)
         weights = [folder / WEIGHTS for folder in model_paths]
         provenance = initial_provenance(mode, decoding, weights, device_name(models[0].device), average)
-        totals = translate_file(
+        summary = translate_file(
             models=models,
             source=source,
             reference=reference,
@@ -117,7 +117,7 @@ def decode(
             output=paths[name],
             average=average,
         )
-        write_provenance(provenance, paths[name], totals.sentences, totals.seconds, totals.resumed)
+        write_provenance(provenance | summary, paths[name])
 
     provide_result(store, facts, outputs, translate)
 
@@ -264,11 +264,10 @@ def rescore(
 
         models, batch_size = load_models(model_paths, compute)
         rescorer = rescoring.Rescorer(models, average, batch_size, weight)
-        totals = rescoring.rescore_n_best_lists(
+        sentences = rescoring.rescore_n_best_lists(
             rescorer, source, lists, output=paths[best_name], new_lists=paths.get(lists_name)
         )
-        counts = f"{totals.sentences:,} sentences, {totals.hypotheses:,} hypotheses"
-        click.echo(f"{output}: {counts} in {totals.seconds:,.1f} s", err=True)
+        click.echo(f"{output}: {sentences:,} sentences", err=True)
 
     provide_result(store, facts, outputs, rescore_lists)
 

@@ -29,7 +29,7 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import DecoderState, Encoded, Prediction
 from nmt.model.output_layer import Candidates
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import SearchSettings
 
 SYNC_EVERY = 8
 """Number of steps on a GPU after which the host asks which sentences are left. Each time, it waits for the answer."""
@@ -71,7 +71,7 @@ def search(
     model: Searchable,
     encoded: Encoded,
     source_lengths: NDArray[np.int64],
-    decoding: Decoding,
+    decoding: SearchSettings,
     forbid_unknown: bool,
     candidates: Candidates | None = None,
     attention: bool = False,
@@ -115,7 +115,7 @@ def search(
     return results
 
 
-def plan_retries(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
+def plan_retries(decoding: SearchSettings, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
     """Yield the beam size of each further search of an unfinished sentence, and whether it forbids the unknown word.
 
     With `widen_beam`, beam sizes are doubled. `retry` does this too, but first allows the unknown word if it was
@@ -147,7 +147,7 @@ def search_once(
     candidates: Candidates | None,
     beam_size: int,
     forbid_unknown: bool,
-    decoding: Decoding,
+    decoding: SearchSettings,
     attention: bool,
 ) -> list[list[Hypothesis]]:
     """Search once with this beam size for all sentences of `encoded`. For the arguments see `search`.
@@ -239,7 +239,7 @@ class Beams:
         encoded: Encoded,
         source_lengths: NDArray[np.int64],
         max_steps: NDArray[np.int64],
-        decoding: Decoding,
+        decoding: SearchSettings,
         beam_size: int,
         candidates: Candidates | None,
         attention: bool,
@@ -393,7 +393,7 @@ class BackPointers:
             self.rows.append(continuations.rows)
             self.attention.append(None if weights is None else weights.cpu().numpy())
 
-    def trace_sentence(self, row: int, last_step: int, decoding: Decoding) -> list[Hypothesis]:
+    def trace_sentence(self, row: int, last_step: int, decoding: SearchSettings) -> list[Hypothesis]:
         """Return the `n_best` best finished hypotheses of a sentence, best first.
 
         If there are none, return the best hypothesis after its last possible step.

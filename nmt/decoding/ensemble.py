@@ -37,12 +37,15 @@ class EnsembleEncoded(Encoded):
         return EnsembleEncoded([encoded.select(rows) for encoded in self.by_model])
 
 
+@dataclass(frozen=True)
 class Ensemble:
-    """Any number of models, which are used in a search like one `EncoderDecoder`."""
+    """Any number of models, which are used in a search like one `EncoderDecoder`.
 
-    def __init__(self, models: Sequence[EncoderDecoder], average: Average = "probability") -> None:
-        """Take models with the same vocabularies and the same `source_eos` (`trained_model.check_compatible`)."""
-        self.models, self.average = list(models), average
+    They have the same vocabularies and the same `source_eos` (see `nmt.store.trained_model.check_compatible`).
+    """
+
+    models: Sequence[EncoderDecoder]
+    average: Average
 
     def encode(self, source: Tensor, lengths: Tensor) -> EnsembleEncoded:
         """Encode padded sources (S, B) with their lengths (B,)."""
@@ -56,11 +59,12 @@ class Ensemble:
         return EnsembleState(states, self.average)
 
 
+@dataclass(frozen=True)
 class EnsembleState:
     """The `DecoderState` of all models."""
 
-    def __init__(self, states: list[DecoderState], average: Average) -> None:
-        self.states, self.average = states, average
+    states: list[DecoderState]
+    average: Average
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """Return the log of the models' average probabilities, and the mean attention of the models with attention.
@@ -82,8 +86,7 @@ class EnsembleState:
             total.sub_(math.log(len(self.states)))
         else:
             total.div_(len(self.states))
-        weights = [attention for attention in attention_list if attention is not None]
-        return Prediction(total, torch.stack(weights).mean(dim=0) if weights else None)
+        return Prediction(total, mean_attention(attention_list))
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
@@ -96,8 +99,7 @@ class EnsembleState:
             state.select_sentences(rows)
 
 
-def combine_models(
-    models: Sequence[EncoderDecoder], average: Average = "probability"
-) -> EncoderDecoder | Ensemble:
-    """Return the model if there is one, or the ensemble of several models."""
-    return models[0] if len(models) == 1 else Ensemble(models, average)
+def mean_attention(attention_by_model: Sequence[Tensor | None]) -> Tensor | None:
+    """Return the mean attention of those models that have attention, or None if no model has any."""
+    weights = [attention for attention in attention_by_model if attention is not None]
+    return torch.stack(weights).mean(dim=0) if weights else None

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.data.batches import Batch, map_in_batches
+from nmt.decoding.ensemble import mean_attention
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, select_positions
 from nmt.model.loss import POSITIONS_PER_BLOCK
@@ -79,9 +80,7 @@ class Scorer:
     """Sources that all models have encoded once, for scoring their translations."""
 
     @torch.no_grad()
-    def __init__(
-        self, models: Sequence[TrainedModel], sources: Sequence[Tokens], average: Average = "probability"
-    ) -> None:
+    def __init__(self, models: Sequence[TrainedModel], sources: Sequence[Tokens], average: Average) -> None:
         """Take models that share their vocabularies."""
         self.models, self.sources, self.average = models, sources, average
         batch = models[0].make_batch(sources)
@@ -95,20 +94,18 @@ class Scorer:
         target_tokens = [target for _, target in targets]
         batch = first_model.make_batch([()] * len(targets), target_tokens)  # the sources are encoded already
         source_rows = torch.tensor([row for row, _ in targets], device=first_model.device)
-        log_prob_list, attention_list = list[Tensor](), list[Tensor]()
+        log_prob_list, attention_list = list[Tensor](), list[Tensor | None]()
         for model, encoded in zip(self.models, self.encoded, strict=True):
             log_probs, weights = word_log_probabilities(
                 model.network, encoded.select(source_rows), batch, attention
             )
             log_prob_list.append(log_probs)
-            if weights is not None:
-                attention_list.append(weights)
+            attention_list.append(weights)
 
         # 2. their averages
-        log_probs_of_batch = average_log_probs(torch.stack(log_prob_list), self.average).cpu().numpy()
-        mean_attention = None
-        if attention_list:
-            mean_attention = torch.stack(attention_list).mean(dim=0).cpu().numpy()
+        mean_log_probs = average_log_probs(torch.stack(log_prob_list), self.average).cpu().numpy()
+        mean_weights = mean_attention(attention_list)
+        attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
 
         # 3. the scores of each sentence. Position p of the T * B belongs to sentence p % B.
         sentence_of_position = batch.positions.cpu().numpy() % len(batch)
@@ -118,8 +115,8 @@ class Scorer:
                 model=first_model,
                 source=self.sources[row],
                 word_starts=first_model.target.word_start_indices(target),
-                scores=log_probs_of_batch[sentence_of_position == column],
-                attention=None if mean_attention is None else mean_attention[:, column],
+                scores=mean_log_probs[sentence_of_position == column],
+                attention=None if attention_of_batch is None else attention_of_batch[:, column],
             )
             word_scores.append(scores)
         return word_scores

@@ -44,33 +44,22 @@ def format_n_best(number: int, translations: Sequence[Translation], alignment: A
 
 
 def format_alignment(translation: Translation, form: AlignmentForm) -> str:
-    """Return the alignment of a translation's tokens, in either format."""
+    """Return the alignment of a translation: an item for each target token.
+
+    pharaoh: a link `i-j` from 0, if target token j has most attention to source token i. weights: its attention to each
+    source token of its piece, as in 0.9,0.1 0.2,0.8.
+    """
     assert translation.piece_attention is not None
-    if form == "pharaoh":
-        return format_pharaoh(translation.piece_attention)
-    return format_weights(translation.piece_attention)
-
-
-def format_pharaoh(piece_attention: Sequence[Weights]) -> str:
-    """Return links `i-j` from 0: source token i has most attention for target token j."""
-    links = []
-    source_start = target_start = 0  # those of the current piece in the line
-    for weights in piece_attention:
-        best_sources = weights.argmax(axis=1) if weights.size else []  # a piece may have no translation
-        for target, source in enumerate(best_sources, start=target_start):
-            links.append(f"{source_start + int(source)}-{target}")
-        source_start += weights.shape[1]
-        target_start += len(weights)
-    return " ".join(links)
-
-
-def format_weights(piece_attention: Sequence[Weights]) -> str:
-    """Return a group for each target token, with a number for each source token of its piece: 0.9,0.1 0.2,0.8."""
-    groups = []
-    for weights in piece_attention:
+    items: list[str] = []
+    source_start = 0  # of the current piece in the line
+    for weights in translation.piece_attention:
         for row in weights:
-            groups.append(",".join(f"{weight:.{DIGITS}f}" for weight in row))
-    return " ".join(groups)
+            if form == "pharaoh":
+                items.append(f"{source_start + int(row.argmax())}-{len(items)}")
+            else:
+                items.append(",".join(f"{weight:.{DIGITS}f}" for weight in row))
+        source_start += weights.shape[1]
+    return " ".join(items)
 
 
 def format_json_line(number: int, translations: Sequence[Translation]) -> str:

@@ -87,22 +87,20 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
             yield replace(next_list, source=tokens)
             next_list = next(lists, None)
         elif tokens:
-            raise _unexpected_list_error(path, source, f"of sentence {number}", next_list)
+            raise _make_order_error(path, source, number, next_list)
         else:
             yield NBestList(number, [], [NBestEntry("", 0.0)])
         line_count += 1
     if next_list:
-        raise _unexpected_list_error(path, source, f"for its {line_count} lines alone", next_list)
+        raise _make_order_error(path, source, line_count, next_list)
 
 
-def _unexpected_list_error(
-    path: Path, source: Path, expectation: str, next_list: NBestList | None
-) -> UserError:
-    """Return the error for a list of another sentence than expected, or for a missing list."""
-    next_text = "the end"
-    if next_list:
-        next_text = f"one of sentence {next_list.number}: {' '.join(next_list.source)[:60]}"
-    return UserError(f"{path}: expected a list {expectation} of {source}, counted from 0; found {next_text}")
+def _make_order_error(path: Path, source: Path, number: int, next_list: NBestList | None) -> UserError:
+    """Return the error for the list that comes in place of that of sentence `number`. None: the file ends there."""
+    location = f"sentence {next_list.number}" if next_list else "the end"
+    return UserError(
+        f"{path}: expected a list for each line of {source}, in order; found {location} at line {number} (from 0)"
+    )
 
 
 def _read_json_lists(path: Path) -> Iterator[NBestList]:

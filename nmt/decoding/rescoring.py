@@ -11,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
 
 from nmt.data.batches import map_in_batches
 from nmt.decoding.forced_decoding import Scorer
@@ -98,19 +97,10 @@ class Rescorer:
         return sorted(new_entries, key=attrgetter("score"), reverse=True)
 
 
-class RescoringSummary(NamedTuple):
-    """Counts of sentences and hypotheses, the seconds of scoring, and whether a killed process did a part of it."""
-
-    sentences: int
-    hypotheses: int
-    seconds: float
-    resumed: bool
-
-
 def rescore_n_best_lists(
     rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None
-) -> RescoringSummary:
-    """Rescore the n-best lists of a tokenized text.
+) -> int:
+    """Rescore the n-best lists of a tokenized text, and return its number of sentences.
 
     If the process is killed, the same call resumes, and its output has the same bytes.
 
@@ -130,12 +120,12 @@ def rescore_n_best_lists(
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
     sentence_count = sum(1 for _ in read_lines(source))
-    hypothesis_count = 0
     with Journal(output, inputs_digest) as journal:
-        with ExitStack() as files:
-            best_writer = files.enter_context(write_lines(output))
-            list_writer = files.enter_context(write_lines(new_lists)) if new_lists else None
-            progress = files.enter_context(Progress(sentence_count, "sentences", "rescore"))
+        with (
+            write_lines(output) as best_writer,
+            write_lines(new_lists) if new_lists else nullcontext() as list_writer,
+            Progress(sentence_count, "sentences", "rescore") as progress,
+        ):
             for group_number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
                 # 2. compute the log-probabilities of a group, unless a killed process has done so
                 if group_number not in journal.results:
@@ -147,13 +137,12 @@ def rescore_n_best_lists(
                 for n_best, values in zip(group, journal.results[group_number], strict=True):
                     entries = rescorer.interpolate(n_best.entries, values)
                     best_writer.write(entries[0].text)
-                    for entry in entries:
-                        if list_writer:
+                    if list_writer:
+                        for entry in entries:
                             list_writer.write(entry.format(n_best.number))
-                    hypothesis_count += len(entries)
                 progress.update(len(group))
         journal.remove()
-    return RescoringSummary(sentence_count, hypothesis_count, journal.seconds, journal.is_resumed)
+    return sentence_count
 
 
 def _group_sentences(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:

@@ -51,14 +51,6 @@ def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
 # --- translations -----------------------------------------------------------------------------------------------------
 
 
-class TranslationSummary(NamedTuple):
-    """Numbers of sentences and of seconds, and whether a killed process has translated some of the sentences."""
-
-    sentences: int
-    seconds: float
-    resumed: bool
-
-
 def translate_file(
     models: Sequence[TrainedModel],
     source: Path,
@@ -67,8 +59,10 @@ def translate_file(
     decoding: Decoding,
     output: Path,
     average: Average = "probability",
-) -> TranslationSummary:
-    """Translate a test set with one model or an ensemble.
+) -> dict[str, Any]:
+    """Translate a test set with one model or an ensemble, and return what its provenance says of this work.
+
+    These are the numbers of `sentences` and of `seconds`, and whether a killed process has `resumed`.
 
     Finished batches are stored next to `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.
@@ -118,7 +112,11 @@ def translate_file(
         # 3. write the file, in the order of the test set
         _write_json_lines(output, (entries[index] for index in range(len(sentences))))
         journal.remove()
-    return TranslationSummary(len(sentences), journal.seconds, journal.is_resumed)
+    return {
+        "sentences": len(sentences),
+        "seconds": round(journal.seconds, 3),
+        "resumed": journal.is_resumed,
+    }
 
 
 def is_in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
@@ -151,33 +149,27 @@ def describe_sentence(
     model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]
 ) -> dict[str, Any]:
     """Return the JSON object of a sentence. Its alignment has a row and a column for the end symbols."""
-    translations = []
-    for hypothesis in hypotheses:
-        translation = make_translation(
-            model=model,
-            line=" ".join(sentence.source),
-            pieces=[sentence.source],
-            hypotheses=[hypothesis],
-            codec=TokenText(),
-            keep_end_symbols=True,
-        )
-        translations.append(translation)
-
-    best = describe_translation(translations[0])
+    best_translation = make_translation(
+        model=model,
+        line=" ".join(sentence.source),
+        pieces=[sentence.source],
+        hypotheses=hypotheses[:1],
+        codec=TokenText(),
+        keep_end_symbols=True,
+    )
+    best = describe_translation(best_translation)
+    del best["text"]  # it would need the language's rules for detokenization
+    alignment = best.pop("alignment")
     return {
         "line": sentence.line,
         "source_tokens": sentence.source,
-        # no text: it would need the language's rules for detokenization
-        "tokens": best["tokens"],
-        "log_probability": best["log_probability"],
-        "word_log_probabilities": best["word_log_probabilities"],
-        "finished": best["finished"],
+        **best,
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
         "n_best": [
-            {"tokens": translation.tokens, "log_probability": translation.score}
-            for translation in translations
+            {"tokens": model.target.words(hypothesis.ids), "log_probability": hypothesis.log_probability}
+            for hypothesis in hypotheses
         ],
-        "alignment": best["alignment"],
+        "alignment": alignment,
     }
 
 

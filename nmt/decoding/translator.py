@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from nmt.data.tokenization import RawText, TextCodec, TokenText
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.ensemble import combine_models
+from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.forced_decoding import score_translations, to_word_scores
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, split_into_pieces
@@ -59,7 +60,8 @@ class SentenceTranslator:
     @torch.no_grad()
     def search_batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence of one batch, best first."""
-        network = combine_models([model.network for model in self.models], self.average)
+        networks = [model.network for model in self.models]
+        network = Ensemble(networks, self.average) if len(networks) > 1 else networks[0]
         batch = self.models[0].make_batch(sources)
         vocabulary = self.models[0].source
         return beam_search.search(
@@ -224,14 +226,13 @@ class TextTranslator:
         tokens_by_line = [self._source_codec.tokenize(line) for line in lines]
         pieces_by_line = [split_into_pieces(tokens, self._max_words) for tokens in tokens_by_line]
         all_pieces = [piece for pieces in pieces_by_line for piece in pieces]
-        all_hypotheses = self._translator.search(all_pieces)
+        all_hypotheses = iter(self._translator.search(all_pieces))
 
         # 2. give each line the hypotheses of its pieces
-        translations, start = [], 0
+        translations = []
         for line, pieces in zip(lines, pieces_by_line, strict=True):
-            hypotheses_by_piece = all_hypotheses[start : start + len(pieces)]
+            hypotheses_by_piece = list(islice(all_hypotheses, len(pieces)))
             translations.append(self._make_translations(line, pieces, hypotheses_by_piece))
-            start += len(pieces)
         return translations
 
     def _make_translations(
@@ -241,21 +242,21 @@ class TextTranslator:
 
         Translation k of the line joins hypothesis k of each piece, as long as each piece has one.
         """
-        # A line without words has no pieces, but one translation.
-        rank_count = min(map(len, hypotheses_by_piece), default=1)
-        translations = []
-        for rank in range(rank_count):
-            translation = make_translation(
+        hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
+        if not pieces:
+            hypotheses_by_rank = [()]  # a line without words has one empty translation
+        return [
+            make_translation(
                 model=self._translator.models[0],
                 line=line,
                 pieces=pieces,
-                hypotheses=[hypotheses[rank] for hypotheses in hypotheses_by_piece],
+                hypotheses=hypotheses,
                 codec=self._target_codec,
                 copy_unknown=self._copy_unknown,
                 attention=self._attention,
             )
-            translations.append(translation)
-        return translations
+            for hypotheses in hypotheses_by_rank
+        ]
 
 
 def score_lines(
@@ -274,17 +275,18 @@ def score_lines(
         (source_codec.tokenize(source), target_codec.tokenize(target))
         for source, target in zip(sources, targets, strict=True)
     ]
-    translations = []
     word_scores = score_translations(models, pairs, batch_size, attention)
-    for index, scores in enumerate(word_scores):
-        source_tokens, tokens = pairs[index]
+    translations = []
+    for source, target, (source_tokens, tokens), scores in zip(
+        sources, targets, pairs, word_scores, strict=True
+    ):
         # A line is scored as a single piece. Its attention is stored without row and column of the end symbols.
         piece_attention = None
         if scores.attention is not None:
             piece_attention = [scores.attention[: len(tokens), : len(source_tokens)]]
         translation = Translation(
-            source=sources[index],
-            text=targets[index],
+            source=source,
+            text=target,
             score=scores.log_probability,
             source_tokens=source_tokens,
             tokens=tokens,

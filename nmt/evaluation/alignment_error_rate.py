@@ -3,13 +3,10 @@
 Gold alignments come in two formats:
 
     Pharaoh: one sentence per line. `i-j` is a sure link between source word i and target word j, `i?j` (or `ipj`) a
-    possible link, both counted from 0. A number before the links is that of the sentence.
+    possible link, both counted from 0.
 
-    WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, with words counted from 1. A sentence
-    without a line has no gold links.
-
-Sentences are numbered from 1 or 0; if the numbers do not tell, WPT's are from 1. If these numbers would reach beyond
-the test set, the smallest number is its first sentence.
+    WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, all counted from 1. A sentence without a
+    line has no gold links.
 """
 
 from __future__ import annotations
@@ -30,9 +27,9 @@ Link = tuple[int, int]
 # --- gold links -------------------------------------------------------------------------------------------------------
 
 _PHARAOH_LINK = re.compile(r"(?P<source>\d{1,9})(?P<kind>[-?p])(?P<target>\d{1,9})")
-_NUMBERED_PHARAOH = re.compile(r"(?P<sentence>\d{1,9})(?:\s+(?P<links>.*))?")
-_WPT = re.compile(
-    r"(?P<sentence>\d{1,9})\s+(?P<source>0*[1-9]\d{0,8})\s+(?P<target>0*[1-9]\d{0,8})(?:\s+(?P<kind>[SP]))?(?:\s.*)?"
+_COUNT = r"0*[1-9]\d{0,8}"
+_WPT_LINK = re.compile(
+    rf"(?P<sentence>{_COUNT})\s+(?P<source>{_COUNT})\s+(?P<target>{_COUNT})(\s+(?P<kind>[SP]))?(\s.*)?"
 )
 
 
@@ -50,14 +47,6 @@ class GoldLinks:
         if is_sure:
             self.sure.add(link)
 
-    def add_pharaoh(self, links: str) -> None:
-        """Add links in Pharaoh's format, such as `0-0 1?2`."""
-        for item in links.split():
-            match = _PHARAOH_LINK.fullmatch(item)
-            if not match:
-                raise UserError(f"{self.location}: found {item[:40]!r}, expected links such as 0-0")
-            self.add((int(match["source"]), int(match["target"])), is_sure=match["kind"] == "-")
-
     def check(self, source_words: int, target_words: int) -> None:
         """Raise a UserError for a link outside a pair with these numbers of words."""
         for source, target in sorted(self.possible):
@@ -71,74 +60,41 @@ class GoldLinks:
 def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
     """Return the gold links of a test set with this number of sentences, by line of the test set, from 0."""
     lines = [line.strip() for line in read_lines(path)]
+    first_line = next(filter(None, lines), "")  # the first line with text tells the format
+    is_wpt = _WPT_LINK.fullmatch(first_line)
 
-    # 1. the first line with text tells the format; Pharaoh's without sentence numbers has one line per sentence
-    first_line = next(filter(None, lines), "")
-    line_format = None
-    if _WPT.fullmatch(first_line):
-        line_format = _WPT
-    elif _NUMBERED_PHARAOH.fullmatch(first_line):
-        line_format = _NUMBERED_PHARAOH
-
-    # 2. links by number of the sentence
-    links_by_number: dict[int, GoldLinks] = {}
+    gold_links: dict[int, GoldLinks] = {}
     for index, line in enumerate(lines):
         location = f"{path}, line {index + 1}"
-        if line_format is None:
-            links_by_number[index] = GoldLinks(location)
-            links_by_number[index].add_pharaoh(line)
+        if not is_wpt:
+            gold_links[index] = _parse_pharaoh(location, line)
         elif line:
-            match = line_format.fullmatch(line)
-            if not match:
+            match = _WPT_LINK.fullmatch(line)
+            if not match or int(match["sentence"]) > sentence_count:
                 raise UserError(
-                    f"{location}: found {line[:40]!r}, expected the form of the line {first_line[:40]!r}"
+                    f"{location}: found {line[:40]!r}, expected `sentence i j [S|P]` with a sentence from 1 to "
+                    f"{sentence_count}"
                 )
-            links = links_by_number.setdefault(int(match["sentence"]), GoldLinks(location))
-            if line_format is _WPT:
-                link = int(match["source"]) - 1, int(match["target"]) - 1
-                links.add(link, is_sure=match["kind"] != "P")
-            else:
-                links.add_pharaoh(match["links"] or "")
-
-    # 3. by line of the test set
-    if not links_by_number:
-        return {}
-    return _number_from_zero(links_by_number, sentence_count, is_wpt=line_format is _WPT)
+            links = gold_links.setdefault(int(match["sentence"]) - 1, GoldLinks(location))
+            links.add((int(match["source"]) - 1, int(match["target"]) - 1), is_sure=match["kind"] != "P")
+    return gold_links
 
 
-def _number_from_zero(
-    links_by_number: dict[int, GoldLinks], sentence_count: int, is_wpt: bool
-) -> dict[int, GoldLinks]:
-    """Return the links by line of the test set, from 0, given the links by sentence number.
-
-    Raises:
-        UserError: it is unclear whether Pharaoh's numbers begin at 0 or 1, or a number is outside the test set.
-    """
-    min_number, max_number = min(links_by_number), max(links_by_number)
-    if 0 < min_number <= max_number < sentence_count and not is_wpt:
-        raise UserError(
-            f"{links_by_number[min_number].location}: sentences {min_number} to {max_number} of {sentence_count} may "
-            "be counted from 0 or from 1; add a line with the number of the first or last sentence alone: 0 or "
-            f"{sentence_count}"
-        )
-
-    # Sentences before the smallest number have no links. But numbers beyond the size of the test set cannot begin at 0
-    # or 1: then the smallest number is its first sentence.
-    base = min_number if max_number > sentence_count else min(min_number, 1)
-    if max_number - base >= sentence_count:
-        raise UserError(
-            f"{links_by_number[max_number].location}: sentence {max_number}, counted from {base}, is outside a test "
-            f"set of {sentence_count} sentences; it belongs to another text"
-        )
-    return {number - base: links for number, links in links_by_number.items()}
+def _parse_pharaoh(location: str, line: str) -> GoldLinks:
+    """Return the links in a line of Pharaoh's format, such as `0-0 1?2`."""
+    links = GoldLinks(location)
+    for item in line.split():
+        match = _PHARAOH_LINK.fullmatch(item)
+        if not match:
+            raise UserError(f"{location}: found {item[:40]!r}, expected links such as 0-0")
+        links.add((int(match["source"]), int(match["target"])), is_sure=match["kind"] == "-")
+    return links
 
 
 # --- predicted links --------------------------------------------------------------------------------------------------
 
 
-def link_by_attention(
-    alignment: Sequence[Sequence[float]], source_words: int, target_words: int
-) -> set[Link]:
+def link_by_attention(alignment: Sequence[list[float]], source_words: int, target_words: int) -> set[Link]:
     """Link each target word to its most attended source word, or to the first such word if weights are equal.
 
     `alignment` is a matrix of attention (T, S), perhaps with a row and a column for the end symbols, which give no
@@ -147,7 +103,7 @@ def link_by_attention(
     links = set()
     for target, weights in enumerate(alignment[:target_words]):
         if weights:
-            source = max(range(len(weights)), key=weights.__getitem__)
+            source = weights.index(max(weights))
             if source < source_words:
                 links.add((source, target))
     return links
@@ -170,7 +126,10 @@ _DIGITS = 6
 
 @dataclass
 class LinkCounts:
-    """Sums over sentences for the alignment error rate, with predicted links A, sure links S and possible links P."""
+    """Sums over sentences for the alignment error rate, with predicted links A, sure links S and possible links P.
+
+    Without sure links there is no rate.
+    """
 
     predicted: int = 0
     sure: int = 0
@@ -188,15 +147,11 @@ class LinkCounts:
         """Return precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
         correct = self.predicted_sure + self.predicted_possible
         return {
-            "alignment_error_rate": round(1 - _ratio(correct, self.predicted + self.sure), _DIGITS),
-            "precision": round(_ratio(self.predicted_possible, self.predicted), _DIGITS),
-            "recall": round(_ratio(self.predicted_sure, self.sure), _DIGITS),
+            "alignment_error_rate": round(1 - correct / (self.predicted + self.sure), _DIGITS),
+            "precision": round(self.predicted_possible / max(1, self.predicted), _DIGITS),
+            "recall": round(self.predicted_sure / self.sure, _DIGITS),
             "links": self.predicted,
         }
-
-
-def _ratio(count: int, total: int) -> float:
-    return count / total if total else 0.0
 
 
 def compute_alignment_error_rate(model: str, alignments: Path, gold: Path) -> dict[str, Any]:

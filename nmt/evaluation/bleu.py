@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
-from operator import add
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,10 @@ from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
 from nmt.evaluation.translations import (
     TranslationRecord,
-    read_plain_translations,
     read_translations,
     split_words,
 )
-from nmt.io.text_files import read_pairs
+from nmt.io.text_files import read_lines, read_pairs
 
 _DIGITS = 6
 """Decimals of a score. Further ones depend on the order in which a machine adds numbers."""
@@ -63,35 +61,19 @@ def compute_bleu(row: Sequence[int], **options: Any) -> float:
 
 @dataclass(frozen=True)
 class BleuCounts:
-    """The counts for corpus BLEU. The counts of disjoint sets of sentences add up to those of their union.
+    """The counts of a sentence from which BLEU is computed.
 
     Attributes:
-        sentences: number of sentences.
-        correct: n-grams of the translations that match the reference (clipped), for n = 1, 2, 3, 4.
-        total: all n-grams of the translations, for n = 1, 2, 3, 4.
-        hypothesis_words: words of the translations.
-        reference_words: words of the references.
+        correct: n-grams of the translation that match the reference (clipped), for n = 1, 2, 3, 4.
+        total: all n-grams of the translation, for n = 1, 2, 3, 4.
+        hypothesis_words: words of the translation.
+        reference_words: words of the reference.
     """
 
-    sentences: int
-    correct: tuple[int, ...]
-    total: tuple[int, ...]
+    correct: list[int]
+    total: list[int]
     hypothesis_words: int
     reference_words: int
-
-    def __add__(self, other: BleuCounts) -> BleuCounts:
-        return BleuCounts(
-            sentences=self.sentences + other.sentences,
-            correct=tuple(map(add, self.correct, other.correct)),
-            total=tuple(map(add, self.total, other.total)),
-            hypothesis_words=self.hypothesis_words + other.hypothesis_words,
-            reference_words=self.reference_words + other.reference_words,
-        )
-
-    @property
-    def bleu(self) -> float:
-        """Corpus BLEU, from 0 to 100."""
-        return round(compute_bleu(self.row), _DIGITS)
 
     @property
     def sentence_bleu(self) -> float:
@@ -103,25 +85,16 @@ class BleuCounts:
         """The counts as ten numbers: correct (4), total (4), words of translation and reference."""
         return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts as they are written to JSON files."""
-        return vars(self) | {"correct": list(self.correct), "total": list(self.total)}
-
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> BleuCounts:
-        """Return the counts that `as_dict` has written; other keys are ignored."""
-        return cls(
-            sentences=value["sentences"],
-            correct=tuple(value["correct"]),
-            total=tuple(value["total"]),
-            hypothesis_words=value["hypothesis_words"],
-            reference_words=value["reference_words"],
-        )
+        """Return the counts in an entry of the list `by_sentence` of a score."""
+        return cls(value["correct"], value["total"], value["hypothesis_words"], value["reference_words"])
 
 
-def sum_counts(counts: Iterable[BleuCounts]) -> BleuCounts:
-    """Return the sum of the counts of at least one sentence."""
-    return reduce(BleuCounts.__add__, counts)
+def corpus_bleu(counts: Iterable[BleuCounts]) -> float:
+    """Return BLEU, from 0 to 100, of at least one sentence."""
+    columns = zip(*(sentence.row for sentence in counts), strict=True)
+    return round(compute_bleu([sum(column) for column in columns]), _DIGITS)
 
 
 @lru_cache(maxsize=2**16)
@@ -129,9 +102,8 @@ def count_matches(hypothesis: str, reference: str) -> BleuCounts:
     """Return the counts of one sentence. Scores, intervals and figures need the same ones, so they are remembered."""
     score = multi_bleu().corpus_score([hypothesis], [[reference]])
     return BleuCounts(
-        sentences=1,
-        correct=tuple(score.counts),
-        total=tuple(score.totals),
+        correct=score.counts,
+        total=score.totals,
         hypothesis_words=score.sys_len,
         reference_words=score.ref_len,
     )
@@ -182,10 +154,14 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
     """
     source, reference = test
     pairs = list(read_pairs(source, reference))
+    texts = list(read_lines(path))
+    if len(texts) != len(pairs):
+        raise UserError(
+            f"{path} has {len(texts)} lines, the test set {len(pairs)}: expected one translation per line, tokenized"
+        )
     translations = []
-    for line, target in enumerate(read_plain_translations(path, len(pairs))):
-        source_line, reference_line = pairs[line]
-        record = TranslationRecord(line=line, source=split_words(source_line), target=target)
+    for line, (text, (source_line, reference_line)) in enumerate(zip(texts, pairs, strict=True)):
+        record = TranslationRecord(line=line, source=split_words(source_line), target=split_words(text))
         translations.append(ReferencedTranslation(record, reference_line))
 
     # The other system has no file of the sentences without unknown words: a model's file tells which these are.
@@ -218,8 +194,8 @@ def _describe_scores(
     """Return the scores of a system as they are written to its JSON file."""
     return {
         "model": system,
-        "bleu_all": _corpus_bleu(translations),
-        "bleu_no_unk": _corpus_bleu(no_unk),
+        "bleu_all": _bleu_or_none(translations),
+        "bleu_no_unk": _bleu_or_none(no_unk),
         "signature": bleu_signature() if translations else "",
         "sentences_all": len(translations),
         "sentences_no_unk": len(no_unk),
@@ -230,9 +206,9 @@ def _describe_scores(
     }
 
 
-def _corpus_bleu(translations: Sequence[ReferencedTranslation]) -> float | None:
+def _bleu_or_none(translations: Sequence[ReferencedTranslation]) -> float | None:
     """Return corpus BLEU; None if there are no sentences."""
-    return sum_counts(item.counts for item in translations).bleu if translations else None
+    return corpus_bleu(item.counts for item in translations) if translations else None
 
 
 def _describe_sentence(item: ReferencedTranslation) -> dict[str, Any]:
@@ -241,5 +217,5 @@ def _describe_sentence(item: ReferencedTranslation) -> dict[str, Any]:
         "source_length": len(item.translation.source),
         "reference_length": len(split_words(item.reference)),
         "source_unknown": item.translation.source_unknown,
-        **item.counts.as_dict(),
+        **vars(item.counts),
     }

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -41,11 +43,8 @@ class Projection:
         left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)  # (n, A), (A,)
 
         # One sentence, or vectors of one number, have one axis: the other coordinate is 0.
-        points = np.zeros((len(vectors), 2))
-        squares = np.zeros(2)
-        axes = min(2, len(singular_values))
-        points[:, :axes] = left_vectors[:, :axes] * singular_values[:axes]
-        squares[:axes] = singular_values[:axes] ** 2
+        points = np.pad(left_vectors * singular_values, [(0, 0), (0, 1)])[:, :2]  # (n, 2)
+        squares = np.pad(singular_values, (0, 1))[:2] ** 2
 
         # The signs of singular vectors are arbitrary: turn each axis to the side of its furthest point.
         furthest_rows = np.abs(points).argmax(axis=0)  # (2,), the row of the furthest point on each axis
@@ -69,20 +68,18 @@ def write_projections(path: Path, projections: Sequence[Projection]) -> None:
 
 def read_projections(path: Path) -> list[Projection]:
     """Read the panels of a file that `write_projections` wrote."""
-    sentences: dict[str, list[str]] = {}
-    rows: dict[str, list[list[float]]] = {}
+    projections = []
+    rows = [line.split("\t", len(COLUMNS) - 1) for line in read_lines(path)]
     try:
-        for line_number, line in enumerate(read_lines(path)):
-            panel, x, y, fraction_x, fraction_y, sentence = line.split("\t", len(COLUMNS) - 1)
-            if line_number:  # 0 is the header
-                sentences.setdefault(panel, []).append(sentence)
-                rows.setdefault(panel, []).append([float(value) for value in (x, y, fraction_x, fraction_y)])
-        tables = {panel: np.array(panel_rows) for panel, panel_rows in rows.items()}  # (n, 4) each
-        if not tables or not all(np.isfinite(table).all() for table in tables.values()):
+        for _, panel_rows in groupby(rows[1:], key=itemgetter(0)):  # without the header
+            _, *columns, sentences = zip(*panel_rows, strict=True)
+            numbers = np.array(columns, dtype=np.float64)  # (4, n)
+            fraction_x, fraction_y = numbers[2:, 0]
+            if not np.isfinite(numbers).all():
+                raise ValueError
+            projections.append(Projection(list(sentences), numbers[:2].T, (fraction_x, fraction_y)))
+        if not projections:
             raise ValueError
     except ValueError:
         raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, as of `nmt vectors`") from None
-    return [
-        Projection(sentences[panel], table[:, :2], (table[0, 2], table[0, 3]))
-        for panel, table in tables.items()
-    ]
+    return projections

@@ -40,7 +40,7 @@ Tokens = Annotated[list[str], BeforeValidator(_split_if_text)]
 class NBestTranslation(BaseModel, frozen=True, strict=True, validate_by_name=True):
     """A translation in the n-best list of a sentence."""
 
-    target: Tokens = Field(validation_alias=AliasChoices("tokens", "target", "text"))
+    target: Tokens = Field(validation_alias=AliasChoices("tokens", "text"))
     log_probability: FiniteFloat
 
 
@@ -61,8 +61,8 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
     """
 
     line: Count
-    source: Tokens = Field(validation_alias=AliasChoices("source_tokens", "source"))
-    target: Tokens = Field(validation_alias=AliasChoices("tokens", "target", "text"))
+    source: Tokens = Field(validation_alias="source_tokens")
+    target: Tokens = Field(validation_alias=AliasChoices("tokens", "text"))
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
@@ -73,11 +73,10 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
         """Check that the alignment has the shape of its tokens, on each side with or without the end symbol."""
         if self.alignment is None:
             return self
-        row_count, column_counts = len(self.alignment), {len(row) for row in self.alignment}
         T, S = len(self.target), len(self.source)
-        rows_fit = row_count in (T, T + 1)
-        columns_fit = column_counts <= {S, S + 1} and len(column_counts) <= 1
-        if not (rows_fit and columns_fit):
+        column_counts = {len(row) for row in self.alignment}
+        has_columns = column_counts in ({S}, {S + 1}, set())
+        if not has_columns or len(self.alignment) not in (T, T + 1):
             raise ValueError(f"expected an alignment of {T} (+1) target x {S} (+1) source words")
         return self
 
@@ -103,16 +102,6 @@ def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
         yield parse_json_settings(TranslationRecord, line, f"{path}, line {number}", "make the file again")
 
 
-def read_plain_translations(path: str | Path, count: int) -> list[list[str]]:
-    """Return the tokens of another system's translations, one per line, of a test set with `count` sentences."""
-    translations = [line.split() for line in read_lines(path)]
-    if len(translations) != count:
-        raise UserError(
-            f"{path} has {len(translations)} lines, the test set {count}: expected one translation per line, tokenized"
-        )
-    return translations
-
-
 # --- provenance -------------------------------------------------------------------------------------------------------
 
 
@@ -133,8 +122,8 @@ class _Provenance(BaseModel, extra="allow"):
     made_with: dict[str, Any]
     attention: dict[str, float] = {}
     """The statistics of `measure_attention`; empty without attention, and in packages of earlier versions."""
-    lines: str | None = None
-    """The checksum of the translations' lines, which the first versions did not have."""
+    lines: str
+    """The checksum of the translations' lines."""
 
 
 def provenance_path(translations: Path) -> Path:
@@ -161,24 +150,19 @@ def initial_provenance(
     }
 
 
-def write_provenance(
-    provenance: Mapping[str, Any], translations: Path, sentences: int, seconds: float, resumed: bool
-) -> None:
+def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """Write the provenance file of finished translations.
 
     Args:
-        provenance: the return value of `initial_provenance`.
+        provenance: `initial_provenance`, and what `nmt.decoding.test_set.translate_file` returns. If an earlier process
+            was killed, its seconds count as well; code and machine are those of the last process.
         translations: the file of translations.
-        sentences: number of its sentences.
-        seconds: time of translating, with that of killed processes.
-        resumed: whether earlier processes were killed. Code and machine are those of the last process.
     """
     # An earlier file must not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)
-    summary: dict[str, Any] = {"sentences": sentences, "seconds": round(seconds, 3), "resumed": resumed}
     alignments = (record.alignment or [] for record in read_translations(translations))
-    summary |= {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}
-    write_json(provenance_path(translations), {**provenance, **summary})
+    content = {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}
+    write_json(provenance_path(translations), {**provenance, **content})
 
 
 def write_model_names(translations: Path, names: Sequence[str]) -> int:
@@ -198,7 +182,7 @@ def read_provenance(translations: Path) -> dict[str, Any]:
 
 def check_unaltered(translations: Path) -> None:
     """Raise a UserError unless the lines of translations have the checksum in their provenance file."""
-    if read_provenance(translations).get("lines") not in (None, sha256_of_lines(translations)):
+    if read_provenance(translations)["lines"] != sha256_of_lines(translations):
         raise UserError(
             f"{translations}: altered since it was decoded: {provenance_path(translations)} has another checksum;"
             " decode again"

@@ -32,7 +32,7 @@ class Node:
 
     level: int
     index: int
-    gates: tuple[float, float, float]
+    gates: Sequence[float]
 
     @property
     def x(self) -> float:
@@ -47,8 +47,9 @@ def nodes_reaching_root(gates: Gates) -> list[Node]:
     for level in range(len(gates), 0, -1):
         child_indices: set[int] = set()
         for index in sorted(indices):
-            new_gate, left_gate, right_gate = gates[level - 1][index]
-            nodes.append(Node(level, index, (new_gate, left_gate, right_gate)))
+            node_gates = gates[level - 1][index]
+            nodes.append(Node(level, index, node_gates))
+            new_gate, left_gate, right_gate = node_gates
             # the new node is made of both children
             if max(new_gate, left_gate) > MIN_GATE:
                 child_indices.add(index)

@@ -62,10 +62,9 @@ def score_pairs(
     target_differences = target_models.cross_entropy_differences([target for _, target in pairs])
 
     scores = []
-    for pair, source_difference, target_difference in zip(
+    for (source, target), source_difference, target_difference in zip(
         pairs, source_differences, target_differences, strict=True
     ):
-        source, target = pair
         if source.split() and target.split():
             scores.append(round((source_difference + target_difference) / NATS_PER_STEP))
         else:
@@ -103,12 +102,10 @@ def score_shard(
     """
     source, target, output = shard
     with ExitStack() as stack:
-        domain_models = []
-        for in_domain, out_of_domain in (source_models, target_models):
-            in_domain_model = stack.enter_context(open_language_model(in_domain, programs))
-            out_of_domain_model = stack.enter_context(open_language_model(out_of_domain, programs))
-            domain_models.append(DomainModels(in_domain_model, out_of_domain_model))
-        score_files(source, target, domain_models[0], domain_models[1], output)
+        models = []  # both of the source, then both of the target
+        for file in (*source_models, *target_models):
+            models.append(stack.enter_context(open_language_model(file, programs)))
+        score_files(source, target, DomainModels(*models[:2]), DomainModels(*models[2:]), output)
 
 
 # --- the selection ----------------------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def train_language_model(
     output: Path,
     discount_fallback: bool,
     memory_mb: int,
-    programs: Path | None = None,
+    programs: Path,
     vocabulary: Sequence[str] | None = None,
     extra_files: Sequence[Path] = (),
     max_extra_words: int | None = None,
@@ -119,7 +119,7 @@ def train_language_model(
         output: the model's file.
         discount_fallback: whether default discounts are used where the text is too small to estimate them.
         memory_mb: limit for lmplz. build_binary uses as much as the model has bytes.
-        programs: folder of lmplz and build_binary; None: they are on the PATH.
+        programs: folder of lmplz and build_binary.
         vocabulary: the words that the model knows; None: all words of its text.
         extra_files: token files that follow the text.
         max_extra_words: how many of their words are used; None: all.
@@ -156,12 +156,11 @@ def train_language_model(
             _run_program([build_binary, str(arpa), str(binary)], (), output)
 
 
-def _find_program(name: str, folder: Path | None) -> str:
-    """Return the path of a program in `folder`, or on the PATH if that is None."""
+def _find_program(name: str, folder: Path) -> str:
+    """Return the path of a program in a folder."""
     path = shutil.which(name, path=folder)
     if path is None:
-        location = f"in {folder}" if folder else "on the PATH"
-        raise UserError(f"{name}: no such program {location}; the rule kenlm_programs builds it")
+        raise UserError(f"{folder}: no program {name}; the rule kenlm_programs builds it")
     return path
 
 
@@ -180,24 +179,18 @@ def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> 
         log_file.seek(0)
         log = log_file.read().decode(errors="replace")
 
-    program = Path(command[0]).name
-    if "discount" in log and "--discount_fallback" in log:
-        raise UserError(
-            f"{output}: {program} finds too little text for Kneser-Ney discounts; give it more text or set "
-            "`selection.discount_fallback: true`"
-        )
-    log_lines = [line.strip() for line in log.split("\n") if line.strip()]
-    message = " / ".join(log_lines[-3:])[-300:]
-    raise UserError(f"{output}: {program} ended with code {process.returncode}: {message}")
+    # if there is too little text, lmplz recommends an option, which is set by this key
+    reason = last_output_line(log).replace("--discount_fallback", "`selection.discount_fallback: true`")
+    raise UserError(f"{output}: {Path(command[0]).name} ended with code {process.returncode}: {reason}")
 
 
 @contextmanager
-def open_language_model(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
+def open_language_model(path: Path, programs: Path) -> Iterator[LogProbabilities]:
     """Provide the function that computes log10 p of up to `LINES_PER_QUERY` lines with a model.
 
     Args:
         path: the model, in ARPA or KenLM's binary format.
-        programs: folder of KenLM's program `query`; None: it is on the PATH.
+        programs: folder of KenLM's program `query`.
     """
     command = [_find_program("query", programs), "-b", "-v", "sentence", str(path)]
     with (

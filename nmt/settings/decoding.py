@@ -20,8 +20,8 @@ SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""
 
 
-class Decoding(OmitsDefaults):
-    """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
+class SearchSettings(OmitsDefaults):
+    """What beam search looks for. The settings of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     """Maximum length of a translation, as a multiple of the source's length (with EOS)."""
@@ -34,12 +34,6 @@ class Decoding(OmitsDefaults):
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """Maximum cost of these further searches per sentence, in multiples of its first search (hypotheses x steps). With
     6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
-    batch_size: BatchSize
-    """Sentences per batch. Only the last digits of scores depend on it."""
-    device: Device
-    """cuda, cpu, or auto: the GPU if there is one."""
-    threads: Threads
-    """Threads of the matrix products."""
     beam: BeamSize
     """Beam size. Every finished translation takes one place of the beam."""
     normalize_by_length: bool
@@ -52,9 +46,20 @@ class Decoding(OmitsDefaults):
     n_best: BeamSize
     """Number of translations per sentence. If it is smaller than `beam`, a search ends as soon as they are certain."""
 
+
+class Decoding(SearchSettings):
+    """Settings of beam search, and of how it is computed."""
+
+    batch_size: BatchSize
+    """Sentences per batch. Only the last digits of scores depend on it."""
+    device: Device
+    """cuda, cpu, or auto: the GPU if there is one."""
+    threads: Threads
+    """Threads of the matrix products."""
+
     def deciding_fields(self) -> dict[str, Any]:
         """Return the settings that translations depend on. Others change only last digits of their scores."""
-        return self.model_dump(mode="json", exclude={"batch_size", "device", "threads"})
+        return self.model_dump(mode="json", include=set(SearchSettings.model_fields))
 
 
 class ComputeOptions(Settings):

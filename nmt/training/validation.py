@@ -11,9 +11,9 @@ from nmt.data.vocabulary import END, UNKNOWN, Vocabulary
 from nmt.decoding import beam_search
 from nmt.decoding.forced_decoding import word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import SearchSettings
 
-GREEDY_SEARCH = Decoding(
+GREEDY_SEARCH = SearchSettings(
     beam=1,
     normalize_by_length=False,
     min_length="half",
@@ -22,11 +22,8 @@ GREEDY_SEARCH = Decoding(
     max_beam=1,
     unknown="allowed",
     n_best=1,
-    batch_size=1,
-    device="auto",
-    threads=1,
 )
-"""Settings of the search in a validation: the authors' rules with beam size 1. The last three are not used."""
+"""Settings of the search in a validation: the authors' rules with beam size 1."""
 
 
 def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:

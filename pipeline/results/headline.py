@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from nmt.evaluation.bleu import BleuCounts, sum_counts
+from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Results
 from pipeline.results.sentence_groups import count_words
@@ -45,7 +45,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
             for row in run["by_sentence"]:
                 if min_length <= count_words(row, settings.figure2_length) <= max_length:
                     counts.append(BleuCounts.from_dict(row))
-            long_scores.append(sum_counts(counts).bleu)
+            long_scores.append(corpus_bleu(counts))
         long_bleu = statistics.fmean(long_scores)
         total_bleu = statistics.fmean(run["bleu_all"] for run in runs)
         statements.append(f"{settings.label(model)} {_compare(long_bleu, total_bleu)}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts, sum_counts
+from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.text import SentenceLength
 from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 
@@ -36,7 +36,7 @@ class BleuPoint:
         if len(rows) < MIN_SENTENCES:
             return cls(x, len(rows), None, None)
         counts = [BleuCounts.from_dict(row) for row in rows]
-        return cls(x, len(rows), sum_counts(counts).bleu, bootstrap_interval([counts], bootstrap))
+        return cls(x, len(rows), corpus_bleu(counts), bootstrap_interval([counts], bootstrap))
 
 
 def bleu_by_rank(

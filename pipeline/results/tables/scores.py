@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nmt.evaluation.bleu import BleuCounts, sum_counts
+from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
 from pipeline.results.papers import ScoreColumn, ScoreTable
@@ -204,7 +204,7 @@ def _measure_cell(
         if not run_counts:
             return Cell(reported_bleu, sentences=0)
         counts.append(run_counts)
-        scores.append(sum_counts(run_counts).bleu)
+        scores.append(corpus_bleu(run_counts))
     return Cell(
         reported=reported_bleu,
         bleu=Mean.from_values(scores),

@@ -50,7 +50,8 @@ def write_results(folder: Path) -> Path:
             write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
             models = [{"name": run, "sha256": "f" * 64}]
             begun = {"mode": mode, "settings": config.decoding.model_dump(mode="json"), "models": models}
-            write_provenance(begun | MADE_WITH, translations, 1, 12.5, resumed=False)
+            summary = {"sentences": 1, "seconds": 12.5, "resumed": False}
+            write_provenance(begun | MADE_WITH | summary, translations)
     return folder
 
 

@@ -18,9 +18,9 @@ from pipeline.results.sentence_groups import (
 
 def sentence(source: int, is_right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:
     """A sentence with these lengths, all or none of its n-grams right."""
-    counts = BleuCounts(1, (4, 3, 2, 1) if is_right else (0, 0, 0, 0), (4, 3, 2, 1), 4, 4)
+    counts = BleuCounts([4, 3, 2, 1] if is_right else [0, 0, 0, 0], [4, 3, 2, 1], 4, 4)
     lengths = {"source_length": source, "reference_length": reference, "source_unknown": unknown}
-    return lengths | counts.as_dict()
+    return lengths | vars(counts)
 
 
 def test_window_covers_ten_lengths() -> None:

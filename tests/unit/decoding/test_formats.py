@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 
 from nmt.decoding.formats import (
+    format_alignment,
     format_json_line,
     format_n_best,
-    format_pharaoh,
     format_text,
-    format_weights,
 )
 from nmt.decoding.translation import Translation
 
@@ -29,10 +29,9 @@ TRANSLATION = Translation(
 
 
 def test_alignments() -> None:
-    assert format_pharaoh([WEIGHTS]) == "1-0 0-1"
-    assert format_pharaoh([WEIGHTS, WEIGHTS]) == "1-0 0-1 3-2 2-3"
-    assert format_weights([WEIGHTS]) == "0.25000,0.75000 0.50000,0.12500"
-    assert format_pharaoh([]) == format_weights([]) == ""
+    two_pieces = replace(TRANSLATION, piece_attention=[WEIGHTS, WEIGHTS])
+    assert format_alignment(two_pieces, "pharaoh") == "1-0 0-1 3-2 2-3"
+    assert format_alignment(replace(TRANSLATION, piece_attention=[]), "weights") == ""
 
 
 def test_text_and_n_best() -> None:

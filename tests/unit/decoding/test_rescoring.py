@@ -78,8 +78,7 @@ def test_interpolated_lists_are_sorted(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
 ) -> None:
     rescorer = Rescorer(models[:1], weight=weight)
-    summary = rescore_n_best_lists(rescorer, *text, tmp_path / "best", tmp_path / "new.gz")
-    assert (summary.sentences, summary.hypotheses, summary.resumed) == (4, 9, False)
+    assert rescore_n_best_lists(rescorer, *text, tmp_path / "best", tmp_path / "new.gz") == 4
     best = [*read_lines(tmp_path / "best")]
     assert len(best) == 4 and best[1] == ""
     rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
@@ -132,10 +131,12 @@ def test_killed_rescoring_is_resumed(
     source = write_text(tmp_path / "other.en", ["w4 w4 w5", *SOURCES[1:]])
     lists = write_text(tmp_path / "other.zst", [line.replace("w9", "w3") for line in read_lines(text[1])])
     for other_models, *files in ((models, source, text[1]), (models, text[0], lists), (models[:1], *text)):
-        assert not rescore_n_best_lists(Rescorer(other_models), *files, *killed).resumed
+        groups.clear()
+        rescore_n_best_lists(Rescorer(other_models), *files, *killed)
+        assert len(groups) == 3
         journal.write_bytes(first_group)
     groups.clear()
-    assert rescore_n_best_lists(Rescorer(models), *text, *killed).resumed
+    rescore_n_best_lists(Rescorer(models), *text, *killed)
     assert len(groups) == 2, "the first of three groups had been scored"
     assert not journal.exists()
     for path, expected in zip(killed, whole, strict=True):

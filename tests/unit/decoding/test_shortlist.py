@@ -70,7 +70,7 @@ def test_search_as_without_the_other_words(model_type: ModelTypeName) -> None:
 
 
 def test_shortlist_with_an_ensemble_and_forbidden_unknown_word() -> None:
-    ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")])
+    ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")], "probability")
     for source, n_best in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):
         for hypothesis in n_best:
             assert set(hypothesis.ids) <= set(allowed_words(source)) - {UNKNOWN}

@@ -71,7 +71,7 @@ def read_entries(path: Path) -> list[dict[str, Any]]:
 def test_translations_of_all_lines(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
     settings = decoding(beam=4, batch_size=2, max_length_factor=2)
     output = tmp_path / "out.jsonl"
-    assert translate_file([model], folder / "test.en", None, "all", settings, output).sentences == 5
+    assert translate_file([model], folder / "test.en", None, "all", settings, output)["sentences"] == 5
     entries = read_entries(output)
     assert [entry["line"] for entry in entries] == [0, 1, 2, 3, 4]
     assert [" ".join(entry["source_tokens"]) for entry in entries] == SOURCES

@@ -80,10 +80,9 @@ def test_sample_does_not_depend_on_shards(tmp_path: Path) -> None:
     assert all(source and target for source, target in samples[0])
 
 
-def test_missing_programs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_missing_programs_are_refused(tmp_path: Path) -> None:
     with refused():
-        train_language_model({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
+        train_language_model({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500, tmp_path)
 
 
 def test_memory_and_text_reach_lmplz(tmp_path: Path) -> None:
@@ -102,10 +101,7 @@ def test_memory_and_text_reach_lmplz(tmp_path: Path) -> None:
     assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
 
 
-def test_extra_files_end_with_the_last_word_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(kenlm.programs()))
+def test_extra_files_end_with_the_last_word_asked_for(tmp_path: Path) -> None:
     text = write_text(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
     extra = [
         write_text(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")
@@ -113,7 +109,9 @@ def test_extra_files_end_with_the_last_word_asked_for(
     known_words = {}
     for max_words in (None, 2, 3, 4, 99):
         output = tmp_path / f"{max_words}.binary"
-        train_language_model({"": [text]}, 2, output, True, 500, extra_files=extra, max_extra_words=max_words)
+        train_language_model(
+            {"": [text]}, 2, output, True, 500, kenlm.programs(), extra_files=extra, max_extra_words=max_words
+        )
         known_words[max_words] = kenlm.known_words(["m1", "m2", "m3", "n1", "n2", "n3"], output)
     assert known_words[2] == {"m1", "m2"} and known_words[3] == {"m1", "m2", "m3"}
     assert known_words[4] == {"m1", "m2", "m3", "n1", "n2"}, "a line is used whole"

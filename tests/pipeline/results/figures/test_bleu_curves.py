@@ -35,9 +35,9 @@ def score(best: int, longest: int) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for words in range(3, longest + 1):
         right = max(1, best - words)
-        counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
+        counts = BleuCounts([right] * 4, [100] * 4, 100, 100)
         row = {"source_length": words, "reference_length": words + 5, "source_unknown": words // 10}
-        rows += [row | counts.as_dict()] * 10
+        rows += [row | vars(counts)] * 10
     return {"by_sentence": rows}
 
 

@@ -17,8 +17,8 @@ LABELS = {"lstm": "LSTM", "moses": "Baseline"}
 
 
 def sentence(right: int, words: int) -> dict[str, object]:
-    counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
-    return {"source_length": words, "reference_length": words, "source_unknown": 0, **counts.as_dict()}
+    counts = BleuCounts([right] * 4, [100] * 4, 100, 100)
+    return {"source_length": words, "reference_length": words, "source_unknown": 0, **vars(counts)}
 
 
 @given(st.lists(st.integers(1, 99), min_size=1, max_size=60), st.integers(2, 9))
