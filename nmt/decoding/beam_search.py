@@ -104,7 +104,8 @@ def search(
 
         # A chunk has at most as many hypotheses as the first search, so that it needs no more memory.
         chunk_size = max(1, len(encoded) * decoding.beam // beam_size)
-        for rows in np.split(unfinished_rows, range(chunk_size, len(unfinished_rows), chunk_size)):
+        for start in range(0, len(unfinished_rows), chunk_size):
+            rows = unfinished_rows[start : start + chunk_size]
             row_tensor = torch.from_numpy(rows).to(encoded.tensor.device)
             row_candidates = candidates.select(row_tensor) if candidates else None
             new_results = search_rows(
@@ -132,10 +133,12 @@ def plan_retries(decoding: SearchSettings, forbid_unknown: bool) -> Iterator[tup
         budget = decoding.widening_budget * decoding.beam
 
     if forbid_unknown and decoding.if_no_eos == "retry" and beam_size <= budget:
-        forbid_unknown, budget = False, budget - beam_size
+        forbid_unknown = False
+        budget -= beam_size
         yield beam_size, forbid_unknown
     while beam_size < decoding.max_beam and 2 * beam_size <= budget:
-        beam_size, budget = 2 * beam_size, budget - 2 * beam_size
+        beam_size *= 2
+        budget -= beam_size
         yield beam_size, forbid_unknown
 
 
@@ -191,7 +194,10 @@ def advance_beams(
 ) -> Continuations:
     """Add one word to each hypothesis, or only to the active ones, (R,). On a GPU, the host does not wait here."""
     prediction = state.predict(active_rows)
-    prediction.log_probs[:, END].masked_fill_(beams.forbids_end(step, active_rows), -torch.inf)
+    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * P,)
+    if active_rows is not None:
+        is_too_short = is_too_short[active_rows]
+    prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
     if forbid_unknown:
         prediction.log_probs[:, UNKNOWN].fill_(-torch.inf)
     return beams.advance(step, active_rows, prediction)
@@ -273,11 +279,6 @@ class Beams:
     def active_sentences(self) -> Tensor:
         """Return the indices of the sentences with an active hypothesis."""
         return self.scores.isfinite().any(dim=1).nonzero().squeeze(1)
-
-    def forbids_end(self, step: int, active_rows: Tensor | None) -> Tensor:
-        """Return whether each hypothesis is too short for the end symbol, (R,)."""
-        is_too_short = (step < self.min_steps).repeat_interleave(self.scores.shape[1])  # (B * P,)
-        return is_too_short if active_rows is None else is_too_short[active_rows]
 
     def select_sentences(self, rows: Tensor) -> None:
         """Continue with the sentences at `rows` only."""
@@ -456,8 +457,7 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """
     width = values.shape[1]
     if k >= width:
-        sorted_values, columns = values.sort(dim=1, descending=True, stable=True)
-        return sorted_values, columns
+        return values.sort(dim=1, descending=True, stable=True)
 
     # 1. choose the columns: the values above the k-th, then the first of those equal to it
     #

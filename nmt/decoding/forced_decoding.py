@@ -103,7 +103,12 @@ class Scorer:
             attention_list.append(weights)
 
         # 2. their averages
-        mean_log_probs = average_log_probs(torch.stack(log_prob_list), self.average).cpu().numpy()
+        model_log_probs = torch.stack(log_prob_list)  # (E, P)
+        if self.average == "probability":
+            mean_log_probs = model_log_probs.logsumexp(dim=0) - math.log(len(self.models))
+        else:
+            mean_log_probs = model_log_probs.mean(dim=0)
+        log_probs_of_batch = mean_log_probs.cpu().numpy()
         mean_weights = mean_attention(attention_list)
         attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
 
@@ -115,7 +120,7 @@ class Scorer:
                 model=first_model,
                 source=self.sources[row],
                 word_starts=first_model.target.word_start_indices(target),
-                scores=mean_log_probs[sentence_of_position == column],
+                scores=log_probs_of_batch[sentence_of_position == column],
                 attention=None if attention_of_batch is None else attention_of_batch[:, column],
             )
             word_scores.append(scores)
@@ -182,7 +187,7 @@ def word_log_probabilities(
     start = 0
     for inputs, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
         # Of the flattened T * B positions, this block of steps has those from `start` to `end`, without padding.
-        end = start + inputs[0].shape[:2].numel()
+        end = start + inputs[0].shape[:2].numel()  # inputs are (steps, B, ...)
         block_positions = positions[(positions >= start) & (positions < end)]
         block_inputs = [select_positions(block_positions - start, values) for values in inputs]
         log_probs += _iterate_log_probs(model, block_inputs, words[block_positions])
@@ -209,10 +214,3 @@ def check_finite(values: Tensor, work: str) -> None:
         raise UserError(
             f"{work}: the model's numbers have become NaN or infinite; use other weights, or train the model again"
         )
-
-
-def average_log_probs(log_probs: Tensor, average: Average) -> Tensor:
-    """Return the average over E models of log-probabilities (E, P): (P,)."""
-    if average == "log_probability":
-        return log_probs.mean(dim=0)
-    return torch.logsumexp(log_probs, dim=0) - math.log(len(log_probs))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt.decoding.n_best_lists import join_fields
 from nmt.decoding.translation import Translation
-
-if TYPE_CHECKING:
-    from nmt.decoding.translation import Weights
 
 AlignmentForm = Literal["pharaoh", "weights"]
 DIGITS = 5
@@ -50,7 +48,7 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     source token of its piece, as in 0.9,0.1 0.2,0.8.
     """
     assert translation.piece_attention is not None
-    items: list[str] = []
+    items: list[str] = []  # the next item is that of target token len(items)
     source_start = 0  # of the current piece in the line
     for weights in translation.piece_attention:
         for row in weights:
@@ -96,7 +94,7 @@ def describe_translation(translation: Translation) -> dict[str, Any]:
     }
 
 
-def round_attention(weights: Weights) -> list[list[float]]:
+def round_attention(weights: NDArray[np.floating]) -> list[list[float]]:
     """Return attention as it is written to JSON, in rows."""
     rows: list[list[float]] = weights.astype(np.float64).round(DIGITS).tolist()
     return rows

@@ -62,28 +62,26 @@ class Rescorer:
         Args:
             sentences: source tokens and hypotheses of each sentence.
         """
-        # 1. list the distinct hypotheses of each sentence, with the row of the sentence, and note their indices
-        distinct_hypotheses: list[tuple[int, Tokens]] = []
-        indices: dict[tuple[int, str], int] = {}
+        # 1. the distinct hypotheses of each sentence, in their order: row of the sentence and text -> tokens
+        hypotheses: dict[tuple[int, str], Tokens] = {}
         for row, (_, texts) in enumerate(sentences):
             for text in texts:
-                if (row, text) not in indices:
-                    indices[row, text] = len(distinct_hypotheses)
-                    distinct_hypotheses.append((row, split_words(text)))
+                hypotheses[row, text] = split_words(text)
 
         # 2. score these
         scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
             partial(scorer.score_batch, attention=False),
-            items=distinct_hypotheses,
-            lengths=[len(tokens) for _, tokens in distinct_hypotheses],
+            items=[(row, tokens) for (row, _), tokens in hypotheses.items()],
+            lengths=[len(tokens) for tokens in hypotheses.values()],
             batch_size=self.batch_size,
         )
+        scores_of_hypotheses = dict(zip(hypotheses, scores, strict=True))
 
         # 3. give every hypothesis the score of its equal in the list
         log_probs = []
         for row, (_, texts) in enumerate(sentences):
-            log_probs.append([scores[indices[row, text]].log_probability for text in texts])
+            log_probs.append([scores_of_hypotheses[row, text].log_probability for text in texts])
         return log_probs
 
     def interpolate(
@@ -98,7 +96,7 @@ class Rescorer:
 
 
 def rescore_n_best_lists(
-    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None
+    rescorer: Rescorer, source: Path, n_best_lists: Path, output: Path, new_lists: Path | None
 ) -> int:
     """Rescore the n-best lists of a tokenized text, and return its number of sentences.
 
@@ -107,16 +105,16 @@ def rescore_n_best_lists(
     Args:
         rescorer: the models and their weight.
         source: the text.
-        lists: its n-best lists.
+        n_best_lists: its n-best lists.
         output: gets the best hypothesis of each sentence.
         new_lists: gets the sorted n-best lists with their new scores, if it is given.
 
     Raises:
-        UserError: lists and source do not fit together, or a line is malformed.
+        UserError: n-best lists and source do not fit together, or a line is malformed.
     """
     # 1. the inputs that decide the log-probabilities: a process resumes the work of a killed one with the same inputs
     inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
-    inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(lists)]
+    inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(n_best_lists)]
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
     sentence_count = sum(1 for _ in read_lines(source))
@@ -126,7 +124,7 @@ def rescore_n_best_lists(
             write_lines(new_lists) if new_lists else nullcontext() as list_writer,
             Progress(sentence_count, "sentences", "rescore") as progress,
         ):
-            for group_number, group in enumerate(_group_sentences(read_n_best_lists(lists, source))):
+            for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
                 # 2. compute the log-probabilities of a group, unless a killed process has done so
                 if group_number not in journal.results:
                     sentences = [(n_best.source, n_best.texts) for n_best in group]
@@ -145,10 +143,11 @@ def rescore_n_best_lists(
     return sentence_count
 
 
-def _group_sentences(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
+def _group_sentences(n_best_lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
     """Yield groups of consecutive sentences that are scored together."""
-    group, hypothesis_count = list[NBestList](), 0
-    for n_best in lists:
+    group: list[NBestList] = []
+    hypothesis_count = 0
+    for n_best in n_best_lists:
         group.append(n_best)
         hypothesis_count += len(n_best.entries)
         if hypothesis_count >= HYPOTHESES_PER_GROUP:
@@ -161,15 +160,15 @@ def _group_sentences(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-def write_oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
-    """Choose by the reference (Table 2): write the best hypothesis of each line's list, and return the number of lines.
+def write_oracle(source: Path, n_best_lists: Path, reference: Path, output: Path) -> int:
+    """Write the hypothesis of each line that is best by the reference (Table 2), and return the number of lines.
 
     Raises:
-        UserError: source, lists and reference do not fit together, or a line is malformed.
+        UserError: source, n-best lists and reference do not fit together, or a line is malformed.
     """
     references = [reference_line for _, reference_line in read_pairs(source, reference)]
     with Progress(len(references), "sentences", "oracle") as progress, write_lines(output) as writer:
-        for n_best, reference_line in zip(read_n_best_lists(lists, source), references, strict=True):
+        for n_best, reference_line in zip(read_n_best_lists(n_best_lists, source), references, strict=True):
             writer.write(choose_by_bleu(n_best, reference_line))
             progress.update()
     return len(references)

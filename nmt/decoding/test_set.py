@@ -14,12 +14,11 @@ import torch
 import nmt
 from nmt.backend.device import device_name
 from nmt.data.batches import batches_by_length
-from nmt.data.tokenization import TokenText
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import WordScores, score_translations
-from nmt.decoding.formats import describe_translation, round_attention
-from nmt.decoding.translator import SentenceTranslator, make_translation
+from nmt.decoding.forced_decoding import score_translations
+from nmt.decoding.formats import DIGITS, round_attention
+from nmt.decoding.translator import SentenceTranslator, score_hypothesis
 from nmt.evaluation.translations import split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -27,8 +26,6 @@ from nmt.io.system import cpu_model
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.settings.decoding import Average, Decoding
 from nmt.store.trained_model import TrainedModel
-
-Mode = Literal["all", "no_unk"]
 
 
 class Sentence(NamedTuple):
@@ -55,7 +52,7 @@ def translate_file(
     models: Sequence[TrainedModel],
     source: Path,
     reference: Path | None,
-    mode: Mode,
+    mode: Literal["all", "no_unk"],
     decoding: Decoding,
     output: Path,
     average: Average = "probability",
@@ -149,27 +146,21 @@ def describe_sentence(
     model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]
 ) -> dict[str, Any]:
     """Return the JSON object of a sentence. Its alignment has a row and a column for the end symbols."""
-    best_translation = make_translation(
-        model=model,
-        line=" ".join(sentence.source),
-        pieces=[sentence.source],
-        hypotheses=hypotheses[:1],
-        codec=TokenText(),
-        keep_end_symbols=True,
-    )
-    best = describe_translation(best_translation)
-    del best["text"]  # it would need the language's rules for detokenization
-    alignment = best.pop("alignment")
+    best = hypotheses[0]
+    tokens, scores = score_hypothesis(model, sentence.source, best)
     return {
         "line": sentence.line,
         "source_tokens": sentence.source,
-        **best,
+        "tokens": tokens,
+        "log_probability": best.log_probability,
+        "word_log_probabilities": [round(value, DIGITS) for value in scores.word_log_probabilities.tolist()],
+        "finished": best.finished,
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
         "n_best": [
             {"tokens": model.target.words(hypothesis.ids), "log_probability": hypothesis.log_probability}
             for hypothesis in hypotheses
         ],
-        "alignment": alignment,
+        "alignment": None if scores.attention is None else round_attention(scores.attention),
     }
 
 
@@ -193,19 +184,18 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     """
     sentences = read_sentences(source, target)
     pairs = [(sentence.source, sentence.reference) for sentence in sentences]
-    scores = score_translations([model], pairs, batch_size)
-    # `map` makes one object at a time, since attention takes much memory as numbers of Python
-    _write_json_lines(output, map(_describe_alignment, sentences, scores))
-
-
-def _describe_alignment(sentence: Sentence, scores: WordScores) -> dict[str, Any]:
-    """Return the JSON object of a given translation and its attention."""
-    return {
-        "line": sentence.line,
-        "source_tokens": sentence.source,
-        "tokens": sentence.reference,
-        "alignment": None if scores.attention is None else round_attention(scores.attention),
-    }
+    word_scores = score_translations([model], pairs, batch_size)
+    # a generator has one object at a time, since attention takes much memory as numbers of Python
+    entries = (
+        {
+            "line": sentence.line,
+            "source_tokens": sentence.source,
+            "tokens": sentence.reference,
+            "alignment": None if scores.attention is None else round_attention(scores.attention),
+        }
+        for sentence, scores in zip(sentences, word_scores, strict=True)
+    )
+    _write_json_lines(output, entries)
 
 
 def measure_perplexity(

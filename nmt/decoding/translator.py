@@ -22,7 +22,7 @@ from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.forced_decoding import score_translations, to_word_scores
+from nmt.decoding.forced_decoding import WordScores, score_translations, to_word_scores
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
@@ -52,11 +52,6 @@ class SentenceTranslator:
     average: Average = "probability"
     shortlist: Shortlist | None = None
 
-    def search(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each sentence, best first."""
-        lengths = [len(tokens) for tokens in sources]
-        return map_in_batches(self.search_batch, sources, lengths, self.decoding.batch_size)
-
     @torch.no_grad()
     def search_batch(self, sources: Sequence[Tokens]) -> list[list[Hypothesis]]:
         """Return the hypotheses of each sentence of one batch, best first."""
@@ -75,6 +70,23 @@ class SentenceTranslator:
         )
 
 
+def score_hypothesis(
+    model: TrainedModel, source: Tokens, hypothesis: Hypothesis
+) -> tuple[list[str], WordScores]:
+    """Return the words of a hypothesis for a tokenized source, and their scores."""
+    words, word_starts = model.target.words_and_start_indices(hypothesis.ids)
+    if hypothesis.finished:
+        word_starts.append(len(hypothesis.ids))  # the end symbol has a score of its own, like a word
+    scores = to_word_scores(
+        model=model,
+        source=source,
+        word_starts=word_starts,
+        scores=np.array(hypothesis.scores),
+        attention=hypothesis.attention,
+    )
+    return words, scores
+
+
 def make_translation(
     model: TrainedModel,
     line: str,
@@ -84,7 +96,6 @@ def make_translation(
     codec: TextCodec,
     copy_unknown: bool = False,
     attention: bool = True,
-    keep_end_symbols: bool = False,
 ) -> Translation:
     """Return the translation of a line, given a hypothesis for each of its pieces.
 
@@ -95,39 +106,27 @@ def make_translation(
         hypotheses: the hypothesis of each piece.
         codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].
-        attention: whether the translation keeps the attention of its hypotheses.
-        keep_end_symbols: whether the attention keeps a row and a column for the end symbols.
+        attention: whether the translation keeps the attention of its hypotheses, which then have it.
     """
     score = 0.0
     tokens: list[str] = []
     token_scores: list[float] = []
     piece_attention: list[np.ndarray] = []
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
-        # 1. from ids to words; the end symbol has a score of its own, like a word
-        piece_tokens, word_starts = model.target.words_and_start_indices(hypothesis.ids)
-        if hypothesis.finished:
-            word_starts.append(len(hypothesis.ids))
-        word_scores = to_word_scores(
-            model=model,
-            source=piece,
-            word_starts=word_starts,
-            scores=np.array(hypothesis.scores),
-            attention=hypothesis.attention,
-        )
+        piece_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
 
-        # 2. the attention to source words, one of which may replace [UNK]
+        # the attention to source words, one of which may replace [UNK]; that of the end symbols is left out
         if word_scores.attention is not None:
             attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
             if copy_unknown:
                 piece_tokens = replace_unknown_words(piece_tokens, piece, attention_of_words)
-            piece_attention.append(word_scores.attention if keep_end_symbols else attention_of_words)
+            piece_attention.append(attention_of_words)
 
         score += hypothesis.log_probability
         tokens += piece_tokens
         token_scores += word_scores.word_log_probabilities.tolist()
 
     source_tokens = [token for piece in pieces for token in piece]
-    has_attention = attention and len(piece_attention) == len(pieces)
     return Translation(
         source=line,
         text=codec.detokenize(tokens),
@@ -138,7 +137,7 @@ def make_translation(
         finished=all(hypothesis.finished for hypothesis in hypotheses),
         unknown_words=[token for token in source_tokens if token not in model.source],
         pieces=[len(piece) for piece in pieces],
-        piece_attention=piece_attention if has_attention else None,
+        piece_attention=piece_attention if attention else None,
     )
 
 
@@ -226,37 +225,35 @@ class TextTranslator:
         tokens_by_line = [self._source_codec.tokenize(line) for line in lines]
         pieces_by_line = [split_into_pieces(tokens, self._max_words) for tokens in tokens_by_line]
         all_pieces = [piece for pieces in pieces_by_line for piece in pieces]
-        all_hypotheses = iter(self._translator.search(all_pieces))
+        all_hypotheses = map_in_batches(
+            self._translator.search_batch,
+            items=all_pieces,
+            lengths=[len(piece) for piece in all_pieces],
+            batch_size=self._translator.decoding.batch_size,
+        )
 
-        # 2. give each line the hypotheses of its pieces
-        translations = []
+        # 2. translation k of a line joins hypothesis k of each piece; `zip` stops at the piece with the fewest
+        remaining_hypotheses = iter(all_hypotheses)
+        n_best_lists = []
         for line, pieces in zip(lines, pieces_by_line, strict=True):
-            hypotheses_by_piece = list(islice(all_hypotheses, len(pieces)))
-            translations.append(self._make_translations(line, pieces, hypotheses_by_piece))
-        return translations
-
-    def _make_translations(
-        self, line: str, pieces: Sequence[Tokens], hypotheses_by_piece: Sequence[Sequence[Hypothesis]]
-    ) -> list[Translation]:
-        """Return the translations of a line, given the hypotheses of each of its pieces, best first.
-
-        Translation k of the line joins hypothesis k of each piece, as long as each piece has one.
-        """
-        hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
-        if not pieces:
-            hypotheses_by_rank = [()]  # a line without words has one empty translation
-        return [
-            make_translation(
-                model=self._translator.models[0],
-                line=line,
-                pieces=pieces,
-                hypotheses=hypotheses,
-                codec=self._target_codec,
-                copy_unknown=self._copy_unknown,
-                attention=self._attention,
-            )
-            for hypotheses in hypotheses_by_rank
-        ]
+            hypotheses_by_piece = islice(remaining_hypotheses, len(pieces))
+            hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
+            if not pieces:
+                hypotheses_by_rank = [()]  # a line without words has one empty translation
+            translations = [
+                make_translation(
+                    model=self._translator.models[0],
+                    line=line,
+                    pieces=pieces,
+                    hypotheses=hypotheses,
+                    codec=self._target_codec,
+                    copy_unknown=self._copy_unknown,
+                    attention=self._attention,
+                )
+                for hypotheses in hypotheses_by_rank
+            ]
+            n_best_lists.append(translations)
+        return n_best_lists
 
 
 def score_lines(

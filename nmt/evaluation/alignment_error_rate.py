@@ -70,13 +70,18 @@ def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks
             gold_links[index] = _parse_pharaoh(location, line)
         elif line:
             match = _WPT_LINK.fullmatch(line)
-            if not match or int(match["sentence"]) > sentence_count:
+            if not match:
                 raise UserError(
-                    f"{location}: found {line[:40]!r}, expected `sentence i j [S|P]` with a sentence from 1 to "
-                    f"{sentence_count}"
+                    f"{location}: found {line[:40]!r}, expected `sentence i j [S|P]`, counted from 1"
                 )
             links = gold_links.setdefault(int(match["sentence"]) - 1, GoldLinks(location))
             links.add((int(match["source"]) - 1, int(match["target"]) - 1), is_sure=match["kind"] != "P")
+
+    last_sentence = max(gold_links, default=-1) + 1
+    if last_sentence > sentence_count:
+        raise UserError(
+            f"{path}: has sentence {last_sentence}, the test set {sentence_count} sentences; it belongs to another text"
+        )
     return gold_links
 
 

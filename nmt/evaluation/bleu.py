@@ -50,11 +50,15 @@ def bleu_signature(**bootstrap: int) -> str:
     return str(signature.format())
 
 
-def compute_bleu(row: Sequence[int], **options: Any) -> float:
-    """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`; `options` as for sacrebleu."""
-    options = {"smooth_method": "none", **options}
+def compute_bleu(row: Sequence[int], smooth_method: str = "none", effective_order: bool = False) -> float:
+    """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`. The options are sacrebleu's."""
     score = BLEU.compute_bleu(
-        correct=list(row[:4]), total=list(row[4:8]), sys_len=row[8], ref_len=row[9], **options
+        correct=list(row[:4]),
+        total=list(row[4:8]),
+        sys_len=row[8],
+        ref_len=row[9],
+        smooth_method=smooth_method,
+        effective_order=effective_order,
     )
     return float(score.score)
 

@@ -42,7 +42,7 @@ class Projection:
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
         left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)  # (n, A), (A,)
 
-        # One sentence, or vectors of one number, have one axis: the other coordinate is 0.
+        # One sentence, or vectors of one number, have one axis. Then the other coordinate is 0, from the padding.
         points = np.pad(left_vectors * singular_values, [(0, 0), (0, 1)])[:, :2]  # (n, 2)
         squares = np.pad(singular_values, (0, 1))[:2] ** 2
 

@@ -89,13 +89,12 @@ def sha256_of_lines(path: Path) -> str:
     return digest.hexdigest()
 
 
-def read_translations(path: str | Path) -> Iterator[TranslationRecord]:
+def read_translations(path: Path) -> Iterator[TranslationRecord]:
     """Yield the sentences of a file that `nmt test-set decode` or `align` wrote.
 
     Raises:
         UserError: a line is malformed, or the file was altered after its provenance file was written.
     """
-    path = Path(path)
     if provenance_path(path).is_file():
         check_unaltered(path)
     for number, line in enumerate(read_lines(path), start=1):

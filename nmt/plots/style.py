@@ -51,7 +51,7 @@ _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
 def figure_style() -> Iterator[None]:
     """Let the block draw in the style of all figures, not in the user's. Then print the letters that no font has."""
     with (
-        style.context(["default", _STYLE | {"font.family": _font_names()}]),
+        style.context(["default", _STYLE | {"font.family": _list_font_names()}]),
         warnings.catch_warnings(record=True) as caught_warnings,
     ):
         warnings.simplefilter("always")
@@ -79,7 +79,7 @@ def _announce_missing_letters(letters: str) -> None:
 
 
 @cache
-def _font_names() -> list[str]:
+def _list_font_names() -> list[str]:
     """Return the font of all figures, and the installed fonts for scripts that it lacks."""
     # matplotlib's list may be older than the fonts
     listed_paths = {font.fname for font in fontManager.ttflist}
@@ -97,8 +97,7 @@ def save_figure(figure: Figure, path: Path, description: str = "") -> None:
     """
     file_format = path.suffix[1:]
     if file_format not in _VARYING_METADATA:
-        suffixes = ", ".join(f".{name}" for name in _VARYING_METADATA)
-        raise UserError(f"{path}: expected a name that ends in {suffixes}")
+        raise UserError(f"{path}: expected a name that ends in .pdf, .svg or .png")
     metadata: dict[str, str | None] = {_VARYING_METADATA[file_format]: None}
     if file_format == "png":
         metadata["Description"] = description

@@ -44,46 +44,37 @@ class DomainModels:
     in_domain: LogProbabilities
     out_of_domain: LogProbabilities
 
-    def cross_entropy_differences(self, lines: Sequence[str]) -> list[float]:
-        """Return H_in - H_out of lines, in nats per word, with the end symbol counted as a word."""
-        differences = []
-        log10_pairs = zip(self.in_domain(lines), self.out_of_domain(lines), strict=True)
-        for line, (log10_in, log10_out) in zip(lines, log10_pairs, strict=True):
-            difference = -(log10_in - log10_out) * math.log(10)  # H_in - H_out of the whole line, in nats
-            differences.append(difference / (len(line.split()) + 1))
+    def cross_entropy_differences(self, lines: Sequence[str]) -> NDArray[np.float64]:
+        """Return H_in - H_out of n lines, in nats per word, with the end symbol counted as a word: (n,)."""
+        log10_ratios = np.subtract(self.in_domain(lines), self.out_of_domain(lines))
+        word_counts = np.array([len(line.split()) + 1 for line in lines])
+        differences: NDArray[np.float64] = -log10_ratios * math.log(10) / word_counts
         return differences
 
 
 def score_pairs(
     pairs: Sequence[tuple[str, str]], source_models: DomainModels, target_models: DomainModels
-) -> list[int]:
-    """Return the score of each pair in steps of `NATS_PER_STEP`; `EXCLUDED` if a side is empty."""
+) -> NDArray[np.int64]:
+    """Return the score of each pair in steps of `NATS_PER_STEP`, (n,); `EXCLUDED` if a side is empty."""
     source_differences = source_models.cross_entropy_differences([source for source, _ in pairs])
     target_differences = target_models.cross_entropy_differences([target for _, target in pairs])
-
-    scores = []
-    for (source, target), source_difference, target_difference in zip(
-        pairs, source_differences, target_differences, strict=True
-    ):
-        if source.split() and target.split():
-            scores.append(round((source_difference + target_difference) / NATS_PER_STEP))
-        else:
-            scores.append(EXCLUDED)
-    return scores
+    scores = np.rint((source_differences + target_differences) / NATS_PER_STEP).astype(np.int64)
+    has_empty_side = [not source.split() or not target.split() for source, target in pairs]
+    return np.where(has_empty_side, EXCLUDED, scores)
 
 
 def score_files(
     source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
 ) -> None:
     """Score the pairs of a shard. `output` is an int32 array of shape (pairs, 2): score and target words."""
-    rows: list[tuple[int, int]] = []
+    blocks: list[NDArray[np.int32]] = []  # (n, 2) each
     with Progress.over_files([source, target], f"score {source}") as progress:
         pairs = read_pairs(source, target, progress)
         while block := list(islice(pairs, LINES_PER_QUERY)):
             scores = score_pairs(block, source_models, target_models)
-            for score, (_, target_line) in zip(scores, block, strict=True):
-                rows.append((score, len(target_line.split())))
-    write_array(output, np.int32, (len(rows), 2), [np.array(rows, np.int32)])
+            target_words = [len(target_line.split()) for _, target_line in block]
+            blocks.append(np.stack([scores, target_words], axis=1).astype(np.int32))
+    write_array(output, np.int32, (sum(map(len, blocks)), 2), blocks)
 
 
 def score_shard(
@@ -102,7 +93,7 @@ def score_shard(
     """
     source, target, output = shard
     with ExitStack() as stack:
-        models = []  # both of the source, then both of the target
+        models = []  # in-domain and out-of-domain of the source, then of the target
         for file in (*source_models, *target_models):
             models.append(stack.enter_context(open_language_model(file, programs)))
         score_files(source, target, DomainModels(*models[:2]), DomainModels(*models[2:]), output)
@@ -129,11 +120,11 @@ class Threshold(Settings):
     ) -> NDArray[np.bool_]:
         """Return whether each pair of a corpus is selected: (n,), given scores (n,) and global line numbers (n,)."""
         # Of the pairs whose score is the threshold itself, those before its corpus and line are selected.
-        corpus_index, threshold_index = self.corpora.index(corpus), self.corpora.index(self.corpus)
-        line_limit = self.line if corpus_index == threshold_index else np.inf
-        precedes = (corpus_index <= threshold_index) & (lines < line_limit)
-
-        is_selected: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & precedes)
+        is_selected: NDArray[np.bool_] = scores < self.score
+        if corpus == self.corpus:
+            is_selected |= (scores == self.score) & (lines < self.line)
+        elif self.corpora.index(corpus) < self.corpora.index(self.corpus):
+            is_selected |= scores == self.score
         return is_selected
 
 
@@ -149,11 +140,10 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
         output: the threshold's JSON file.
     """
     # 1. rank all pairs: a stable sort keeps the order of corpora and lines among equal scores
-    corpora = list(scores)
-    rows_by_corpus = []
-    for files in scores.values():
-        rows_by_corpus.append(_merge_rows([map_array(path, np.int32) for path in files]))
-    rows = np.concatenate(rows_by_corpus)  # (pairs, 2)
+    rows_by_corpus = {}
+    for corpus, files in scores.items():
+        rows_by_corpus[corpus] = _merge_rows([map_array(path, np.int32) for path in files])
+    rows = np.concatenate(list(rows_by_corpus.values()))  # (pairs, 2)
     ranking = np.argsort(rows[:, 0], kind="stable")
     ranking = ranking[rows[ranking, 0] < EXCLUDED]
 
@@ -162,23 +152,24 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
 
     # 3. the threshold is the first pair beyond the budget; without one, every pair is selected
-    score, corpus, line = EXCLUDED, corpora[0], 0
+    score, corpus, line = EXCLUDED, next(iter(scores)), 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])
-        # example: corpora of 5 and 3 pairs begin at rows 0 and 5, so that row 6 is line 1 of the second one
-        row_counts = [len(corpus_rows) for corpus_rows in rows_by_corpus]
-        first_rows = np.cumsum([0, *row_counts])
-        corpus_index = int(np.searchsorted(first_rows, row, side="right")) - 1
         score = int(rows[row, 0])
-        corpus = corpora[corpus_index]
-        line = row - int(first_rows[corpus_index])
+        # of corpora of 5 and 3 pairs, row 6 is line 1 of the second one
+        line = row
+        for name, corpus_rows in rows_by_corpus.items():
+            if line < len(corpus_rows):
+                corpus = name
+                break
+            line -= len(corpus_rows)
 
     threshold = Threshold(
         score=score,
         corpus=corpus,
         line=line,
         shards={corpus: len(files) for corpus, files in scores.items()},
-        corpora=corpora,
+        corpora=list(scores),
         budget=budget,
         target_words=int(cumulative_words[pair_count - 1]) if pair_count else 0,
         pairs=pair_count,
@@ -219,7 +210,7 @@ def select_pairs(
     pair_count = 0
     with Progress.over_files(sides, f"select {sides[0]}") as progress:
         for pair in read_pairs(sides[0], sides[1], progress):
-            yield pair if next(is_selected, False) else ("", "")
+            yield pair if next(is_selected, False) else ("", "")  # False if there are too few scores
             pair_count += 1
     if pair_count != len(rows):
         raise UserError(

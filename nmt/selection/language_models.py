@@ -10,7 +10,6 @@ import heapq
 import shutil
 import subprocess
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -19,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from nmt.data.shards import Corpora, merge_shards, random_key, read_numbered_pairs
+from nmt.data.vocabulary import count_words
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.system import last_output_line
@@ -56,7 +56,7 @@ def read_nonempty_lines(files: Iterable[Path], max_words: int | None) -> Iterato
 
 def count_nonempty_lines(paths: Sequence[Path]) -> int:
     """Return the number of lines with words in files."""
-    return sum(1 for path in paths for line in read_lines(path) if line.split())
+    return sum(1 for _ in read_nonempty_lines(paths, max_words=None))
 
 
 def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, target: Path) -> int:
@@ -81,11 +81,7 @@ def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, tar
 
 def list_frequent_words(paths: Sequence[Path], min_count: int) -> list[str]:
     """Return the words that occur at least `min_count` times in token files, in code point order."""
-    counts = Counter[str]()
-    for path in paths:
-        for line in read_lines(path):
-            counts.update(line.split())
-
+    counts = count_words(paths)
     frequent_words = sorted(word for word, count in counts.items() if count >= min_count)
     if not frequent_words:
         raise UserError(

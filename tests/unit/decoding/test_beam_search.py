@@ -158,17 +158,6 @@ def test_batches_change_nothing_in_float64(model_type: ModelTypeName, normalize:
             assert hypothesis.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
-def test_ties_go_to_the_lower_id(model_type: ModelTypeName) -> None:
-    """If all words are always equally likely, everything is a tie."""
-    model = small_model(model_type)
-    with torch.no_grad():
-        model.readout.W_o.zero_()
-        model.readout.b_o.zero_()
-    for n_best in search_n_best(model, SOURCES, beam=3, n_best=3, max_length_factor=3):
-        # the end symbol, 0, is the first of all words, and each end takes a place of the beam along
-        assert [hypothesis.ids for hypothesis in n_best] == [[], [1], [1, 1]]
-
-
 def search_script(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:
     """The n best of a scripted model in a beam of 4, from a source of 2 words."""
     settings = decoding(**({"beam": 4, "n_best": 4} | changes))
@@ -323,14 +312,6 @@ def test_nan_is_refused(normalize: bool) -> None:
         model.readout.b_o.fill_(torch.nan)
     with refused():
         search(model, SOURCES, normalize_by_length=normalize)
-
-
-def test_early_end_changes_nothing(model_type: ModelTypeName) -> None:
-    """n_best beyond the beam keeps every search going to its end."""
-    model = small_model(model_type)
-    options = {"beam": 5, "max_length_factor": 3}
-    early, late = search(model, SOURCES, **options), search(model, SOURCES, n_best=50, **options)
-    assert [hypothesis.ids for hypothesis in early] == [hypothesis.ids for hypothesis in late]
 
 
 @given(

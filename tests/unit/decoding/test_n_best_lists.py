@@ -57,12 +57,6 @@ def test_json_lists(tmp_path: Path) -> None:
         read_lists(tmp_path, [json.dumps(record)], ["no"], "x.jsonl")
 
 
-def test_rescored_entry() -> None:
-    entry = NBestEntry("das haus", -4.0, "LM0= -1", ("0-0",)).rescore(-3.5, -3)
-    assert entry.format(7) == "7 ||| das haus ||| LM0= -1 NMT0= -3.0000 ||| -3.5000 ||| 0-0"
-    assert NBestEntry("a", -4.0).rescore(-3.5, -3).format(0) == "0 ||| a ||| NMT0= -3.0000 ||| -3.5000"
-
-
 @pytest.mark.parametrize("text", ["|||", "a ||| b", "a|||| ||", "&#124; | ||", "&#124; &#124; &#124;"])
 def test_separator_in_a_hypothesis(tmp_path: Path, text: str) -> None:
     entry = NBestEntry(text, -1.5, "NMT0= -1.5", ("0-0",))

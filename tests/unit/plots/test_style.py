@@ -21,16 +21,16 @@ def test_fonts_of_other_scripts(
     monkeypatch.setattr(fontManager, "ttflist", [*own_fonts, FontEntry(fname="x", name="Lohit Tamil")])
     new_font = shutil.copy(findfont("cmr10"), tmp_path / "new.ttf")
     monkeypatch.setattr(style, "findSystemFonts", lambda: [str(new_font), __file__])
-    style._font_names.cache_clear()
+    style._list_font_names.cache_clear()
     with style.figure_style():
         assert matplotlib.rcParams["font.family"] == ["DejaVu Sans", "Lohit Tamil"]
     assert fontManager.ttflist[-1].fname == str(new_font)
 
     monkeypatch.setattr(fontManager, "ttflist", own_fonts)
-    style._font_names.cache_clear()
+    style._list_font_names.cache_clear()
     figure = Figure()
     figure.text(0.5, 0.5, "中 a 国")
     style.save_figure(figure, tmp_path / "f.png")
     (line,) = capfd.readouterr().err.splitlines()
     assert "中 国" in line
-    style._font_names.cache_clear()
+    style._list_font_names.cache_clear()

@@ -40,7 +40,7 @@ def models() -> DomainModels:
 
 
 def score_pair(pair: tuple[str, str], models: DomainModels) -> int:
-    return cross_entropy.score_pairs([pair], models, models)[0]
+    return int(cross_entropy.score_pairs([pair], models, models)[0])
 
 
 def test_scores(models: DomainModels) -> None:
