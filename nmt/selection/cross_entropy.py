@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -92,11 +91,15 @@ def score_shard(
         shard: token files of source and target, and the file for their scores (see `score_files`).
     """
     source, target, output = shard
-    with ExitStack() as stack:
-        models = []  # in-domain and out-of-domain of the source, then of the target
-        for file in (*source_models, *target_models):
-            models.append(stack.enter_context(open_language_model(file, programs)))
-        score_files(source, target, DomainModels(*models[:2]), DomainModels(*models[2:]), output)
+    with (
+        open_language_model(source_models[0], programs) as source_in_domain,
+        open_language_model(source_models[1], programs) as source_out_of_domain,
+        open_language_model(target_models[0], programs) as target_in_domain,
+        open_language_model(target_models[1], programs) as target_out_of_domain,
+    ):
+        source_pair = DomainModels(source_in_domain, source_out_of_domain)
+        target_pair = DomainModels(target_in_domain, target_out_of_domain)
+        score_files(source, target, source_pair, target_pair, output)
 
 
 # --- the selection ----------------------------------------------------------------------------------------------------
