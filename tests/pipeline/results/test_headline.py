@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts, sum_counts
+from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.display import ReportSettings
 from pipeline.results.headline import describe_longest_sentences
 from tests.report_settings import report_settings
@@ -38,7 +38,7 @@ def headline(fractions: dict[str, list[float]], number: int = 91, **changes: Any
         scores[model] = []
         for fraction in runs:
             rows = sentences(fraction)[:number]
-            bleu = sum_counts(BleuCounts.from_dict(row) for row in rows).bleu
+            bleu = corpus_bleu(BleuCounts.from_dict(row) for row in rows)
             scores[model].append({"by_sentence": rows, "bleu_all": bleu})
     return describe_longest_sentences(
         scores, ReportSettings.model_validate(report_settings(MODELS) | changes)
