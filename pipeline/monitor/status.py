@@ -191,11 +191,8 @@ def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
     files = ExperimentFolder(config, folder)
     runs = collect_runs(config)
-    try:
-        for run in runs:
-            files.find_expected_model(run)
-    except UserError:  # the text is not prepared, so nobody knows which trainings are used
-        return
+    if any(files.find_expected_model(run) is None for run in runs):
+        return  # the text is not prepared, so nobody knows which trainings are used
     used_folders = {files.find_training_state(run) for run in runs}
     for state_folder in sorted((files.store / "trainings").glob("*")):
         if state_folder in used_folders:
