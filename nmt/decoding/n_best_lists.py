@@ -107,8 +107,9 @@ def _read_json_lists(path: Path) -> Iterator[NBestList]:
     """Yield the n-best lists of translations written by `nmt test-set decode`."""
     for record in read_translations(path):
         if not record.n_best:
-            missing = "no n-best list that `nmt test-set decode` writes (results keep none)"
-            raise UserError(f"{path}: sentence {record.line} has {missing}")
+            raise UserError(
+                f"{path}: sentence {record.line} has no n-best list of `nmt test-set decode` (results keep none)"
+            )
         entries = []
         for translation in record.n_best:
             entries.append(NBestEntry(" ".join(translation.target), translation.log_probability))

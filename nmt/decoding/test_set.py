@@ -59,7 +59,7 @@ def translate_file(
 ) -> dict[str, Any]:
     """Translate a test set with one model or an ensemble, and return what its provenance says of this work.
 
-    These are the numbers of `sentences` and of `seconds`, and whether a killed process has `resumed`.
+    These are the numbers of `sentences` and of `seconds`, and whether it has `resumed` the work of a killed process.
 
     Finished batches are stored next to `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,30 +25,18 @@ Gates = Sequence[Sequence[Sequence[float]]]
 """`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`: weights of the new node, the left and the right child."""
 
 
-@dataclass(frozen=True)
-class Node:
-    """A node that contributes to the root, with its gates w_c, w_l, w_r. Words have level 0."""
+def nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
+    """Return level and index of the root and of all nodes that reach it through gates above `MIN_GATE`, from the top.
 
-    level: int
-    index: int
-    gates: Sequence[float]
-
-    @property
-    def x(self) -> float:
-        """The x-coordinate, above the middle of the node's words."""
-        return self.index + self.level / 2
-
-
-def nodes_reaching_root(gates: Gates) -> list[Node]:
-    """Return the root and all nodes that reach it through gates above `MIN_GATE`, from the top, without words."""
-    nodes: list[Node] = []
+    Words have level 0, and are left out.
+    """
+    nodes: list[tuple[int, int]] = []
     indices = {0}  # of the nodes of a level that reach the root
     for level in range(len(gates), 0, -1):
         child_indices: set[int] = set()
         for index in sorted(indices):
-            node_gates = gates[level - 1][index]
-            nodes.append(Node(level, index, node_gates))
-            new_gate, left_gate, right_gate = node_gates
+            nodes.append((level, index))
+            new_gate, left_gate, right_gate = gates[level - 1][index]
             # the new node is made of both children
             if max(new_gate, left_gate) > MIN_GATE:
                 child_indices.add(index)
@@ -81,8 +68,8 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
         figure = Figure(figsize=(width, height))
         axes = figure.add_axes((0.02, 0.04, tree_width / width - 0.03, 0.94))
 
-        for node in nodes_reaching_root(gates):
-            _draw_node(axes, node)
+        for level, index in nodes_reaching_root(gates):
+            _draw_node(axes, level, index, gates[level - 1][index])
         for index, label in enumerate(labels):
             axes.plot(index, 0, "o", color="black", markersize=3)
             axes.text(index, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
@@ -96,29 +83,28 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
     return figure
 
 
-def _draw_node(axes: Axes, node: Node) -> None:
-    """Draw a node and its lines to its children."""
-    new_gate, left_gate, right_gate = node.gates
-    child_level = node.level - 1
-    left_x = node.index + child_level / 2
-    right_x = left_x + 1
+def _draw_node(axes: Axes, level: int, index: int, gates: Sequence[float]) -> None:
+    """Draw a node above the middle of its words, and its lines to its children."""
+    new_gate, left_gate, right_gate = gates
+    x = index + level / 2
+    left_x, right_x = x - 0.5, x + 0.5
 
     # the children that are passed on
-    for gate, x in ((left_gate, left_x), (right_gate, right_x)):
+    for gate, child_x in ((left_gate, left_x), (right_gate, right_x)):
         if gate > MIN_GATE:
-            _draw_line(axes, [node.x, x], [node.level, child_level], gate, _CHILD_COLOR)
+            _draw_line(axes, [x, child_x], [level, level - 1], gate, _CHILD_COLOR)
 
     # the new node, which merges both
     if new_gate > MIN_GATE:
-        merge_level = node.level - _MERGE_DEPTH
-        _draw_line(axes, [node.x, node.x], [node.level, merge_level], new_gate, _NEW_NODE_COLOR)
-        for x in (left_x, right_x):
-            _draw_line(axes, [node.x, x], [merge_level, child_level], new_gate, _NEW_NODE_COLOR)
-        axes.plot(node.x, merge_level, "o", color=_NEW_NODE_COLOR, markersize=4, zorder=2)
+        merge_level = level - _MERGE_DEPTH
+        _draw_line(axes, [x, x], [level, merge_level], new_gate, _NEW_NODE_COLOR)
+        for child_x in (left_x, right_x):
+            _draw_line(axes, [x, child_x], [merge_level, level - 1], new_gate, _NEW_NODE_COLOR)
+        axes.plot(x, merge_level, "o", color=_NEW_NODE_COLOR, markersize=4, zorder=2)
 
     # a plus sign in a circle
-    axes.plot(node.x, node.level, "o", color="white", markeredgecolor="black", markersize=6, zorder=2)
-    axes.plot(node.x, node.level, "+", color="black", markersize=5, zorder=3)
+    axes.plot(x, level, "o", color="white", markeredgecolor="black", markersize=6, zorder=2)
+    axes.plot(x, level, "+", color="black", markersize=5, zorder=3)
 
 
 def _draw_line(axes: Axes, x: list[float], y: list[float], gate: float, color: str) -> None:
