@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, os_errors_as_user_error
-from nmt.io.files import parse_path
 from nmt.settings.base import validate_settings
 from nmt.settings.decoding import ComputeOptions, PythonOptions, TextSettings, TranslateOptions
 from nmt.store.model_folder import read_text_settings
@@ -69,17 +68,7 @@ class Model:
             shortlist=self._shortlist,
         )
 
-    @overload
-    def translate(self, text: str, *, n_best: None = None, **options: Any) -> Translation: ...
-    @overload
-    def translate(self, text: Sequence[str], *, n_best: None = None, **options: Any) -> list[Translation]: ...
-    @overload
-    def translate(self, text: str, *, n_best: int, **options: Any) -> list[Translation]: ...
-    @overload
-    def translate(self, text: Sequence[str], *, n_best: int, **options: Any) -> list[list[Translation]]: ...
-    def translate(
-        self, text: str | Sequence[str], **options: Any
-    ) -> Translation | list[Translation] | list[list[Translation]]:
+    def translate(self, text: str | Sequence[str], **options: Any) -> Any:
         """Translate a line, or each line of a list. Lines of similar length are translated together.
 
         Args:
@@ -96,22 +85,11 @@ class Model:
         """
         python_options = validate_settings(PythonOptions, options, "translate")
         translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
-        n_best_lists = translator([text] if isinstance(text, str) else text)
-
-        # a list of translations for each line, or its best translation
-        if python_options.n_best:
-            return n_best_lists[0] if isinstance(text, str) else n_best_lists
-        translations = [n_best_list[0] for n_best_list in n_best_lists]
+        translations: list[Any] = translator([text] if isinstance(text, str) else text)
+        if not python_options.n_best:
+            translations = [n_best_list[0] for n_best_list in translations]
         return translations[0] if isinstance(text, str) else translations
 
-    @overload
-    def score(  # type: ignore[overload-overlap]  # a string is a sequence of strings
-        self, source: str, target: str, *, tokenized: bool = False, attention: bool = True
-    ) -> Translation: ...
-    @overload
-    def score(
-        self, source: Sequence[str], target: Sequence[str], *, tokenized: bool = False, attention: bool = True
-    ) -> list[Translation]: ...
     def score(
         self,
         source: str | Sequence[str],
@@ -119,7 +97,7 @@ class Model:
         *,
         tokenized: bool = False,
         attention: bool = True,
-    ) -> Translation | list[Translation]:
+    ) -> Any:
         """Return the score of a line's given translation, or of each line of a list, as `nmt score` computes it.
 
         Args:
@@ -170,10 +148,10 @@ def load(
     Raises:
         UserError: a folder holds no model, the models do not fit together, or an option has an invalid value.
     """
-    folders = [parse_path(path, "nmt.load") for path in (folder, *other_folders)]
-    shortlist_path = None if shortlist is None else parse_path(shortlist, "nmt.load: shortlist")
+    folders = [Path(path) for path in (folder, *other_folders)]
+    compute = validate_settings(ComputeOptions, options, "nmt.load")
     with os_errors_as_user_error():
-        return Model(folders, validate_settings(ComputeOptions, options, "nmt.load"), shortlist_path)
+        return Model(folders, compute, Path(shortlist) if shortlist else None)
 
 
 def read_common_text_settings(folders: Sequence[Path]) -> TextSettings:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmt.errors import UserError, os_errors_as_user_error
-from nmt.io.files import parse_path
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +93,7 @@ class Translation:
         figure = plot_attention(attention, self.source_tokens, self.tokens)
         if path is not None:
             with os_errors_as_user_error():
-                save_figure(figure, parse_path(path, "plot"))
+                save_figure(figure, Path(path))
         return figure
 
 

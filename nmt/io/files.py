@@ -23,8 +23,6 @@ from nmt.errors import UserError, errors_as_user_error
 _OPEN_FILE = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
 _SECONDS_PER_DAY = 86400
-_own_temporary_names: set[str] = set()
-"""Names of the temporary files and folders that threads of this process use."""
 
 
 @contextmanager
@@ -51,32 +49,25 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         path = Path(os.path.realpath(path))
     if not path.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    with _temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}") as temporary:
-        try:
-            with full_disk_as_user_error(path):
-                yield temporary
-                commit_file(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+    temporary = _new_temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}")
+    try:
+        with full_disk_as_user_error(path):
+            yield temporary
+            commit_file(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
 def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """Yield a new folder in `parent`, and remove it when the block ends."""
-    with _temporary_path(parent, prefix) as folder:
-        folder.mkdir(mode=0o700)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder)
-
-
-def parse_path(value: object, location: str) -> Path:
-    """Return the path that a Python program gives. If it is no path, raise a UserError that begins with `location`."""
-    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
-        raise UserError(f"{location}: found {value!r}, expected a path")
-    return Path(value)
+    folder = _new_temporary_path(parent, prefix)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
 
 
 def is_replaceable(path: str | Path) -> bool:
@@ -118,70 +109,36 @@ def commit_file(temporary: Path, path: Path) -> None:
     _flush_to_disk(path.parent)
 
 
-@contextmanager
-def _temporary_path(parent: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
-    """Yield a new path in `parent`, whose name says which process uses it. Paths of killed processes are removed."""
+def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
+    """Return a new path in `parent`, whose name says which process uses it. Paths of killed processes are removed."""
     parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(parent, prefix, suffix)
-
-    path = parent / f"{prefix}{_host_id()}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
-    _own_temporary_names.add(path.name)
-    try:
-        yield path
-    finally:
-        _own_temporary_names.discard(path.name)
-
-
-def remove_leftovers(parent: Path, prefix: str, suffix: str, is_locked: bool = False) -> None:
-    """Remove temporary files and folders of killed processes, which would only fill the disk.
-
-    Those of this machine are removed if their process has ended, those of other machines if nobody has written them for
-    a day.
-
-    Args:
-        parent: the folder of the leftovers.
-        prefix: the beginning of their names.
-        suffix: the end of their names.
-        is_locked: whether this process holds the lock of the folder, so that nobody else writes into it.
-    """
+    host_id = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
         # names are PREFIX HOST-PROCESS-RANDOM SUFFIX
-        host, _, process_and_random = path.name.removeprefix(prefix).partition("-")
-        process = process_and_random.partition("-")[0]
+        name = re.match("([0-9a-f]{8})-([0-9]+)-", path.name.removeprefix(prefix))
         with suppress(FileNotFoundError):  # another process may remove it at the same time
-            # find out whether a living process uses it
-            if is_locked:
-                is_used = path.name in _own_temporary_names
-            elif host == _host_id() and process.isdecimal():
-                is_used = path.name in _own_temporary_names or is_other_process(int(process))
+            # The process of another machine is taken for dead if it has written nothing for a day.
+            if name and name[1] == host_id:
+                is_used = process_exists(int(name[2]))
             else:
-                is_used = time.time() - _last_change(path) < _SECONDS_PER_DAY
+                is_used = time.time() - path.stat().st_mtime < _SECONDS_PER_DAY
 
             if not is_used and path.is_dir():
                 shutil.rmtree(path)
             elif not is_used:
                 path.unlink()
+    return parent / f"{prefix}{host_id}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
 
 
-def _last_change(path: Path) -> float:
-    """Return the time when a file, or anything in a folder, was last written."""
-    return max(item.stat().st_mtime for item in (path, *path.rglob("*")))
-
-
-def _host_id() -> str:
-    """Return a short id of this machine for the names of temporary files."""
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
-
-
-def is_other_process(process: int) -> bool:
-    """Return whether a process with this number runs on this machine and is not this process."""
+def process_exists(process: int) -> bool:
+    """Return whether a process with this number runs on this machine."""
     try:
         os.kill(process, 0)  # signal 0 only asks whether the process exists
+    except PermissionError:
+        pass  # a process of another user
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        return True
-    return process != os.getpid()
+    return True
 
 
 def link_file(source: Path, target: Path) -> None:

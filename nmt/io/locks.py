@@ -31,7 +31,7 @@ from typing import BinaryIO, Literal
 import click
 
 from nmt.errors import UserError
-from nmt.io.files import is_other_process
+from nmt.io.files import process_exists
 
 HEARTBEAT_SECONDS = 10.0
 MAX_SILENCE_SECONDS = 60.0
@@ -61,7 +61,7 @@ class Holder:
     @property
     def is_dead(self) -> bool:
         """Whether the process is known to have ended."""
-        return self.is_local and self.process != os.getpid() and not is_other_process(self.process)
+        return self.is_local and not process_exists(self.process)
 
     @property
     def is_alive(self) -> bool:

@@ -31,7 +31,6 @@ from nmt.data.bitext import Bitext
 from nmt.data.meta import data_checksums
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import RecurringError, UserError
-from nmt.io.files import remove_leftovers
 from nmt.io.progress import Progress
 from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -212,7 +211,8 @@ class Trainer:
         """
         self.state_folder.mkdir(parents=True, exist_ok=True)
         # A killed process may have left partial files. The lock of the folder says that none is writing now.
-        remove_leftovers(self.state_folder, ".", ".part.safetensors", is_locked=True)
+        for partial_file in self.state_folder.glob(".*.part.safetensors"):
+            partial_file.unlink()
 
         checkpoint = load_newest_checkpoint(self.state_folder)
         if checkpoint is not None:
