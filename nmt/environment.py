@@ -62,31 +62,26 @@ def find_checkout_problem() -> str | None:
 
     A copy does so because a virtual environment names its folder in its programs and in its link to the checkout.
     """
-    environment_folder = Path(sys.prefix)
+    # Python's environment; a Snakefile or PYTHONPATH may name the code of another checkout on purpose
+    environments = []
+    if str(REPOSITORY) not in {os.path.realpath(entry) for entry in sys.path}:
+        environments.append(Path(sys.prefix))
 
-    # 1. The program is in one virtual environment, but Python in another one. The program's path may be relative to the
-    # folder of the shell (PWD), since Snakemake has changed the folder of the process.
-    programs = [Path(folder, sys.argv[0]) for folder in (os.getcwd(), os.environ.get("PWD", ""))]
-    program = next((path for path in programs if path.is_file()), programs[0])
-    program_environment = program.parent.parent
-    if (program_environment / "pyvenv.cfg").is_file() and not program_environment.samefile(
-        environment_folder
-    ):
-        return (
-            f"{program} belongs to {environment_folder}: the folder was copied; call `make setup` in "
-            f"{program_environment.parent}"
-        )
+    # The program's environment, if it is another one. Its path may be relative to the folder of the shell (PWD), since
+    # Snakemake has changed the folder of the process.
+    for folder in (os.getcwd(), os.environ.get("PWD", "")):
+        program = Path(folder, sys.argv[0])
+        if program.is_file() and not program.parent.parent.samefile(sys.prefix):
+            environments.append(program.parent.parent)
 
-    # 2. the virtual environment is in one checkout, and imports the code of another one. That is intended if a
-    # Snakefile or PYTHONPATH names the code.
-    checkout = environment_folder.parent
-    is_in_checkout = environment_folder.name == ".venv" and (checkout / "nmt" / "__init__.py").is_file()
-    is_intended = str(REPOSITORY) in {os.path.realpath(entry) for entry in sys.path}
-    if is_in_checkout and not is_intended and not checkout.samefile(REPOSITORY):
-        return (
-            f"{environment_folder} runs the code of {REPOSITORY}: the folder was copied; call `make setup` in "
-            f"{checkout}"
-        )
+    for environment in environments:
+        checkout = environment.parent
+        is_in_checkout = environment.name == ".venv" and (checkout / "nmt" / "__init__.py").is_file()
+        if is_in_checkout and not checkout.samefile(REPOSITORY):
+            return (
+                f"{environment} runs the code of {REPOSITORY}: the folder was copied; call `make setup` in "
+                f"{checkout}"
+            )
     return None
 
 

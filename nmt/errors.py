@@ -87,19 +87,14 @@ def errors_as_user_error(
         further_errors: errors that this reader raises besides `READER_ERRORS`. All others are faults of the program,
             and are not changed.
     """
-    errors: tuple[type[Exception], ...] = READER_ERRORS + further_errors
     try:
         yield
-    except errors as error:
+    except (*READER_ERRORS, *further_errors) as error:
         if isinstance(error, OSError) and error.errno is not None:
             # A full disk is the fault of a file that the block writes, not of the file that it reads. Whoever writes
             # reports it.
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise
             raise convert_os_error(error, error.filename or location) from None
-        if isinstance(error, UnicodeDecodeError):
-            raise UserError(
-                f"{location}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)"
-            ) from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__
         raise UserError(f"{location}: damaged ({reason}); {remedy}") from error

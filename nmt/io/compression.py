@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -38,26 +38,25 @@ _BUFFER_BYTES = 1 << 17
 def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     """Return a stream of a file's bytes, decompressed if its first bytes say that it is compressed."""
     first_bytes = file.peek()
+    stream: Any = file
     for pattern, open_compressed in _FORMATS:
         if pattern.match(first_bytes):
-            return cast("io.BufferedReader[Any]", open_compressed(file))
-    return file
+            stream = open_compressed(file)
+    return stream  # type: ignore[no-any-return]
 
 
-def open_zstd_writer(file: IO[bytes]) -> IO[bytes]:
+def open_zstd_writer(file: IO[bytes]) -> Any:
     """Return a file that writes to an open one, compressed with zstd: with checksums, without name or time."""
-    parameter = zstd.CompressionParameter
-    options: dict[int, int] = {parameter.compression_level: 3, parameter.checksum_flag: 1}
-    zstd_file = zstd.ZstdFile(file, "w", options=options)
+    zstd_file = zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
     zstd_file.write(b"")  # so that a file to which nothing is written is a zstd stream, too
-    return cast(IO[bytes], zstd_file)
+    return zstd_file
 
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     ".gz": lambda file: gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0),
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
-    ".zst": lambda file: io.BufferedWriter(cast(io.RawIOBase, open_zstd_writer(file)), _BUFFER_BYTES),
+    ".zst": lambda file: io.BufferedWriter(open_zstd_writer(file), _BUFFER_BYTES),
 }
 COMPRESSED = tuple(_WRITERS)
 """Extensions of names whose files are written compressed."""

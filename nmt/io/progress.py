@@ -12,13 +12,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from nmt.errors import UserError
 from nmt.io.files import read_json
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 LOG_SECONDS = 30.0
 """Seconds between two lines in a log."""
@@ -50,11 +47,6 @@ class JobProgress:
     def rate(self) -> float:
         """Units per second of this attempt."""
         return (self.count - self.before) / max(self.seconds, 1e-3)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds until all units are finished, or None if this is not known."""
-        return (self.total - self.count) / self.rate if self.total and self.rate else None
 
 
 def progress_path(log: Path) -> Path:
@@ -116,35 +108,26 @@ class Progress:
 
     def __init__(self, total: int | None, unit: str, label: str, *, initial_count: int = 0) -> None:
         """Start, and write the progress file of the current job if there is one."""
-        self.total = total
-        self.unit = unit
-        self.label = label
-        self.initial_count = initial_count
-        self.count = initial_count
+        from tqdm import tqdm  # slow to import
+
+        self.count = self.initial_count = initial_count
+        self.total, self.unit, self.label = total, unit, label
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._start_time = self._report_time = time.monotonic()
-        self._bar = self._make_bar() if self._stream.isatty() else None
-        write_progress(self._get_progress())
+
+        # a bar on a terminal; lines of this form elsewhere: "clean:  50% 500/1.00k [00:05<00:05, 100 lines/s]"
+        self._form: dict[str, Any] = {"total": total, "initial": initial_count, "unit": f" {unit}"}
+        self._format_line = tqdm.format_meter
+        self._bar = None
+        if self._stream.isatty():
+            self._bar = tqdm(desc=label, file=self._stream, unit_scale=True, leave=False, **self._form)
+        self._write()
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
         """Return a progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
         sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
         return cls(sum(sizes), "bytes", label)
-
-    def _make_bar(self) -> tqdm:
-        """Return a bar for a terminal."""
-        from tqdm import tqdm
-
-        return tqdm(
-            total=self.total,
-            initial=self.initial_count,
-            unit=f" {self.unit}",
-            desc=self.label,
-            file=self._stream,
-            unit_scale=True,
-            leave=False,
-        )
 
     def __enter__(self) -> Progress:
         return self
@@ -163,38 +146,20 @@ class Progress:
         if kind is None:
             self._report()
 
-    def _get_progress(self) -> JobProgress:
-        """Return the progress at this moment."""
-        return JobProgress(
-            count=self.count,
-            total=self.total,
-            unit=self.unit,
-            seconds=time.monotonic() - self._start_time,
-            before=self.initial_count,
-        )
-
     def _report(self) -> None:
         """Print the progress, and write it into its file."""
         self._report_time = time.monotonic()
-        progress = self._get_progress()
-        print(self._format_line(progress), file=self._stream, flush=True)
-        write_progress(progress)
+        seconds = self._report_time - self._start_time
+        line = self._format_line(
+            self.count, elapsed=seconds, prefix=self.label, unit_scale=True, ncols=0, **self._form
+        )
+        print(line, file=self._stream, flush=True)
+        self._write()
 
-    def _format_line(self, progress: JobProgress) -> str:
-        """Return a line such as "clean: 500 of 1,000 (50%) lines, 100/s, 0:00:05, 0:00:05 left"."""
-        # the finished units, and the total
-        line = f"{self.label}: {progress.count:,}"
-        if progress.total:
-            line += f" of {progress.total:,} ({progress.count / progress.total:.0%})"
-        line += f" {progress.unit},"
-        if progress.before:
-            line += f" {progress.before:,} before,"
-
-        # the rate, the time of this attempt, and the remaining time
-        line += f" {progress.rate:,.0f}/s, {format_duration(progress.seconds)}"
-        if progress.seconds_left:
-            line += f", {format_duration(progress.seconds_left)} left"
-        return line
+    def _write(self) -> None:
+        """Write the progress at this moment into the file of the job."""
+        seconds = time.monotonic() - self._start_time
+        write_progress(JobProgress(self.count, self.total, self.unit, seconds, self.initial_count))
 
 
 def format_duration(seconds: float) -> str:

@@ -14,7 +14,6 @@ import io
 import os
 import select
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +27,6 @@ from nmt.io.files import atomic_path, is_replaceable
 from nmt.io.progress import Progress
 from nmt.io.sgml import MAX_SGML_BYTES, Segment, is_sgml, parse_segments
 
-STANDARD_INPUT = Path("-")
 MAX_LINE_BYTES = 1 << 24
 """Maximum number of bytes of a line, so that an endless line does not fill the memory."""
 POLL_SECONDS = 0.05
@@ -37,7 +35,6 @@ MAX_GROUP_CHARACTERS = 1 << 18
 """Number of characters after which a group of long lines ends."""
 
 _CHUNK_BYTES = 1 << 17
-_LINES_PER_REPORT = 1000
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -48,9 +45,9 @@ class LineStream:
 
     Attributes:
         name: the input, for messages.
-        size: the size of the whole input in bytes, or None if it is not known.
+        size: the size of the file in bytes, or None for a pipe.
+        bytes_done: the bytes that have been read of the file.
         line_count: lines that have been read.
-        bytes_done: bytes of these lines; for a compressed file, the bytes that have been read of it.
         replaced_lines: the number of lines with bytes that are not UTF-8, among those read in groups.
         first_replaced_line: the number, from 1, of the first such line.
     """
@@ -69,9 +66,8 @@ class LineStream:
             name: the input, for messages.
             read: returns some bytes, and none at the end.
             poll_descriptor: the descriptor of an input that may pause.
-            size: the size of the whole input in bytes, if it is known.
-            get_position: returns the position in the file, for compressed and SGML files, whose bytes are not those
-                that `read` returns.
+            size: the size of the file in bytes, if the input is one.
+            get_position: returns the position in this file.
         """
         self.name, self.size = str(name), size
         self.line_count = self.bytes_done = self.replaced_lines = self.first_replaced_line = 0
@@ -97,8 +93,8 @@ class LineStream:
             location = f"{self.name}, after line {self.line_count}" if self.line_count else self.name
             with errors_as_user_error(location, "make it again", ZstdError):
                 chunk = self._read()
-                if self._get_position:
-                    self.bytes_done = self._get_position()
+            if self._get_position:
+                self.bytes_done = self._get_position()
 
             # cut the chunk into lines; the end of the input ends the last one
             lines: list[bytes] = []
@@ -110,8 +106,6 @@ class LineStream:
 
             for line in lines:
                 self.line_count += 1
-                if not self._get_position:
-                    self.bytes_done += len(line) + (1 if chunk else 0)
                 yield line
 
             if len(unfinished_line) > MAX_LINE_BYTES:
@@ -198,17 +192,14 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
 @contextmanager
 def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any format."""
-    name: str | Path = path
-    location: int | Path = path
+    is_standard_input = str(path) == "-"
+    name = "standard input" if is_standard_input else str(path)
     with os_errors_as_user_error(path):
-        if path == STANDARD_INPUT:
-            name = "standard input"
-            # If standard input is closed, -1 makes `dup` raise the system's error.
-            location = os.dup(sys.stdin.fileno() if sys.stdin else -1)
-        file = open(location, "rb")  # noqa: SIM115
+        file = open(os.dup(0) if is_standard_input else path, "rb")  # noqa: SIM115
 
     with file:
-        size = _count_remaining_bytes(file.fileno())
+        status = os.fstat(file.fileno())
+        size = status.st_size if stat.S_ISREG(status.st_mode) else None
         text = open_text(file, name)
         if path.suffix == ".zst" and text.is_plain:
             # The project writes such files itself. One that is not zstd was damaged, and is not text.
@@ -218,16 +209,8 @@ def open_lines(path: Path) -> Iterator[LineStream]:
             read=lambda: text.stream.read1(_CHUNK_BYTES),
             poll_descriptor=file.fileno() if size is None and text.is_plain else None,
             size=size,
-            get_position=None if size is None or text.is_plain else file.tell,
+            get_position=None if size is None else file.tell,
         )
-
-
-def _count_remaining_bytes(descriptor: int) -> int | None:
-    """Return how many bytes of an open file have not been read, or None for anything but a file."""
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    return max(0, status.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))
 
 
 def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:
@@ -244,8 +227,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     with open_lines(Path(path)) as stream:
         reported_bytes = 0
         for line in stream:
-            # report in steps, since each report takes longer than a line
-            if progress and stream.size is not None and stream.line_count % _LINES_PER_REPORT == 0:
+            if progress and stream.bytes_done > reported_bytes:
                 progress.update(stream.bytes_done - reported_bytes)
                 reported_bytes = stream.bytes_done
             try:
@@ -256,8 +238,8 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
                     " (iconv)"
                 ) from None
             yield text
-        if progress and stream.size is not None:
-            progress.update(stream.size - reported_bytes)
+        if progress:
+            progress.update(stream.bytes_done - reported_bytes)
 
 
 # --- pairs of lines ---------------------------------------------------------------------------------------------------
@@ -279,19 +261,17 @@ def pair_lines(
     Raises:
         UserError: one file, `source` or `target`, ends before the other.
     """
-    for pair_count, (source_line, target_line) in enumerate(zip_longest(source_lines, target_lines)):
+    for source_line, target_line in zip_longest(source_lines, target_lines):
         if target_line is None:
-            raise _uneven_sides_error(longer=source, shorter=target, pair_count=pair_count)
+            raise _uneven_sides_error(longer=source, shorter=target)
         if source_line is None:
-            raise _uneven_sides_error(longer=target, shorter=source, pair_count=pair_count)
+            raise _uneven_sides_error(longer=target, shorter=source)
         yield source_line, target_line
 
 
-def _uneven_sides_error(longer: str | Path, shorter: str | Path, pair_count: int) -> UserError:
+def _uneven_sides_error(longer: str | Path, shorter: str | Path) -> UserError:
     """Return the error that one file ends before the other."""
-    return UserError(
-        f"{shorter} ends after {pair_count} lines, {longer} goes on; both sides need as many lines"
-    )
+    return UserError(f"{shorter} has fewer lines than {longer}; both sides need as many lines")
 
 
 def read_pair_groups(
@@ -299,15 +279,13 @@ def read_pair_groups(
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. A UserError says if one input ends first."""
     # A group of sources ends where its input pauses, as at a terminal. So the targets are read by these groups.
-    pair_count = 0
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
-        pair_count += len(target_lines)
         if len(target_lines) < len(source_lines):
-            raise _uneven_sides_error(longer=sources.name, shorter=targets.name, pair_count=pair_count)
+            raise _uneven_sides_error(longer=sources.name, shorter=targets.name)
         yield list(zip(source_lines, target_lines, strict=True))
     if targets.take_lines(1):
-        raise _uneven_sides_error(longer=targets.name, shorter=sources.name, pair_count=pair_count)
+        raise _uneven_sides_error(longer=targets.name, shorter=sources.name)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
