@@ -71,7 +71,14 @@ def os_errors_as_user_error(path: str | Path | None = None) -> Iterator[None]:
         raise convert_os_error(error, path) from None
 
 
-READER_ERRORS = (OSError, ValueError, EOFError, RecursionError, zlib.error, lzma.LZMAError)
+READER_ERRORS: tuple[type[Exception], ...] = (
+    OSError,
+    ValueError,
+    EOFError,
+    RecursionError,
+    zlib.error,
+    lzma.LZMAError,
+)
 """Errors that readers of Python's library raise for a damaged file."""
 
 

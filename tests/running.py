@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import psutil
 import pytest
 
+from nmt.cli import commands
 from nmt.io import system
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +92,21 @@ def nmt(*arguments: str | Path, hash_seed: str = "1", cwd: Path = ROOT) -> subpr
     command = [sys.executable, "-m", "nmt", *map(str, arguments)]
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def list_subcommands() -> dict[str, click.Command]:
+    """Return all subcommands by their words: "translate", "data tokenize"."""
+    context = click.Context(commands)
+    subcommands = {}
+    for name in commands.list_commands(context):
+        command = commands.get_command(context, name)
+        assert command
+        if isinstance(command, click.Group):
+            for word in command.list_commands(context):
+                subcommands[f"{name} {word}"] = command.get_command(context, word)
+        else:
+            subcommands[name] = command
+    return subcommands
 
 
 def processes_in(folder: Path, *words: str) -> list[psutil.Process]:

@@ -6,8 +6,10 @@ import importlib
 import json
 import os
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,10 +17,104 @@ import nmt
 from nmt.errors import UserError, convert_os_error, error_lines
 from nmt.io import progress
 
-Commands = dict[str, dict[str, str]]
-"""Heading of the help -> words of the subcommand -> its function, as "module:function"."""
-GROUPS = "Steps of the workflow, in groups (nmt GROUP --help)"
-COMMANDS: Commands = {
+PIPELINE = "pipeline.cli"
+"""The package with the subcommands of the pipeline. A checkout of the project has it, an installed wheel does not."""
+
+
+class LazyGroup(click.Group):
+    """The command `nmt`, or a group of its subcommands.
+
+    Attributes:
+        sections: heading of the help -> name -> a group, or the function of a subcommand as "module:function".
+    """
+
+    def __init__(
+        self, name: str, sections: Mapping[str, Mapping[str, str | LazyGroup]], **attributes: Any
+    ) -> None:
+        super().__init__(name, **attributes)
+        self.sections = sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all subcommands in the order of the help."""
+        return [name for entries in self.sections.values() for name in entries]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a subcommand, which is imported, or a group; None if the name is unknown."""
+        for entries in self.sections.values():
+            entry = entries.get(cmd_name)
+            if entry is not None:
+                return load_subcommand(entry) if isinstance(entry, str) else entry
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each subcommand with its whole first sentence below the heading of its section."""
+        # all sections have the same first column
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, names in self.sections.items():
+            rows = []
+            for name in names:
+                command = self.get_command(ctx, name)
+                assert command
+                rows.append((name.ljust(width), command.get_short_help_str(limit=200)))
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+@cache
+def load_subcommand(function_path: str) -> click.Command:
+    """Import a subcommand, and add a check of its output files that precedes its function."""
+    from nmt.cli.options import check_outputs_first
+
+    module, _, function = function_path.partition(":")
+    command: click.Command = getattr(importlib.import_module(module), function)
+    assert command.callback
+    command.callback = check_outputs_first(command.callback)
+    return command
+
+
+def find_pipeline_commands() -> dict[str, str]:
+    """Return the subcommands of the pipeline in a checkout of the project, otherwise none."""
+    root = Path(nmt.__file__).resolve().parents[1]
+    if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
+        return {}
+    # An editable installation puts only `nmt` on the path.
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    pipeline_commands: dict[str, str] = importlib.import_module(PIPELINE).COMMANDS
+    return pipeline_commands
+
+
+MODEL = {"package": "nmt.cli.train:package", "release": "nmt.cli.train:release"}
+DATA = {
+    "tokenize": "nmt.cli.data:tokenize",
+    "vocabulary": "nmt.cli.data:vocabulary",
+    "binarize": "nmt.cli.data:binarize",
+}
+TEST_SET = {
+    "decode": "nmt.cli.test_set:decode",
+    "align": "nmt.cli.test_set:align",
+    "perplexity": "nmt.cli.test_set:perplexity",
+    "rescore": "nmt.cli.test_set:rescore",
+    "oracle": "nmt.cli.test_set:oracle",
+}
+GROUPS = {
+    "model": LazyGroup(
+        "model",
+        {"Subcommands": MODEL},
+        help="Prepare a trained model for others: its text settings and archive.",
+    ),
+    "data": LazyGroup(
+        "data", {"Subcommands": DATA}, help="Prepare text: tokenize it, and convert it to ids."
+    ),
+    "test-set": LazyGroup(
+        "test-set",
+        {"Subcommands": TEST_SET},
+        help="Translate test sets, measure perplexity, and rescore n-best lists.",
+    ),
+}
+"""Groups of subcommands that are mostly called by the workflow."""
+SECTIONS = {
     "Use a trained model": {
         "translate": "nmt.cli.translate:translate",
         "score": "nmt.cli.translate:score",
@@ -30,123 +126,12 @@ COMMANDS: Commands = {
         "shortlist": "nmt.cli.train:shortlist",
         "unpack": "nmt.cli.train:unpack",
     },
-    "Run an experiment": {},
-    GROUPS: {
-        "model package": "nmt.cli.train:package",
-        "model release": "nmt.cli.train:release",
-        "data tokenize": "nmt.cli.data:tokenize",
-        "data vocabulary": "nmt.cli.data:vocabulary",
-        "data binarize": "nmt.cli.data:binarize",
-        "test-set decode": "nmt.cli.test_set:decode",
-        "test-set align": "nmt.cli.test_set:align",
-        "test-set perplexity": "nmt.cli.test_set:perplexity",
-        "test-set rescore": "nmt.cli.test_set:rescore",
-        "test-set oracle": "nmt.cli.test_set:oracle",
-    },
+    "Run an experiment": find_pipeline_commands(),
+    "Steps of the workflow, in groups (nmt GROUP --help)": GROUPS,
 }
-"""The subcommands of the library. Those of the groups are mostly called by the workflow."""
-DESCRIPTIONS = {
-    "model": "Prepare a trained model for others: its text settings and archive.",
-    "data": "Prepare text: tokenize it, and convert it to ids.",
-    "test-set": "Translate test sets, measure perplexity, and rescore n-best lists.",
-}
-"""Group -> its description in the help."""
-PIPELINE = "pipeline.cli"
-"""The package with the subcommands of the pipeline. A checkout of the project has it, an installed wheel does not."""
 
 
-@cache
-def find_commands() -> Commands:
-    """Return the subcommands of the library and, in a checkout of the project, those of the pipeline."""
-    root = Path(nmt.__file__).resolve().parents[1]
-    if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
-        return COMMANDS
-
-    # An editable installation puts only `nmt` on the path.
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
-    pipeline_commands: Commands = importlib.import_module(PIPELINE).COMMANDS
-    all_commands = {}
-    for heading, commands_of_heading in COMMANDS.items():
-        all_commands[heading] = commands_of_heading | pipeline_commands.get(heading, {})
-    return all_commands
-
-
-def list_subcommands() -> dict[str, str]:
-    """Return the function of each subcommand, as "module:function", by its words: "translate", "data tokenize"."""
-    functions: dict[str, str] = {}
-    for commands_of_heading in find_commands().values():
-        functions |= commands_of_heading
-    return functions
-
-
-@cache
-def load_subcommand(words: str) -> click.Command:
-    """Import a subcommand, and add a check of its output files that precedes its function."""
-    from nmt.cli.options import check_outputs_first
-
-    module, _, function = list_subcommands()[words].partition(":")
-    command: click.Command = getattr(importlib.import_module(module), function)
-    command.name = words.split()[-1]
-    assert command.callback
-    command.callback = check_outputs_first(command.callback)
-    return command
-
-
-def running_command() -> str:
-    """Return the command that this process runs: `nmt` and the words of the subcommand, without its options."""
-    is_grouped = len(sys.argv) > 1 and sys.argv[1] in DESCRIPTIONS
-    return " ".join(["nmt", *sys.argv[1 : 3 if is_grouped else 2]])
-
-
-class LazyGroup(click.Group):
-    """The command `nmt`, or a group of subcommands, which imports the module of a subcommand only when needed."""
-
-    def list_sections(self) -> dict[str, list[str]]:
-        """Return the names of subcommands and groups by the headings of the help under which they stand."""
-        # 1. a group: its subcommands, such as "tokenize" of "data tokenize"
-        if self.name in DESCRIPTIONS:
-            subcommands = []
-            for words in list_subcommands():
-                group, _, name = words.partition(" ")
-                if group == self.name:
-                    subcommands.append(name)
-            return {"Subcommands": subcommands}
-
-        # 2. the whole command: subcommands by their first word, so that a group is named once
-        sections = {}
-        for heading, commands_of_heading in find_commands().items():
-            first_words = [words.split()[0] for words in commands_of_heading]
-            if first_words:
-                sections[heading] = list(dict.fromkeys(first_words))
-        return sections
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all subcommands in the order of the help."""
-        return [name for names in self.list_sections().values() for name in names]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a subcommand, which is imported, or a group; None if the name is unknown."""
-        words = f"{self.name} {cmd_name}" if self.name in DESCRIPTIONS else cmd_name
-        if words in DESCRIPTIONS:
-            return LazyGroup(words, help=DESCRIPTIONS[words])
-        return load_subcommand(words) if words in list_subcommands() else None
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each subcommand with its whole first sentence below the heading of its section."""
-        # all sections have the same first column
-        width = max(map(len, self.list_commands(ctx)))
-        for heading, names in self.list_sections().items():
-            rows = []
-            for name in names:
-                command = self.get_command(ctx, name)
-                assert command
-                rows.append((name.ljust(width), command.get_short_help_str(limit=200)))
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-
-
-@click.group(cls=LazyGroup, context_settings={"max_content_width": 110})
+@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"max_content_width": 110})
 @click.version_option(nmt.__version__, prog_name="nmt")
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
@@ -169,6 +154,12 @@ def main() -> None:
         if line is None or os.environ.get("NMT_TRACEBACK"):
             raise
         exit_with_error(line)
+
+
+def running_command() -> str:
+    """Return the command that this process runs: `nmt` and the words of the subcommand, without its options."""
+    is_grouped = len(sys.argv) > 1 and sys.argv[1] in GROUPS
+    return " ".join(["nmt", *sys.argv[1 : 3 if is_grouped else 2]])
 
 
 def describe_error(error: Exception) -> str | None:

@@ -1,12 +1,10 @@
 """The subcommands of the pipeline, which `nmt` has in a checkout of the project."""
 
-# heading of the help -> words of the subcommand -> its function, as in nmt.cli.COMMANDS
+# name of the subcommand -> its function
 COMMANDS = {
-    "Run an experiment": {
-        "new": "pipeline.cli.new:new",
-        "status": "pipeline.cli.monitor:status",
-        "preflight": "pipeline.cli.monitor:preflight",
-        "compare": "pipeline.cli.compare:compare",
-        "verify": "pipeline.cli.publish:verify",
-    },
+    "new": "pipeline.cli.new:new",
+    "status": "pipeline.cli.monitor:status",
+    "preflight": "pipeline.cli.monitor:preflight",
+    "compare": "pipeline.cli.compare:compare",
+    "verify": "pipeline.cli.publish:verify",
 }

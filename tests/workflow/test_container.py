@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.settings.types import DeploymentMethod
 
-from nmt.cli import list_subcommands
-from tests.running import ROOT, make_demo, run, snakemake_command
+from tests.running import ROOT, list_subcommands, make_demo, run, snakemake_command
 from workflow import internals
 
 CONTAINER = ROOT / "container"

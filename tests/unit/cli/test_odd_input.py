@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.cli import list_subcommands, load_subcommand
 from nmt.io.compression import zstd
 from pipeline.config.layers import find_layers, merge_layers
 from tests.odd_values import DEEP, JUNK, altered_values, said
-from tests.running import ROOT
+from tests.running import ROOT, list_subcommands
 from tests.translators import trained_model
 
 LEFT_OUT = {"preflight", "status", "verify"}
@@ -69,7 +68,7 @@ def parameter_values(kind: click.ParamType, is_settings: bool) -> st.SearchStrat
 def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
     """Return a strategy for the words of a command line: all required parameters, and some others."""
     words = subcommand.split()
-    for parameter in load_subcommand(subcommand).params:
+    for parameter in list_subcommands()[subcommand].params:
         if not parameter.required and draw(st.booleans()):
             continue
         if isinstance(parameter, click.Option):
