@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from pydantic import BaseModel
 
-from nmt.errors import UserError
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import is_replaceable, read_file
 from nmt.settings.base import parse_json_settings
 from nmt.settings.decoding import ComputeOptions
@@ -156,25 +155,15 @@ def parse_settings(
 ) -> Schema:
     """Read the value of `--settings`: JSON if it starts with a brace, otherwise the path of a JSON file.
 
-    Args:
-        schema: the class of the settings.
-        value: the value of the option.
-        complete: a function that adds missing keys to the settings.
-
-    Raises:
-        UserError: keys are faulty. The message names the first one and the number of the others.
+    `complete` adds missing keys to the settings. A UserError names the first faulty key.
     """
-    origin: str = "--settings"
-    text: str | bytes = value
-    if not value.lstrip().startswith("{"):
-        origin, text = value, read_file(Path(value))
-
-    if complete is not None:
-        with suppress(ValueError):  # if the text is not JSON, `parse_json_settings` raises the error
-            values = json.loads(text)
-            if isinstance(values, dict):
-                text = json.dumps(complete(values))
-    return parse_json_settings(schema, text, origin)
+    is_json = value.lstrip().startswith("{")
+    origin, text = ("--settings", value.encode()) if is_json else (value, read_file(value))
+    if complete is None:
+        return parse_json_settings(schema, text, origin)
+    with errors_as_user_error(origin, "expected a JSON object", AttributeError, TypeError):
+        completed_values = complete(json.loads(text))
+    return parse_json_settings(schema, json.dumps(completed_values), origin)
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -182,21 +171,19 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # 1. collect the paths of all parameters: (parameter, path)
-        paths: list[tuple[str, Path]] = []
+        # a file may have several names, such as links, or "-" for standard input
+        use_counts = Counter[str]()
+        outputs = []
         for name, value in values.items():
-            parameter_values = value if isinstance(value, tuple) else (value,)
-            paths += [(name, path) for path in parameter_values if isinstance(path, Path)]
+            for path in value if isinstance(value, tuple) else (value,):
+                if isinstance(path, Path):
+                    use_counts[os.path.realpath("/dev/stdin" if str(path) == "-" else path)] += 1
+                    if name.startswith(("output", "plot")):
+                        outputs.append(path)
 
-        # 2. count the uses of each file; a file may have several names, such as links, or "-" for standard input
-        use_counts = Counter(
-            os.path.realpath("/dev/stdin" if str(path) == "-" else path) for _, path in paths
-        )
-
-        # 3. an output is used once; but a device, such as /dev/null, may be the output of several options
-        for name, path in paths:
-            is_output = name.startswith(("output", "plot")) and is_replaceable(path)
-            if is_output and use_counts[os.path.realpath(path)] > 1:
+        # a device, such as /dev/null, may be the output of several options
+        for path in outputs:
+            if use_counts[os.path.realpath(path)] > 1 and is_replaceable(path):
                 raise UserError(
                     f"{path}: an output that is also an input or another output; name another file"
                 )

@@ -77,18 +77,14 @@ def show_progress(
     from nmt.io.progress import Progress
 
     output_is_shown = output is None and sys.stdout.isatty()
-    if is_typed(input) or output_is_shown or sys.stderr is None or not sys.stderr.isatty():
+    if is_typed(input) or output_is_shown or not (sys.stderr and sys.stderr.isatty()):
         yield lambda line_count: None
-        return
-
-    unit = "lines" if stream.size is None else "bytes"
-    with Progress(stream.size, unit, name) as progress:
-
-        def add_lines(line_count: int) -> None:
-            new_bytes = stream.bytes_done - progress.count
-            progress.update(line_count if unit == "lines" else new_bytes)
-
-        yield add_lines
+    elif stream.size is None:
+        with Progress(None, "lines", name) as progress:
+            yield progress.update
+    else:
+        with Progress(stream.size, "bytes", name) as progress:
+            yield lambda line_count: progress.update(stream.bytes_done - progress.count)
 
 
 def is_typed(input: Path) -> bool:
@@ -114,9 +110,10 @@ def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words:
 def warn_of_invalid_utf8(stream: LineStream) -> None:
     """Warn of lines that were not UTF-8, if there were any."""
     if stream.replaced_lines:
-        more = f" and {stream.replaced_lines - 1} more" if stream.replaced_lines > 1 else ""
-        location = f"{stream.name}, line {stream.first_replaced_line}{more}"
-        warn(f"{location}: not UTF-8; invalid bytes were read as U+FFFD")
+        warn(
+            f"{stream.name}: {stream.replaced_lines} lines are not UTF-8, first line "
+            f"{stream.first_replaced_line}; invalid bytes were read as U+FFFD"
+        )
 
 
 class UnknownWords:
@@ -140,12 +137,8 @@ class UnknownWords:
         if unknown_count:
             frequent_words = self._unknown_words.most_common(MAX_WORDS_IN_WARNING)
             names = ", ".join(printable(word) for word, _ in frequent_words)
-            if len(self._unknown_words) > MAX_WORDS_IN_WARNING:
-                names += ", ..."
-
-            verb = "is" if unknown_count == 1 else "are"
             subject = f"{unknown_count:,} of {self._word_count:,} {self._side} words"
-            warn(f"{subject} {verb} unknown to the model, which reads [UNK]: {names}")
+            warn(f"{subject} unknown to the model, which reads [UNK]; the most frequent: {names}")
         self._word_count = 0
         self._unknown_words.clear()
 
