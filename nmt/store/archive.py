@@ -10,7 +10,6 @@ import io
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.compression import ZstdError, decompress, open_zstd_writer
@@ -18,7 +17,6 @@ from nmt.io.files import (
     atomic_path,
     commit_file,
     full_disk_as_user_error,
-    read_file,
     read_json,
     sha256,
     temporary_folder,
@@ -38,24 +36,16 @@ from nmt.store.tensors import load_metadata, load_tensors, round_to_float16, sav
 
 ARCHIVE_SUFFIX = ".tar.zst"
 CHECKSUMS = "SHA256SUMS"
-OPTIONAL_FILES = (HISTORY, TEXT_SETTINGS)
-"""Files that are packed if they exist. The final state is larger than the weights, and packed only on request."""
-
 ROUNDING_NOTE = (
     "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
 )
-
-MIN_UNPACKED_BYTES = 1 << 26
-"""Bytes that every archive may unpack to."""
-MAX_COMPRESSION = 100
-"""Further bytes that an archive may unpack to for each of its own bytes. Weights hardly shrink."""
 
 
 def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
-    bits: the bits of a weight, 32 or 16. With 16, the weights are rounded, and the card says so. A card is written if
-    there is none.
+    With 16 bits instead of 32, the weights are rounded, and the card says so. A card is written if there is none. The
+    final state is larger than the weights, so it is packed only on request.
 
     Raises a `UserError` if a file is missing, or if `unpack_model` would refuse the folder's name.
     """
@@ -75,7 +65,7 @@ def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits
     for name in names:
         if name != MODEL_CARD and not (folder / name).is_file():
             raise UserError(f"{folder}: no {name} in it; expected the folder of a finished model")
-    names += [name for name in OPTIONAL_FILES if (folder / name).is_file()]
+    names += [name for name in (HISTORY, TEXT_SETTINGS) if (folder / name).is_file()]
     if not (folder / MODEL_CARD).is_file():
         write_card(folder)
 
@@ -108,18 +98,16 @@ def write_rounded_files(folder: Path, rounded_folder: Path) -> dict[str, Path]:
     weights_path = folder / WEIGHTS
     rounded_weights_path = rounded_folder / WEIGHTS
     weights = round_to_float16(load_tensors(weights_path), weights_path)
-    vocabularies = load_metadata(weights_path).get("vocabularies", "{}")
+    vocabularies = load_metadata(weights_path)["vocabularies"]
     save_tensors(rounded_weights_path, weights, {"vocabularies": vocabularies})
 
     card = (folder / MODEL_CARD).read_bytes()
     note = f"\n{ROUNDING_NOTE}\n"
     (rounded_folder / MODEL_CARD).write_bytes(card + note.encode())
 
-    # A damaged summary may be another JSON value than an object, which is a TypeError.
-    with errors_as_user_error(folder / SUMMARY, "make it again", TypeError):
-        summary = read_json(folder / SUMMARY)
-        summary |= {"weights": sha256(rounded_weights_path), "rounded_from": sha256(weights_path)}
-        write_json(rounded_folder / SUMMARY, summary)
+    summary = read_json(folder / SUMMARY)
+    summary |= {"weights": sha256(rounded_weights_path), "rounded_from": sha256(weights_path)}
+    write_json(rounded_folder / SUMMARY, summary)
     return {name: rounded_folder / name for name in (MODEL_CARD, SUMMARY, WEIGHTS)}
 
 
@@ -151,7 +139,7 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     with (
         errors_as_user_error(archive, "get it again", tarfile.TarError, ZstdError),
         archive.open("rb") as raw_file,
-        tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
+        tarfile.open(fileobj=decompress(raw_file), mode="r|") as tar,
     ):
         # Newer versions of Python also refuse unsafe members themselves.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
@@ -166,28 +154,6 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     if len(folders) != 1:
         raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
     return folders[0]
-
-
-class _LimitedStream(io.RawIOBase):
-    """The decompressed bytes of an archive, up to a limit.
-
-    `tarfile` holds headers in memory, so an archive that expands without end would fill it.
-    """
-
-    def __init__(self, raw_file: io.BufferedReader[Any], archive_size: int) -> None:
-        """Read from `raw_file`, an archive of `archive_size` bytes."""
-        self._stream = decompress(raw_file)
-        self._remaining_bytes = MIN_UNPACKED_BYTES + MAX_COMPRESSION * archive_size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        size = self._stream.readinto(buffer)
-        self._remaining_bytes -= size
-        if self._remaining_bytes < 0:
-            raise ValueError(f"unpacked, more than {MAX_COMPRESSION} times as large")
-        return size
 
 
 def is_plain_file(entry: tarfile.TarInfo) -> bool:
@@ -205,17 +171,9 @@ def is_safe_name(name: str) -> bool:
 
 def check_checksums(archive: Path, folder: Path) -> None:
     """Raise a `UserError` unless an unpacked archive has exactly the files and checksums that SHA256SUMS lists."""
-    # Lines of sha256sum: the checksum, two spaces, the name.
+    # lines of sha256sum: the checksum, two spaces, the name
     checksums_path = folder / CHECKSUMS
-    text = read_file(checksums_path).decode(errors="replace") if checksums_path.is_file() else ""
-    expected_checksums = {}
-    for line in text.splitlines():
-        checksum, _, name = line.partition("  ")
-        expected_checksums[name] = checksum
-
-    checksums = {path.name: sha256(path) for path in folder.iterdir() if path != checksums_path}
-    for name in sorted(expected_checksums.keys() | checksums.keys()):
-        if expected_checksums.get(name) != checksums.get(name):
-            raise UserError(
-                f"{archive}: {name} is not what {CHECKSUMS} says; get it again, as `nmt model release` made it"
-            )
+    text = checksums_path.read_bytes().decode(errors="replace") if checksums_path.is_file() else ""
+    lines = {f"{sha256(path)}  {path.name}" for path in folder.iterdir() if path != checksums_path}
+    if lines != set(text.splitlines()):
+        raise UserError(f"{archive}: its files are not those of its {CHECKSUMS}; get it again")

@@ -12,7 +12,8 @@ from typing import Any
 import yaml
 
 from nmt.errors import errors_as_user_error
-from nmt.io.files import atomic_path, read_json
+from nmt.io.files import read_json, write_text
+from nmt.io.system import format_version
 from nmt.settings.model_types import MODEL_TYPES
 from nmt.store.model_folder import MODEL_CARD, SETTINGS, SUMMARY
 
@@ -38,8 +39,7 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
     files = f"{folder}: summary.json, settings.json or the scores"
     with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
         card = format_card(summary, settings, corpora, scores)
-    with atomic_path(folder / MODEL_CARD) as temporary_path:
-        temporary_path.write_bytes(card.encode())
+    write_text(folder / MODEL_CARD, card)
 
 
 def format_card(
@@ -81,10 +81,6 @@ def describe_training(
     """Return the rows of the card's table on the training: names and texts. A row without a text is not printed."""
     training = settings["training"]
     architecture = settings["architecture"]
-    code = summary["made_with"]["code"]
-    commit = code.get("commit") or "unknown"
-    if code.get("dirty"):
-        commit += ", with changes"
     return {
         "Text": ", ".join(corpora.train),
         "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
@@ -97,7 +93,7 @@ def describe_training(
         "Sizes": f"{architecture['hidden_units']:,} hidden units, embeddings of {architecture['embedding_size']:,}",
         "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
         "Hours": f"{summary['hours']:.2f} on {summary['device']}",
-        "Code": f"nmt {code['version']}, commit {commit}",
+        "Code": f"nmt {format_version(summary['made_with']['code'])}",
     }
 
 

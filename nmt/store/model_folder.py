@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from nmt.errors import UserError
 from nmt.io.files import read_json, sha256, write_json
 from nmt.settings.base import read_settings
@@ -53,15 +51,10 @@ def read_text_settings(folder: Path) -> TextSettings:
     return read_settings(TextSettings, path, remedy)
 
 
-class _SummaryKey(BaseModel, extra="ignore"):
-    key: str
-
-
 def read_model_key(folder: Path) -> str:
     """Return the key of a finished model in a store (see `nmt.store.result_store.compute_model_key`)."""
-    return read_settings(
-        _SummaryKey, folder / SUMMARY, "expected a model of this version: train it again"
-    ).key
+    key: str = read_json(folder / SUMMARY)["key"]
+    return key
 
 
 def find_initial_weights(folder: Path | None) -> dict[str, str]:
@@ -88,7 +81,7 @@ def check_model_folder(folder: Path) -> None:
 def list_weights_checksums(folder: Path) -> set[str]:
     """Return the SHA-256 of a model's weights and, if `nmt model release --bits 16` rounded them, of the originals."""
     checksums = {sha256(folder / WEIGHTS)}
-    summary = read_json(folder / SUMMARY) if (folder / SUMMARY).is_file() else None
-    if isinstance(summary, dict) and summary.get("weights") in checksums and "rounded_from" in summary:
-        checksums.add(str(summary["rounded_from"]))
+    summary = read_json(folder / SUMMARY)
+    if "rounded_from" in summary and summary["weights"] in checksums:
+        checksums.add(summary["rounded_from"])
     return checksums

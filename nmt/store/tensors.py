@@ -1,7 +1,7 @@
 """Tensors in safetensors files. Files are written atomically, have a checksum, and cannot run code.
 
 The metadata of the tensors and the SHA-256 of both are one single entry of the file's metadata, since the library
-writes several entries in any order. Files of older versions have several entries and no checksum, and are not checked.
+writes several entries in any order.
 """
 
 from __future__ import annotations
@@ -51,28 +51,19 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
     require_regular_file(path)
     with errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError):
         tensors, metadata = load_file(path), load_metadata(path)
-        checksum = metadata.pop(CHECKSUM_KEY, None)
-        if checksum and checksum != compute_checksum(tensors, metadata):
+        if metadata.pop(CHECKSUM_KEY, "") != compute_checksum(tensors, metadata):
             raise ValueError("checksum mismatch")
     return tensors
 
 
 def load_metadata(path: Path) -> dict[str, str]:
-    """Return the metadata that `save_tensors` wrote, with the checksum.
-
-    For a file of another program, return its own entries.
-    """
+    """Return the metadata that `save_tensors` wrote, with the checksum."""
     with (
-        errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError),
+        errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError, KeyError),
         safe_open(path, framework="pt") as file,
     ):
-        entries: dict[str, str] = file.metadata() or {}
-        if METADATA_KEY not in entries:
-            return entries
-        metadata = dict(json.loads(entries[METADATA_KEY]))
-        if not isinstance(metadata.get(CHECKSUM_KEY), str):
-            raise ValueError("no checksum in its metadata")
-        return metadata
+        metadata: dict[str, str] = json.loads(file.metadata()[METADATA_KEY])
+        return dict(metadata)
 
 
 def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:

@@ -148,10 +148,10 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError if the weights were trained with other vocabularies than those in the folder."""
     path = folder / WEIGHTS
-    with errors_as_user_error(path, "make or fetch it again", TypeError):
-        checksums = dict(json.loads(load_metadata(path).get("vocabularies", "{}")))
+    with errors_as_user_error(path, "make or fetch it again", KeyError):
+        checksums = json.loads(load_metadata(path)["vocabularies"])
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
-        if checksums.get(side, vocabulary.sha256) != vocabulary.sha256:
+        if checksums[side] != vocabulary.sha256:
             raise UserError(
                 f"{path}: trained with another {side} vocabulary than {side}.tsv beside it; put the right one there"
             )

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
 
 from nmt.data.bitext import Bitext
 from nmt.data.meta import ARRAYS
@@ -103,18 +101,6 @@ def test_a_flipped_bit_is_never_silent(made: Path, tmp_path: Path, file: str, nu
     with pytest.raises(UserError) as error:
         FILES[file](tmp_path / "made")
     assert "\n" not in str(error.value)
-
-
-def test_what_a_version_without_sums_wrote_is_read(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made, tmp_path / "made")
-    folder = tmp_path / "made"
-    for name in ("model/model.safetensors", "shortlist"):
-        with safe_open(folder / name, framework="pt") as file:
-            about = json.loads(file.metadata()["about"])
-        del about["sha256"]
-        save_file(load_file(folder / name), folder / name, about)
-    for read in (read_model, read_shortlist):
-        read(folder)
 
 
 def test_the_summary_names_the_weights(made: Path) -> None:

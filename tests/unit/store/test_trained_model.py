@@ -45,7 +45,6 @@ def use_model(folder: Path) -> str:
     """Return what is said when a model translates, gets a card and is packed."""
     messages = [
         said("translate", "--model", folder, folder / "text.en", "--output", folder / "text.fr"),
-        said("model", "card", "--model", folder),
         said("model", "release", "--model", folder, "--output", folder / "m.tar.zst"),
     ]
     return "".join(messages)
