@@ -16,7 +16,6 @@ import select
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +24,7 @@ from nmt.errors import UserError, errors_as_user_error, os_errors_as_user_error
 from nmt.io.compression import ZstdError, compress, decompress
 from nmt.io.files import atomic_path, is_replaceable
 from nmt.io.progress import Progress
-from nmt.io.sgml import MAX_SGML_BYTES, Segment, is_sgml, parse_segments
+from nmt.io.sgml import MAX_SGML_BYTES, is_sgml, parse_segments
 
 MAX_LINE_BYTES = 1 << 24
 """Maximum number of bytes of a line, so that an endless line does not fill the memory."""
@@ -155,23 +154,10 @@ class LineStream:
         return line.decode("utf-8", errors)
 
 
-@dataclass(frozen=True)
-class OpenedText:
-    """A file that is open for reading.
+def open_text(file: io.BufferedReader[Any], name: str | Path) -> io.BufferedReader[Any] | io.BytesIO:
+    """Find out the format of an open file, and return a stream of its lines. `name` is for messages.
 
-    Attributes:
-        stream: its lines.
-        segments: its sentences if it is SGML, otherwise empty.
-        is_plain: whether the lines are the file's own bytes, neither decompressed nor SGML.
-    """
-
-    stream: io.BufferedReader[Any] | io.BytesIO
-    segments: list[Segment]
-    is_plain: bool
-
-
-def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
-    """Find out the format of an open file, and return its lines. `name` is for messages.
+    It is the file itself unless the file is compressed or SGML.
 
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
@@ -183,10 +169,9 @@ def open_text(file: io.BufferedReader[Any], name: str | Path) -> OpenedText:
         if first_bytes.startswith(b"PK\x03\x04"):
             raise UserError(f"{name}: a zip archive, expected text; unpack it first")
         if not is_sgml(first_bytes):
-            return OpenedText(stream, segments=[], is_plain=stream is file)
+            return stream
         segments = parse_segments(stream.read(MAX_SGML_BYTES + 1))
-    lines = b"".join(segment.text + b"\n" for segment in segments)
-    return OpenedText(io.BytesIO(lines), segments, is_plain=False)
+    return io.BytesIO(b"".join(segment + b"\n" for segment in segments))
 
 
 @contextmanager
@@ -200,14 +185,15 @@ def open_lines(path: Path) -> Iterator[LineStream]:
     with file:
         status = os.fstat(file.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
-        text = open_text(file, name)
-        if path.suffix == ".zst" and text.is_plain:
+        stream = open_text(file, name)
+        is_plain = stream is file
+        if path.suffix == ".zst" and is_plain:
             # The project writes such files itself. One that is not zstd was damaged, and is not text.
             raise UserError(f"{path}: no zstd stream; make it again")
         yield LineStream(
             name,
-            read=lambda: text.stream.read1(_CHUNK_BYTES),
-            poll_descriptor=file.fileno() if size is None and text.is_plain else None,
+            read=lambda: stream.read1(_CHUNK_BYTES),
+            poll_descriptor=file.fileno() if size is None and is_plain else None,
             size=size,
             get_position=None if size is None else file.tell,
         )

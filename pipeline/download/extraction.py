@@ -64,9 +64,9 @@ class _ExtractedText:
         """Distribute the lines of a plain or compressed text or SGML file over the shards, and compute its MD5."""
         md5 = hashlib.md5(usedforsecurity=False)
         hashed_stream = io.BufferedReader(_ObservedStream(stream, md5.update), _CHUNK_BYTES)
-        text = open_text(hashed_stream, str(self.side))
+        text_stream = open_text(hashed_stream, str(self.side))
         with ShardFiles(self.temporaries) as shards:
-            for line in LineStream(str(self.side), lambda: text.stream.read1(_CHUNK_BYTES)):
+            for line in LineStream(str(self.side), lambda: text_stream.read1(_CHUNK_BYTES)):
                 shards.writer(self.line_count).write_bytes(line)
                 self.line_count += 1
                 self.word_count += len(line.decode(errors="replace").split())

@@ -165,7 +165,7 @@ def open_file(content: bytes) -> io.BufferedReader[Any]:
     "text", [b"BZ", b"(\xb5", b"<", b"<srcse", b"\xef\xbb\xbf<doc\n", b"<!-- a", b"", b"\n"]
 )
 def test_short_text_like_other_formats(compression: str, text: bytes) -> None:
-    assert open_text(open_file(COMPRESS[compression](text)), "a").stream.read() == text
+    assert open_text(open_file(COMPRESS[compression](text)), "a").read() == text
 
 
 def test_typed_line_is_read_before_the_next() -> None:
@@ -176,7 +176,7 @@ def test_typed_line_is_read_before_the_next() -> None:
         closing = threading.Timer(60, os.close, [writer])
         closing.start()
         with os.fdopen(reader, "rb") as file:
-            assert open_text(file, "a").stream.read1(99) == line
+            assert open_text(file, "a").read1(99) == line
         assert closing.is_alive()
         closing.cancel()
         os.close(writer)
@@ -198,7 +198,8 @@ def test_formats_of_standard_input() -> None:
     "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
 )
 def test_long_text_like_sgml(text: bytes) -> None:
-    assert open_text(open_file(text), "a").is_plain
+    file = open_file(text)
+    assert open_text(file, "a") is file
 
 
 @pytest.mark.parametrize("compression", COMPRESS)
