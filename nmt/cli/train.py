@@ -105,7 +105,7 @@ def train(
     limit of a job): run the same command again.
     """
     # These modules do not import PyTorch, which takes seconds and is not needed if the training is finished.
-    from nmt.data.meta import data_checksums
+    from nmt.data.meta import data_checksums, read_meta
     from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import find_initial_weights, read_model_key
     from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
@@ -122,7 +122,7 @@ def train(
     # 2. look for the finished model in the store, by a key of everything that the weights depend on
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_model_key(continue_from) if continue_from else None
-    data = data_checksums(train_folder, dev_folder) | find_initial_weights(init_from)
+    data = data_checksums(read_meta(train_folder), read_meta(dev_folder)) | find_initial_weights(init_from)
     facts = collect_training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
     model_folder = store.find_model(compute_model_key(facts, run))

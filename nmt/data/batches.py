@@ -96,8 +96,7 @@ class PairsWithinLimit:
         self._offset, self._stride = 0, 1
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))
-            self._offset = int(generator.integers(len(self)))
-            self._stride = int(generator.integers(1, len(self) + 1))
+            self._offset, self._stride = int(generator.integers(len(self))), 0
             while gcd(self._stride, len(self)) != 1:
                 self._stride = int(generator.integers(1, len(self) + 1))
 

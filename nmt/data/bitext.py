@@ -61,11 +61,7 @@ class Bitext:
         """Return the ids and offsets of a side, which must have this number of words."""
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        if (
-            len(offsets) != self.meta.pairs + 1
-            or len(ids) != word_count
-            or list(offsets[-1:]) != [word_count]
-        ):
+        if (len(offsets), len(ids)) != (self.meta.pairs + 1, word_count) or offsets[-1] != word_count:
             raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
         return ids, offsets
 
@@ -142,11 +138,12 @@ def binarize(
     (folder / "meta.json").unlink(missing_ok=True)
 
     # 1. encode all pairs, and give each a sort key; big-endian numbers are sorted by their bytes
-    source, target = _Side(source_vocabulary), _Side(target_vocabulary)
+    source, target = _Side(len(source_vocabulary)), _Side(len(target_vocabulary))
     sort_keys = bytearray()
     corpus_ranks = {corpus: rank for rank, corpus in enumerate(corpora)}
     for corpus, line_number, (source_line, target_line) in read_numbered_pairs(corpora, label="binarize"):
-        source_ids, target_ids = source.encode(source_line), target.encode(target_line)
+        source_ids = source_vocabulary.ids(source_line.split())
+        target_ids = target_vocabulary.ids(target_line.split())
         if source_ids and target_ids:
             source.append(source_ids)
             target.append(target_ids)
@@ -193,17 +190,13 @@ def fingerprint(folder: Path) -> str:
 class _Side:
     """The ids of one side in memory: of all sentences one after the other, and the offsets at which sentences start."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        self.type: type[np.uint16 | np.uint32] = np.uint16 if len(vocabulary) <= 2**16 else np.uint32
+    def __init__(self, vocabulary_size: int) -> None:
+        self.type: type[np.uint16 | np.uint32] = np.uint16 if vocabulary_size <= 2**16 else np.uint32
         self.ids = array(np.dtype(self.type).char)
         self._offsets = array("q", [0])
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
-
-    def encode(self, line: str) -> list[int]:
-        return self.vocabulary.ids(line.split())
 
     def append(self, ids: Sequence[int]) -> None:
         self.ids.extend(ids)

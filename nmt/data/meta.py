@@ -37,13 +37,8 @@ def read_meta(folder: Path) -> Meta:
     return read_settings(Meta, folder / "meta.json", "make the bitext again")
 
 
-def data_checksums(train: Path, dev: Path) -> dict[str, str]:
+def data_checksums(train: Meta, dev: Meta) -> dict[str, str]:
     """Return the checksums of two bitexts and of their vocabularies, by their names in a model's summary."""
-    return bitext_checksums(read_meta(train), read_meta(dev))
-
-
-def bitext_checksums(train: Meta, dev: Meta) -> dict[str, str]:
-    """Return the checksums of `data_checksums`, given the descriptions of the bitexts."""
     return {
         "train": train.sha256,
         "dev": dev.sha256,

@@ -82,9 +82,7 @@ def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line
     remaining_lines = [line for shard in lines for line in islice(shard, 1)]
     if remaining_lines:
         raise UserError(
-            f"{corpus}: its {len(lines)} shards are inconsistent: {block % len(lines)} has no line"
-            f" {block * BLOCK_LINES + lines_in_block:,} of the corpus (from 0), but other shards go on; make these"
-            " files again"
+            f"{corpus}: shard {block % len(lines)} (from 0) of {len(lines)} ends before others; make them again"
         )
 
 

@@ -102,8 +102,8 @@ def tokenize_file(path: Path, output: Path, language: str, settings: Tokenizatio
 _UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 """Control characters. The tokenizer only deletes the ASCII ones. Others could reach a terminal within copied words."""
 
-UNKNOWN_LETTERS = "ꙖꙘꙔꙐ"
-"""Capitals of Old Slavonic. One that a line does not have stands for `[UNK]`, so that Moses takes it for a word."""
+_UNKNOWN_LETTER = "Ꙗ"
+"""A capital of Old Slavonic, which stands for `[UNK]`, so that Moses takes it for a word."""
 _ELIDED_UNKNOWN_SPACE = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
 """The space in l' [UNK], as detokenized French and Italian have it, although no word has one there."""
 
@@ -126,13 +126,11 @@ class RawText:
         if UNKNOWN_WORD not in line:
             return self._tokenizer(line).split()
 
-        # hide [UNK] from Moses behind a letter that the line does not have
+        # hide [UNK] from Moses
         if self._language in ("fr", "it"):
             line = _ELIDED_UNKNOWN_SPACE.sub("", line)
-        free_letters = [letter for letter in UNKNOWN_LETTERS if letter not in line]
-        placeholder = free_letters[0] if free_letters else UNKNOWN_WORD
-        tokens = self._tokenizer(line.replace(UNKNOWN_WORD, placeholder)).split()
-        return [token.replace(placeholder, UNKNOWN_WORD) for token in tokens]
+        tokens = self._tokenizer(line.replace(UNKNOWN_WORD, _UNKNOWN_LETTER))
+        return tokens.replace(_UNKNOWN_LETTER, UNKNOWN_WORD).split()
 
 
 class TokenText:

@@ -31,7 +31,7 @@ SPECIALS = (END_WORD, UNKNOWN_WORD)
 
 MAX_LEARNING_WORDS = 2_000_000
 """Number of most frequent words from which subwords are learned. SentencePiece holds them in memory."""
-_COUNT = re.compile(r"[0-9]{1,18}")
+_ROW = re.compile(r"(?P<rank>[0-9]+)\t(?P<entry>[^\t]+)\t(?P<count>[0-9]{1,18})")
 
 
 class Vocabulary(ABC):
@@ -118,12 +118,13 @@ class Vocabulary(ABC):
         # the entries are in this dictionary in the order of their ranks
         counts: dict[str, int] = {}
         for rank, line in enumerate(lines, start=1):
-            entry, count = _parse_row(path, rank, line)
-            if entry in counts:
+            row = _ROW.fullmatch(line)
+            if row is None or row["rank"] != str(rank) or row["entry"] in counts:
                 raise UserError(
-                    f"{path}, line {rank + 1}: {entry!r} is in an earlier line, too; make the vocabulary again"
+                    f"{path}, line {rank + 1}: found {line[:60]!r}, expected rank {rank}, a word that no earlier line"
+                    " has, and its count, with tabs between; make the vocabulary again"
                 )
-            counts[entry] = count
+            counts[row["entry"]] = int(row["count"])
         return classes[header](list(counts.items()))
 
 
@@ -175,17 +176,6 @@ class SubwordVocabulary(Vocabulary):
         """Return the words that the subwords make up, and the index in `ids` at which each word starts."""
         subwords = [self._entries[i] for i in ids]
         return join_subwords(subwords, whole_words=SPECIALS)
-
-
-def _parse_row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
-    """Return the word or subword of a line of a vocabulary's file, and its count."""
-    fields = line.split("\t")
-    if len(fields) != 3 or fields[0] != str(rank) or not fields[1] or not _COUNT.fullmatch(fields[2]):
-        raise UserError(
-            f"{path}, line {rank + 1}: found {line[:60]!r}, expected rank {rank}, a word and its count with "
-            "tabs between; make the vocabulary again"
-        )
-    return fields[1], int(fields[2])
 
 
 def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple[str, int]]:

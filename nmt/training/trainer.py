@@ -171,7 +171,7 @@ class Trainer:
         # 2. the text
         source_vocabulary, self.target_vocabulary = vocabularies
         self.train, self.dev = train, dev
-        self.data = data_checksums(train.folder, dev.folder) | find_initial_weights(init_from)
+        self.data = data_checksums(train.meta, dev.meta) | find_initial_weights(init_from)
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         if training.dev_sentences == "all":

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.data.meta import data_checksums
+from nmt.data.meta import data_checksums, read_meta
 from nmt.errors import UserError
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
@@ -94,7 +94,7 @@ class ExperimentFolder:
         """Return the model of a run that the settings and the prepared text ask for; None if no text is prepared."""
         run = collect_runs(self.config)[run_name]
         try:
-            data = data_checksums(self.bitext("train", run), self.bitext("dev", run))
+            data = data_checksums(read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run)))
         except UserError:
             return None
         return find_expected_model(self.config, run, data)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmt.data.meta import Meta, bitext_checksums
+from nmt.data.meta import Meta, data_checksums
 from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from nmt.errors import UserError
 from nmt.evaluation.translations import provenance_path, read_provenance, read_translations, split_words
@@ -78,7 +78,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
     train, dev = (read_settings(Meta, package.text_checksums(split)) for split in ("train", "dev"))
-    data = bitext_checksums(train, dev)
+    data = data_checksums(train, dev)
     for run in collect_runs(config, config.use.models).values():
         settings_file = package.run_file(run.name, SETTINGS)
         summary_file = package.run_file(run.name, SUMMARY)
