@@ -49,11 +49,6 @@ def test_demo_french_equals_original() -> None:
         assert detokenize(tokenize(text).split()) == text
 
 
-def test_private_characters_are_kept() -> None:
-    """Those of the source that were copied into the text."""
-    assert Detokenizer("fr", MOSES)(["\ue000", "\ue001", "5", "€", "\ue003"]) == "\ue000 \ue001 5 € \ue003"
-
-
 def test_entities_without_escaping_are_words() -> None:
     unescaped = MOSES.model_copy(update={"escape": False})
     assert Detokenizer("fr", unescaped)(["l'", "&apos;"]) == "l' &apos;"
