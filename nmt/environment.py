@@ -25,9 +25,7 @@ def prepare() -> None:
     folders = [*_python_path(), _user_site()]
     hiding_folders = {os.path.abspath(folder) for folder in folders if _hides_packages(folder)}
     os.environ |= child_environment()
-    sys.path[:] = [
-        folder for folder in sys.path if not folder or os.path.abspath(folder) not in hiding_folders
-    ]
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) not in hiding_folders]
 
 
 def child_environment(folder: Path | None = None) -> dict[str, str]:
@@ -71,8 +69,9 @@ def find_checkout_problem() -> str | None:
     # Snakemake has changed the folder of the process.
     for folder in (os.getcwd(), os.environ.get("PWD", "")):
         program = Path(folder, sys.argv[0])
-        if program.is_file() and not program.parent.parent.samefile(sys.prefix):
-            environments.append(program.parent.parent)
+        program_environment = program.parent.parent  # the program is .venv/bin/nmt
+        if program.is_file() and not program_environment.samefile(sys.prefix):
+            environments.append(program_environment)
 
     for environment in environments:
         checkout = environment.parent
@@ -120,9 +119,9 @@ def _list_modules(folder: str) -> set[str]:
 
 
 def _user_variables() -> dict[str, str]:
-    """Return LOGNAME, USER and, if no home is writable, HOME for a user id that /etc/passwd lacks, as in containers.
+    """Return LOGNAME and USER for a user whom the system does not know, as in a container, otherwise nothing.
 
-    A user whom the system knows needs none of them.
+    HOME is added if the user has no home that can be written to.
     """
     user = os.getuid()
     with suppress(KeyError):

@@ -170,8 +170,7 @@ def describe_error(error: Exception) -> str | None:
         case OSError():
             return str(convert_os_error(error))
         case MemoryError():
-            detail = f" ({error})" if str(error) else ""
-            return f"{running_command()}: out of memory{detail}; use smaller batches, or a machine with more"
+            return f"{running_command()}: out of memory; use smaller batches, or a machine with more"
         case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
             hint = "install nmt-repro with its extra `workflow`"
             return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"

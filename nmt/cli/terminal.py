@@ -54,10 +54,9 @@ def open_output(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]
     standard_output = nullcontext(LineWriter(Path("standard output"), sys.stdout.buffer))
     with write_lines(output) if output else standard_output as file:
 
-        def write(rows: Iterable[str]) -> None:
-            # an n-best list is a row of several lines
-            for row in rows:
-                for line in row.split("\n"):
+        def write(texts: Iterable[str]) -> None:
+            for text in texts:
+                for line in text.split("\n"):  # an n-best list has several lines
                     file.write(line)
             if is_stream:
                 file.flush()

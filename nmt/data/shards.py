@@ -69,21 +69,22 @@ def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line
         UserError: they cannot be the shards of one corpus.
     """
     # take a block of each shard in turn, until a block is not full
-    lines = [iter(shard) for shard in shards]
+    remaining_lines = [iter(shard) for shard in shards]
     for block in count():
+        shard_number = block % len(shards)
         lines_in_block = 0
-        for line in islice(lines[block % len(lines)], BLOCK_LINES):
+        for line in islice(remaining_lines[shard_number], BLOCK_LINES):
             lines_in_block += 1
             yield line
         if lines_in_block < BLOCK_LINES:
             break
 
     # the corpus ends in this block, so no other shard may have lines left
-    remaining_lines = [line for shard in lines for line in islice(shard, 1)]
-    if remaining_lines:
-        raise UserError(
-            f"{corpus}: shard {block % len(lines)} (from 0) of {len(lines)} ends before others; make them again"
-        )
+    for lines in remaining_lines:
+        if next(lines, None) is not None:
+            raise UserError(
+                f"{corpus}: shard {shard_number} (from 0) of {len(shards)} ends before others; make them again"
+            )
 
 
 class ShardFiles:

@@ -24,7 +24,7 @@ else:
 
 ZstdError = zstd.ZstdError
 
-_FORMATS = (
+_FORMATS: tuple[tuple[re.Pattern[bytes], Callable[[Any], Any]], ...] = (
     (re.compile(rb"\x1f\x8b\x08"), gzip.open),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
     (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
@@ -38,11 +38,10 @@ _BUFFER_BYTES = 1 << 17
 def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
     """Return a stream of a file's bytes, decompressed if its first bytes say that it is compressed."""
     first_bytes = file.peek()
-    stream: Any = file
     for pattern, open_compressed in _FORMATS:
         if pattern.match(first_bytes):
-            stream = open_compressed(file)
-    return stream  # type: ignore[no-any-return]
+            return open_compressed(file)  # type: ignore[no-any-return]
+    return file
 
 
 def open_zstd_writer(file: IO[bytes]) -> Any:

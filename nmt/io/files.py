@@ -47,8 +47,6 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     # replace the target of a link, not the link
     if path.is_symlink():
         path = Path(os.path.realpath(path))
-    if not path.name:
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     temporary = _new_temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}")
     try:
         with full_disk_as_user_error(path):
@@ -115,11 +113,11 @@ def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
     host_id = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
         # names are PREFIX HOST-PROCESS-RANDOM SUFFIX
-        name = re.match("([0-9a-f]{8})-([0-9]+)-", path.name.removeprefix(prefix))
+        owner = re.match("([0-9a-f]{8})-([0-9]+)-", path.name.removeprefix(prefix))
         with suppress(FileNotFoundError):  # another process may remove it at the same time
             # The process of another machine is taken for dead if it has written nothing for a day.
-            if name and name[1] == host_id:
-                is_used = process_exists(int(name[2]))
+            if owner and owner[1] == host_id:
+                is_used = process_exists(int(owner[2]))
             else:
                 is_used = time.time() - path.stat().st_mtime < _SECONDS_PER_DAY
 

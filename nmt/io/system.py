@@ -145,6 +145,7 @@ def parse_slurm_duration(duration: str) -> float | None:
     match = _SLURM_DURATION.fullmatch(duration)
     if match is None:
         return None
+    # units that are left out count 0
     numbers = {unit: float(digits) for unit, digits in match.groupdict("0").items()}
     return 86400 * numbers["days"] + 3600 * numbers["hours"] + 60 * numbers["minutes"] + numbers["seconds"]
 

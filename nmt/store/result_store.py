@@ -114,8 +114,8 @@ class TrainingStore:
             if former_facts != facts:
                 changes = describe_differences(former_facts, facts)
                 descriptions.append(f"{changes}; the former training stays in {path.parent}")
-        # Each change has one " was ".
-        return min(descriptions, key=lambda description: description.count(" was "), default="")
+        # the shortest text has the fewest changes
+        return min(descriptions, key=len, default="")
 
 
 def finished_folder(state_folder: Path, key: str) -> Path:

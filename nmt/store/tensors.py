@@ -51,7 +51,8 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
     require_regular_file(path)
     with errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError):
         tensors, metadata = load_file(path), load_metadata(path)
-        if metadata.pop(CHECKSUM_KEY, "") != compute_checksum(tensors, metadata):
+        checksum = metadata.pop(CHECKSUM_KEY, None)  # of the tensors and the remaining metadata
+        if checksum != compute_checksum(tensors, metadata):
             raise ValueError("checksum mismatch")
     return tensors
 
