@@ -12,8 +12,8 @@ import io
 import lzma
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,7 +51,7 @@ def open_zstd_writer(file: IO[bytes]) -> Any:
     return zstd_file
 
 
-_WRITERS: dict[str, Callable[[Any], Any]] = {
+_WRITERS: dict[str, Callable[[IO[bytes]], AbstractContextManager[Any]]] = {
     ".gz": lambda file: gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0),
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
@@ -61,17 +61,12 @@ COMPRESSED = tuple(_WRITERS)
 """Extensions of names whose files are written compressed."""
 
 
-@contextmanager
-def compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
-    """Yield a file whose bytes are compressed, as the suffix says, and written to an open file.
+def compress(file: IO[bytes], suffix: str) -> AbstractContextManager[IO[bytes]]:
+    """Return a context with a file whose bytes are compressed, as the suffix says, and written to an open file.
 
     Equal bytes give equal compressed bytes, since no name and no time is written.
     """
-    if suffix not in COMPRESSED:
-        yield file
-        return
-    with _WRITERS[suffix](file) as compressed_file:
-        yield compressed_file
+    return _WRITERS.get(suffix, nullcontext)(file)
 
 
 def name_without_compression(path: Path) -> str:

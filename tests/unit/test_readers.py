@@ -70,7 +70,13 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "bitext": (read_bitext, ["", "[]", "{}", META % '"2"' + "}", META % 9 + "}"]),
     "vocabulary": (
         Vocabulary.read,
-        ["word\n", HEADER + "1\ta\t3\n3\tb\t2\n", HEADER + "1\ta\n", HEADER + "1\ta\t9999999999999999999\n"],
+        [
+            "word\n",
+            *(
+                HEADER + rows
+                for rows in ("1\ta\t3\n3\tb\t2\n", "1\ta\t3\n2\ta\t3\n", "1\ta\n", f"1\ta\t{10**19}\n")
+            ),
+        ],
     ),
     "translations": (
         lambda path: list(read_translations(path)),

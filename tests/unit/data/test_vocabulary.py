@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, WordVocabulary, build_vocabulary, count_words
+from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build_vocabulary, count_words
 from nmt.io.files import sha256
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -33,12 +33,6 @@ def test_special_symbols_in_text_are_unknown_words(tmp_path: Path) -> None:
     assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
     assert "[UNK]" not in vocabulary
     assert "a" in vocabulary
-
-
-def test_repeated_word_is_refused(tmp_path: Path) -> None:
-    WordVocabulary([("a", 3), ("b", 2), ("a", 1)]).write(tmp_path / "words.tsv")
-    with refused():
-        Vocabulary.read(tmp_path / "words.tsv")
 
 
 def test_vocabulary_file_round_trip(tmp_path: Path) -> None:

@@ -113,15 +113,6 @@ def test_uneven_sides_are_refused(tmp_path: Path, sources: int, targets: int) ->
         list(read_pairs(source, target))
 
 
-def test_pipe_with_progress() -> None:
-    reader, writer = os.pipe()
-    os.write(writer, b"a\nb\n")
-    os.close(writer)
-    with Progress(None, "bytes", "read") as progress:
-        assert [*read_lines(f"/dev/fd/{reader}", progress)] == ["a", "b"]
-    os.close(reader)
-
-
 def test_progress_counts_bytes_on_disk(tmp_path: Path) -> None:
     path = write_text(tmp_path / "a.zst", MANY_LINES)
     with Progress(path.stat().st_size, "bytes", "read") as progress:
