@@ -72,10 +72,10 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
         Vocabulary.read,
         [
             "word\n",
-            *(
-                HEADER + rows
-                for rows in ("1\ta\t3\n3\tb\t2\n", "1\ta\t3\n2\ta\t3\n", "1\ta\n", f"1\ta\t{10**19}\n")
-            ),
+            HEADER + "1\ta\t3\n3\tb\t2\n",
+            HEADER + "1\ta\t3\n2\ta\t3\n",
+            HEADER + "1\ta\n",
+            HEADER + "1\ta\t9999999999999999999\n",
         ],
     ),
     "translations": (
