@@ -94,7 +94,8 @@ class Scorer:
         target_tokens = [target for _, target in targets]
         batch = first_model.make_batch([()] * len(targets), target_tokens)  # the sources are encoded already
         source_rows = torch.tensor([row for row, _ in targets], device=first_model.device)
-        log_prob_list, attention_list = list[Tensor](), list[Tensor | None]()
+        log_prob_list: list[Tensor] = []
+        attention_list: list[Tensor | None] = []
         for model, encoded in zip(self.models, self.encoded, strict=True):
             log_probs, weights = word_log_probabilities(
                 model.network, encoded.select(source_rows), batch, attention
@@ -182,7 +183,8 @@ def word_log_probabilities(
     States are computed for some steps at a time, and logits in blocks: at the paper's sizes, those of a long line would
     fill the memory. Without attention, memory grows with S + T, not with S T.
     """
-    log_probs, attention_blocks = list[Tensor](), list[Tensor]()
+    log_probs: list[Tensor] = []
+    attention_blocks: list[Tensor] = []
     words, positions = batch.target.flatten(), batch.positions
     start = 0
     for inputs, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
