@@ -60,8 +60,6 @@ from nmt.training.prefetching import prefetch_batches
 from nmt.training.update import Updater
 from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
 
-COMPILED_FOLDER = "compiled"
-"""Folder in the state folder for the code that torch.compile generates, so that a resumed run need not wait for it."""
 LESS_MEMORY = (
     "lower training.cuda_graph_max_words, which changes no model, or use a GPU with more (docs/gpu.md#memory)"
 )
@@ -186,7 +184,7 @@ class Trainer:
         if init_from is not None:
             load_initial_weights(self.model, init_from, self.data)
         matmul_library = choose_matmul_library(device, training.matmul_library)
-        fuse = prepare_compiled_steps(training.kernels, device, state_folder / COMPILED_FOLDER)
+        fuse = prepare_compiled_steps(training.kernels, device)
         self.model.use_backend(Backend(training.precision, matmul_library, fuse))
         self.updater = Updater(self.model, training)
 
