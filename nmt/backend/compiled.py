@@ -29,7 +29,7 @@ from nmt.errors import UserError
 
 Kernels = Literal["auto", "torch", "compiled"]
 
-COMPILER_OPTIONS: dict[str, str | int | bool] = {
+COMPILER_OPTIONS: dict[str, Any] = {
     "max_autotune": False,
     "triton.autotune_pointwise": False,
     "deterministic": True,
@@ -53,7 +53,9 @@ def prepare_compiled_steps(kernels: Kernels, device: torch.device) -> bool:
         with torch.no_grad():
             _double(torch.ones(8, device=device), fuse=True)
     except Exception as error:
-        problem = f"nothing can be compiled here (Debian: gcc g++ libc6-dev python3-dev): {_find_reason(error)}"
+        problem = (
+            f"nothing can be compiled here (Debian: gcc g++ libc6-dev python3-dev): {_find_reason(error)}"
+        )
         if kernels == "compiled":
             raise UserError(
                 f"training.kernels is `compiled`, but {problem}; mend it, or set it to `auto`"

@@ -22,7 +22,6 @@ from typing import Any, Literal
 import click
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
 
 from nmt.backend.int8 import Int8Weight
 from nmt.errors import UserError
@@ -98,8 +97,7 @@ class Backend:
             return weights.multiply(values)
         if not self.is_bf16:
             return values @ weights
-        multiply = multiply_bf16 if values.is_cuda else torch.matmul
-        return multiply(self.rounded(values), self.rounded(weights)).to(torch.float32)
+        return (self.rounded(values) @ self.rounded(weights)).to(torch.float32)
 
     def add_product(self, sums: Tensor, values: Tensor, weights: PreparedWeight) -> None:
         """Compute sums += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""
@@ -115,21 +113,6 @@ class Backend:
         if isinstance(weights, Tensor) and not self.is_bf16:
             return torch.addmm(bias, values, weights)
         return self.product(values, weights) + bias
-
-
-def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
-    """Return values @ weights of 16-bit numbers, with sizes that are multiples of 8.
-
-    Otherwise, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
-    """
-    product = pad_to_eights(values) @ pad_to_eights(weights)
-    return product[..., : values.shape[-2], : weights.shape[-1]]
-
-
-def pad_to_eights(matrix: Tensor) -> Tensor:
-    """Return a matrix (..., n, m) with both sizes raised to a multiple of 8 by zeros, if they are not multiples."""
-    rows, columns = (-size % 8 for size in matrix.shape[-2:])
-    return pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
 
 
 class BackendModule(nn.Module):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nmt.backend.compiled import fusible
 from nmt.backend.matmul import Backend, BackendModule, tanh_
-from nmt.model.gru import GRUStep, backward_gru_step, recurrent_gradients, write_gru_step
+from nmt.model.gru import backward_gru_step, recurrent_gradients, write_gru_step
 from nmt.model.weights import create_weight
 
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
@@ -124,11 +124,14 @@ class AttentionScan(torch.autograd.Function):
             # the gated unit
             write_gru_step(
                 backend,
-                GRUStep(gates[t], candidates[t], states[t + 1]),
                 projected=context_terms.squeeze(1).add_(projected[t]),
                 recurrent=state_products[:, A:],
                 state=states[t],
                 U=prepared_U,
+                mask=None,
+                gates=gates[t],
+                candidate=candidates[t],
+                next_state=states[t + 1],
             )
 
         contexts = torch.bmm(alpha.transpose(0, 1), annotations).transpose(0, 1)  # (T, B, C)

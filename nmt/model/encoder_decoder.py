@@ -15,7 +15,7 @@ from torch import Generator, Tensor, nn
 
 from nmt.backend.matmul import BackendModule
 from nmt.data.batches import Batch, word_mask
-from nmt.model.loss import summed_nll
+from nmt.model.loss import SummedNLL
 from nmt.model.output_layer import Candidates, OutputLayer
 from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
@@ -169,7 +169,10 @@ class EncoderDecoder(BackendModule, ABC):
         inputs = [select_positions(positions, values) for values in decoder_values]  # (P, ...) each
         features = self.readout.compute_features(*inputs)  # (P, F)
         words = select_positions(positions, batch.target)  # (P,)
-        return summed_nll(self.backend, features, self.readout.W_o, self.readout.b_o, words, mask)
+        total: Tensor = SummedNLL.apply(  # type: ignore[no-untyped-call]
+            self.backend, features, self.readout.W_o, self.readout.b_o, words, mask
+        )
+        return total
 
 
 def select_positions(positions: Tensor | None, values: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from nmt.backend.matmul import BackendModule
 from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, OutputInputs, Prediction
-from nmt.model.gru import GRUCell, GRUStep, scan_gru, write_gru_step
+from nmt.model.gru import GRUCell, scan_gru, write_gru_step
 from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
 from nmt.settings.model_types import GatedDecoderArchitecture
@@ -256,19 +256,18 @@ class GatedDecoderState:
     def _next_state(self, state: Tensor, embedded: Tensor, unit_terms: Tensor) -> Tensor:
         """Return s_i = f(s_{i-1}, y, c_i), (B, K, N), from (B, K, N), E y (B, K, M) and [C_z C_r C] c_i (B, K, 3N)."""
         flat_state = state.flatten(0, 1)
+        next_state = torch.empty_like(flat_state)
         projected = self.backend.affine(embedded.flatten(0, 1), self.W, self.bias)
         recurrent = self.backend.product(flat_state, self.U_gates)
-        step = GRUStep(
-            gates=torch.empty_like(recurrent),
-            candidate=torch.empty_like(flat_state),
-            state=torch.empty_like(flat_state),
-        )
         write_gru_step(
             self.backend,
-            step,
             projected=projected.add_(unit_terms.flatten(0, 1)),
             recurrent=recurrent,
             state=flat_state,
             U=self.U,
+            mask=None,
+            gates=torch.empty_like(recurrent),
+            candidate=torch.empty_like(flat_state),
+            next_state=next_state,
         )
-        return step.state.view_as(state)
+        return next_state.view_as(state)

@@ -11,7 +11,7 @@ as one product at the end.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -57,14 +57,6 @@ class GRUCell(BackendModule):
         W = self.prepare_once("input", self.input_weights)
         words = embedded.reshape(-1, embedded.shape[-1])
         return self.backend.affine(words, W, self.input_bias()).view(*embedded.shape[:-1], -1)
-
-
-class GRUStep(NamedTuple):
-    """Values of a step: gates [z | r] (..., B, 2N), candidate (..., B, N), and the state after the step (..., B, N)."""
-
-    gates: Tensor
-    candidate: Tensor
-    state: Tensor
 
 
 def scan_gru(
@@ -188,26 +180,30 @@ def run_recurrence(
     for t in range(T):
         write_gru_step(
             backend,
-            GRUStep(gates[t], candidates[t], states[t + 1]),
             projected=projected[t],
             recurrent=backend.product(states[t], U_gates),
             state=states[t],
             U=U,
             mask=None if mask is None else mask[t].unsqueeze(2),
+            gates=gates[t],
+            candidate=candidates[t],
+            next_state=states[t + 1],
         )
     return states, gates, candidates
 
 
 def write_gru_step(
     backend: Backend,
-    step: GRUStep,
     projected: Tensor,
     recurrent: Tensor,
     state: Tensor,
     U: PreparedWeight,
-    mask: Tensor | None = None,
+    mask: Tensor | None,
+    gates: Tensor,
+    candidate: Tensor,
+    next_state: Tensor,
 ) -> None:
-    """Compute a step of the gated unit, and write its values into the tensors of `step`.
+    """Compute a step of the gated unit, and write its values into the last three tensors.
 
     Args:
         projected: terms of the pre-activations [z | r | candidate] from word and context, (..., B, 3N).
@@ -215,15 +211,18 @@ def write_gru_step(
         state: h before the step, (..., B, N).
         U: the candidate's recurrent weight.
         mask: 0 for a padded step, else 1, (..., B, 1). A padded step has update gate 0, so the state does not change.
+            None if no step is padded.
+        gates, candidate: to be filled with [z | r], (..., B, 2N), and the candidate, (..., B, N).
+        next_state: to be filled with h after the step, (..., B, N).
     """
-    reset_state = open_gates(projected, recurrent, state, mask, step.gates, fuse=backend.fuse)
+    reset_state = open_gates(projected, recurrent, state, mask, gates, fuse=backend.fuse)
     update_state(
         from_reset=backend.product(reset_state, U),
         projected=projected,
         state=state,
-        gates=step.gates,
-        candidate=step.candidate,
-        next_state=step.state,
+        gates=gates,
+        candidate=candidate,
+        next_state=next_state,
         fast_tanh=backend.fast_tanh,
         fuse=backend.fuse,
     )
@@ -277,7 +276,7 @@ def backward_gru_step(
 
     Args:
         grad: the gradient of the state after the step, (..., B, N).
-        gates, candidate: the values of the step, see `GRUStep`.
+        gates, candidate: the values of the step, see `write_gru_step`.
         state: the state before the step, (..., B, N).
         grad_projected: (..., B, 3N), to be filled with the gradient of the pre-activations [z | r | candidate].
     """

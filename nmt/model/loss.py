@@ -16,14 +16,6 @@ LOGITS_PER_BLOCK = 1 << 20
 """Logits that a CPU processes at once: few enough to stay in its cache from one pass to the next."""
 
 
-def summed_nll(
-    backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None
-) -> Tensor:
-    """Return the sum of -log p(word) over all positions, a scalar; see `SummedNLL.forward` for the arguments."""
-    total: Tensor = SummedNLL.apply(backend, features, W, b, words, mask)  # type: ignore[no-untyped-call]
-    return total
-
-
 class SummedNLL(torch.autograd.Function):
     """The function -sum_p mask_p log softmax(features_p W + b)[word_p], which computes its gradient in the same pass.
 
@@ -44,7 +36,7 @@ class SummedNLL(torch.autograd.Function):
             words: ids of the target words, (P,).
             mask: 1 where a position counts, else 0, (P,); None if all count.
         """
-        grad_features, grad_W, grad_b = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
+        grad_features, grad_W, grad_b = torch.empty_like(features), torch.zeros_like(W), torch.zeros_like(b)
         total = torch.zeros((), dtype=torch.float64, device=features.device)
         prepared_W, transposed_W = backend.prepare_weight(W), backend.prepare_weight(W.t())
 
@@ -58,9 +50,12 @@ class SummedNLL(torch.autograd.Function):
                 logits, b, words[block].unsqueeze(1), block_mask, fuse=backend.fuse
             )
 
-            # back through features W + b
+            # back through features W + b; in 32 bits, the product for W is added in place, and takes no further memory
             grad_features[block] = backend.product(logits, transposed_W)
-            write_product(backend, grad_W, features[block].t(), logits, accumulate=start > 0)
+            if backend.is_bf16:
+                grad_W += backend.product(features[block].t(), logits)
+            else:
+                grad_W.addmm_(features[block].t(), logits)
             grad_b.addmv_(logits.t(), logits.new_ones(len(logits)))
 
         ctx.save_for_backward(grad_features, grad_W, grad_b)
@@ -113,17 +108,3 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
             values.mul_(mask[block])
         cost -= word_log_probs.sum(dtype=torch.float64)
     return cost
-
-
-def write_product(backend: Backend, out: Tensor, rows: Tensor, columns: Tensor, accumulate: bool) -> None:
-    """Set `out` to rows @ columns, or add the product to it.
-
-    In 32 bits, the product is computed in `out`, and takes no further memory.
-    """
-    rows, columns = backend.rounded(rows), backend.rounded(columns)
-    if rows.dtype == out.dtype:
-        out.addmm_(rows, columns, beta=1 if accumulate else 0)
-    elif accumulate:
-        out += backend.product(rows, columns)
-    else:
-        out.copy_(backend.product(rows, columns))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -62,12 +61,13 @@ class WordProbabilities:
         self.backend = output_layer.backend
         self.vocabulary_size = vocabulary_size
         self.candidates = candidates
+        self.bias: Tensor = output_layer.b_o
         if candidates is None:
-            self.weights, self.bias = output_layer.prepared_W_o(), cast(Tensor, output_layer.b_o)
+            self.weights = output_layer.prepared_W_o()
         else:
             candidate_weights = output_layer.W_o.index_select(1, candidates.ids)  # (F, W)
             self.weights = self.backend.prepare_weight(candidate_weights)
-            self.bias = output_layer.b_o[candidates.ids]
+            self.bias = self.bias[candidates.ids]
 
     def compute_log_probs(self, features: Tensor, beam_size: int, active_rows: Tensor | None) -> Tensor:
         """Return log p of the next word, (R, V) or (R, W).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from nmt.data.batches import Batch
@@ -56,10 +56,6 @@ class LogWindow:
         }
 
 
-WINDOW_PREFIX = "window_"
-"""Checkpoints store the fields of the window under names with this prefix, beside the other counters."""
-
-
 @dataclass
 class Counters:
     """The counters of a run. JSON represents them exactly.
@@ -83,21 +79,8 @@ class Counters:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Counters:
-        """Return the counters that `to_record` wrote into a checkpoint."""
-        counters = cls()
-        for name, value in record.items():
-            if name.startswith(WINDOW_PREFIX):
-                setattr(counters.log_window, name.removeprefix(WINDOW_PREFIX), value)
-            else:
-                setattr(counters, name, value)
-        return counters
-
-    def to_record(self) -> dict[str, Any]:
-        """Return all counters by name, those of the log window with its prefix."""
-        record = asdict(self)
-        for name, value in record.pop("log_window").items():
-            record[WINDOW_PREFIX + name] = value
-        return record
+        """Return the counters of a checkpoint, which stores them by name (`dataclasses.asdict`)."""
+        return cls(**record | {"log_window": LogWindow(**record["log_window"])})
 
     def count_validation(self, score: float, is_scheduled: bool) -> bool:
         """Count a validation, and return whether its score is the best so far.

@@ -27,10 +27,8 @@ from nmt.training.checkpoint import write_checkpoint
 from nmt.training.trainer import Trainer
 
 
-def export_model(
-    folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stop_reason: str
-) -> dict[str, Any]:
-    """Write the model folder of a finished run, and return its summary.
+def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stop_reason: str) -> None:
+    """Write the model folder of a finished run.
 
     vocabularies: the files of the source and target vocabulary. stop_reason: the return value of `Trainer.run`.
     The summary is written last, so that a folder with a summary is complete.
@@ -56,7 +54,6 @@ def export_model(
     summary = summarize_training(trainer, stop_reason) | {"weights": sha256(folder / WEIGHTS)}
     trainer.check_may_write()
     write_json(folder / SUMMARY, summary)
-    return summary
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -39,8 +39,8 @@ class Optimizer(ABC):
             weight.grad = None
 
     @abstractmethod
-    def step(self, scale: Tensor | None = None) -> None:
-        """Make one update by the gradients, multiplied by `scale`, a scalar, if it is not None."""
+    def step(self, scale: Tensor) -> None:
+        """Make one update by the gradients, multiplied by `scale`, a scalar."""
 
     def _get_state(self, weight: Tensor, *names: str) -> dict[str, Any]:
         """Return the state of a weight. The named quantities have its shape and begin at 0."""
@@ -145,7 +145,7 @@ class SGD(Optimizer):
     """Stochastic gradient descent without momentum (Sutskever et al. 2014, Sec. 3.4)."""
 
     @torch.no_grad()
-    def step(self, scale: Tensor | None = None) -> None:
+    def step(self, scale: Tensor) -> None:
         """See `Optimizer.step`."""
         weights, gradients = scale_gradients(self.weights, scale)
         torch._foreach_add_(weights, gradients, alpha=-self.learning_rate)
@@ -159,7 +159,7 @@ class Adam(Optimizer):
         self.epsilon = epsilon
 
     @torch.no_grad()
-    def step(self, scale: Tensor | None = None) -> None:
+    def step(self, scale: Tensor) -> None:
         """See `Optimizer.step`."""
         weights, gradients = scale_gradients(self.weights, scale)
         averages, square_averages, step_counts = [], [], []
@@ -188,12 +188,11 @@ class Adam(Optimizer):
         )
 
 
-def scale_gradients(weights: Iterable[Tensor], scale: Tensor | None) -> tuple[list[Tensor], list[Tensor]]:
+def scale_gradients(weights: Iterable[Tensor], scale: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     """Multiply the gradients by `scale` in place. Return the weights that have a gradient, and their gradients."""
     weights_with_gradient = [weight for weight in weights if weight.grad is not None]
-    if scale is not None:
-        for gradient in list_gradients(weights_with_gradient):
-            gradient.mul_(scale)
+    for gradient in list_gradients(weights_with_gradient):
+        gradient.mul_(scale)
     return weights_with_gradient, [weight.grad for weight in weights_with_gradient if weight.grad is not None]
 
 
@@ -236,7 +235,7 @@ class Adadelta(Optimizer):
         self.rho, self.epsilon, self.fuse = rho, epsilon, fuse
 
     @torch.no_grad()
-    def step(self, scale: Tensor | None = None) -> None:
+    def step(self, scale: Tensor) -> None:
         """See `Optimizer.step`."""
         for weight in self.weights:
             if weight.grad is None:
@@ -247,9 +246,7 @@ class Adadelta(Optimizer):
             else:
                 self._step_dense(weight, weight.grad, state, scale)
 
-    def _step_dense(
-        self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
-    ) -> None:
+    def _step_dense(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
         """Update a whole weight."""
         # After sparse updates, first apply the decay that is missing in the averages of some rows.
         if "current" in state:
@@ -259,9 +256,7 @@ class Adadelta(Optimizer):
             weight, gradient, state["square_average"], state["step_average"], scale=scale, fuse=self.fuse
         )
 
-    def _step_rows(
-        self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor | None
-    ) -> None:
+    def _step_rows(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
         """Update the rows that a sparse gradient (V, M) of R rows contains; for `scale`, see `Optimizer.step`."""
         # `updates` counts the updates of the weight, and `current` those that the averages of each row include.
         if "current" not in state:
@@ -288,7 +283,7 @@ class Adadelta(Optimizer):
         gradient: Tensor,
         squares: Tensor,
         steps: Tensor,
-        scale: Tensor | None,
+        scale: Tensor,
         fuse: bool,
     ) -> None:
         """Update a weight and its averages in place, by the four lines of the class. All tensors have the same shape.
@@ -329,7 +324,7 @@ def decay_averages(state: dict[str, Any], rows: Tensor | slice, update_count: in
 
 def apply_adadelta_fused(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Tensor, rho: float,
-    epsilon: float, scale: Tensor | None,
+    epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
     """Compute the same as `apply_adadelta`, in a form for torch.compile. `rate` is a tensor without dimensions."""
     weight.sub_(update_averages(gradient, squares, steps, rho, epsilon, scale) * rate)
@@ -339,7 +334,7 @@ def apply_adadelta_fused(
 @fusible(fused=apply_adadelta_fused, weight=0, gradient=0, squares=0, steps=0)
 def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
-    epsilon: float, scale: Tensor | None,
+    epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
     """Apply the four lines of `Adadelta` to flat tensors, in place.
 
@@ -349,11 +344,10 @@ def apply_adadelta(
 
 
 def update_averages(
-    gradient: Tensor, squares: Tensor, steps: Tensor, rho: float, epsilon: float, scale: Tensor | None
+    gradient: Tensor, squares: Tensor, steps: Tensor, rho: float, epsilon: float, scale: Tensor
 ) -> Tensor:
     """Update the averages E[g^2] (squares) and E[step^2] (steps) in place, and return the step of `Adadelta`."""
-    if scale is not None:
-        gradient = gradient * scale
+    gradient = gradient * scale
     squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
     step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
     steps.mul_(rho).addcmul_(step, step, value=1 - rho)

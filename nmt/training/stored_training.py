@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +90,8 @@ def train_in_store(
                 continue
 
             # 4. train to the end
-            stop_reason = trainer.run(deadline - time.monotonic(), lock.is_lost)
+            trainer.is_lock_lost = lock.is_lost
+            stop_reason = trainer.run(deadline)
             vocabulary_files = (files.source_vocabulary, files.target_vocabulary)
             export_model(model_folder, trainer, vocabulary_files, stop_reason)
             return model_folder

@@ -8,8 +8,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,12 +96,9 @@ def load_initial_weights(model: EncoderDecoder, folder: Path, data: Mapping[str,
 
     try:
         model.load_state_dict(weights)
-    except RuntimeError as error:
-        # Line 1 of PyTorch's message names the class of the model, line 2 the first weight that does not fit.
-        mismatch = str(error).splitlines()[1].strip()
+    except RuntimeError:
         raise UserError(
-            f"{folder}: its weights do not fit the settings; the model type and the sizes of `architecture` must be "
-            f"the same ({mismatch})"
+            f"{folder}: its weights do not fit; model type and sizes of `architecture` must be those of the settings"
         ) from None
 
 
@@ -285,30 +282,18 @@ class Trainer:
 
     # --- the loop -----------------------------------------------------------------------------------------------------
 
-    def run(self, max_seconds: float = math.inf, is_lock_lost: Callable[[], bool] | None = None) -> str:
+    def run(self, deadline: float = math.inf) -> str:
         """Train until the end, and return its reason: `updates`, `epochs`, `development NLL` or `development BLEU`.
 
-        Args:
-            max_seconds: the run is interrupted after this time.
-            is_lock_lost: returns whether another process has taken the state folder.
-
         Raises:
-            Interrupted: SIGTERM or SIGINT was received, or the time is over. The state is saved.
+            Interrupted: SIGTERM or SIGINT was received, or `deadline`, a time of the monotonic clock, has passed. The
+                state is saved.
             UserError: the state folder is lost, or the gradient is not finite.
         """
-        deadline = time.monotonic() + max_seconds
-        if is_lock_lost is not None:
-            self.is_lock_lost = is_lock_lost
         label = f"train {self.run_settings.model}"
         progress = Progress(self.last_update, "updates", label, initial_count=self.counters.update)
-        tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
-        with (
-            progress,
-            tensorboard,
-            catch_stop_signals(self.is_stopping),
-            closing(self._make_batches()) as batches,
-        ):
+        with progress, catch_stop_signals(self.is_stopping), closing(self._make_batches()) as batches:
             if self._find_stop_reason() is None:
                 self._preallocate()
             self._last_clock = time.monotonic()
@@ -373,16 +358,12 @@ class Trainer:
         if nonfinite_updates == 0:
             return
 
-        # On a GPU, several updates have passed since the last check.
         update = self.counters.update
         self._record({"update": update, "not_finite": nonfinite_updates, "seconds": self.counters.seconds})
-        location = f"{nonfinite_updates} updates up to {update}"
-        if self.device.type == "cpu":
-            location = f"update {update}"
         raise RecurringError(
-            f"{self.state_folder}: the gradient of {location} is not finite; the last checkpoint is from before it. "
-            f"Lower training.learning_rate, check the data, or continue as the authors did with "
-            f"training.not_finite: groundhog"
+            f"{self.state_folder}: up to update {update}, {nonfinite_updates} gradients were not finite; the last "
+            f"checkpoint is from before them. Lower training.learning_rate, check the data, or continue as the authors "
+            f"did with training.not_finite: groundhog"
         )
 
     def check_may_write(self) -> None:
@@ -499,7 +480,7 @@ class Trainer:
         """Return the state of the run: tensors, counters, and the facts that the training depends on."""
         self.counters.history_bytes = self.history.size
         record: dict[str, Any] = {
-            "counters": self.counters.to_record(),
+            "counters": asdict(self.counters),
             "facts": self.facts,
             "matmul_library": self.model.backend.matmul_library,
         }

@@ -106,6 +106,7 @@ class Run:
         history = (self.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
         summary = json.loads((self.model / model_folder.SUMMARY).read_text(encoding="utf-8"))
         counters = {key: value for key, value in record["counters"].items() if "seconds" not in key}
+        del counters["log_window"]["seconds"]
         return {
             "weights": (self.model / model_folder.WEIGHTS).read_bytes(),
             "final state": {name: tensor.numpy().tobytes() for name, tensor in load_tensors(final).items()},

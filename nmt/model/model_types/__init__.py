@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from nmt.model.encoder_decoder import EncoderDecoder
-    from nmt.settings.model_types import AnyArchitecture, ModelTypeName
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.model_types import AnyArchitecture, ModelTypeName
 
 
 def build_model(

@@ -21,8 +21,6 @@ from nmt.backend.matmul import (
     Precision,
     check_precision,
     choose_matmul_library,
-    multiply_bf16,
-    pad_to_eights,
     processor_supports,
     tanh_,
 )
@@ -114,15 +112,6 @@ def test_gpu_without_tf32_is_announced(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().err.count("\n") == 1
     check_precision("fp32", GPU)
     assert not capsys.readouterr().err
-
-
-@pytest.mark.parametrize("batches", [(), (3,)])
-def test_bf16_padding(batches: tuple[int, ...]) -> None:
-    left, right = torch.randn(*batches, 5, 50), torch.randn(*batches, 50, 21)
-    padded = pad_to_eights(left.mT)
-    assert padded.shape[-2:] == (56, 8) and torch.equal(padded[..., :50, :5], left.mT)
-    torch.testing.assert_close(multiply_bf16(left, right), left @ right)
-    assert pad_to_eights(torch.ones(16, 8)).shape == (16, 8)
 
 
 @pytest.mark.parametrize(
