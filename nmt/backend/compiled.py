@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import inspect
 import os
 import re
 import shutil
@@ -103,15 +102,14 @@ def fusible(
     Args:
         fused: a function with the same arguments and results, which is compiled in place of the function, since
             torch.compile makes better kernels of it. Example: `attend_fused` for `attend`.
-        varying_dimensions: for each argument whose size varies from batch to batch, the dimension or dimensions.
+        varying_dimensions: for each argument whose size varies from batch to batch, the dimension or dimensions. These
+            arguments must be passed by keyword.
 
     Returns:
         The function with an additional argument `fuse`, which says whether it runs compiled.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        names = list(inspect.signature(function).parameters)
-
         @functools.cache
         def compile_function() -> Callable[..., Any]:
             return torch.compile(fused or function, fullgraph=True, dynamic=False, options=COMPILER_OPTIONS)
@@ -120,12 +118,10 @@ def fusible(
         def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Any:
             if not fuse:
                 return function(*arguments, **keywords)
-            # give each positional argument its name
-            values = dict(zip(names, arguments, strict=False)) | keywords
             for name, dimensions in varying_dimensions.items():
-                if values[name] is not None:
-                    torch._dynamo.maybe_mark_dynamic(values[name], dimensions)
-            return compile_function()(**values)
+                if keywords[name] is not None:
+                    torch._dynamo.maybe_mark_dynamic(keywords[name], dimensions)
+            return compile_function()(*arguments, **keywords)
 
         return call
 

@@ -50,23 +50,14 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
         _check_gpu()
         device = torch.device("cuda")
     elif name == "cuda" or (name == "auto" and gpu_pool.has_gpu_evidence()):
-        raise UserError(_describe_missing_gpu(name))
+        raise UserError(
+            f"device is `{name}`: torch {torch.__version__} (CUDA: {torch.version.cuda}) sees no GPU; "
+            f"docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu` (--device cpu)"
+        )
     _check_overrides(device)
     if name == "auto" and announced:
         click.echo(f"nmt: computes on {device_name(device)}", err=True)
     return device
-
-
-def _describe_missing_gpu(name: str) -> str:
-    """Return the message for a GPU that PyTorch does not find. PyTorch itself warns of a driver that is too old."""
-    cuda_version = torch.version.cuda
-    reason = "it is a build without CUDA"
-    if cuda_version:
-        reason = f"nvidia-smi shows whether its driver has CUDA {cuda_version}"
-    remedy = (
-        "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu` (--device cpu)"
-    )
-    return f"device is `{name}`: torch {torch.__version__} sees no GPU: {reason}; {remedy}"
 
 
 def _check_overrides(device: torch.device) -> None:

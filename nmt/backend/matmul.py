@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import click
 import torch
 from torch import Tensor, nn
 
@@ -35,8 +34,6 @@ INSTRUCTIONS = {"bf16": {"avx512_bf16", "amx_bf16", "bf16"}, "int8": {"avx512_vn
 """A CPU's flags, as Linux names them, of which a precision needs one.
 
 Without them, bf16 takes 37 times as long as fp32, and sums of two products of int8 overflow 16 bits."""
-AMPERE_CAPABILITY = (8, 0)
-"""The compute capability from which on tensor cores multiply TF32 and bf16."""
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -159,7 +156,7 @@ def tanh_(values: Tensor, fast_tanh: bool) -> Tensor:
     PyTorch's tanh is MKL's. Where MKL does not use its fast kernels, it takes ten times as long as PyTorch's own
     sigmoid.
     """
-    if not fast_tanh or values.dtype != torch.float32 or values.is_cuda:
+    if not fast_tanh or values.dtype != torch.float32:
         return values.tanh_()
     return values.mul_(2).sigmoid_().mul_(2).sub_(1)  # tanh(x) = 2 sigmoid(2x) - 1
 
@@ -187,22 +184,11 @@ def processor_supports(precision: Precision) -> bool:
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision in which the device multiplies no matrices, and warn if it has no TF32."""
-    if device.type == "cpu":
-        if not processor_supports(precision):
-            raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
-        return
-
-    if precision == "int8":
-        raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or another device")
-    if torch.cuda.get_device_capability(device) < AMPERE_CAPABILITY:
-        gpu = torch.cuda.get_device_name(device)
-        if precision == "bf16":
-            raise UserError(
-                f"precision bf16: {gpu} has no units for bf16, and would be slower than in fp32; use fp32"
-            )
-        if precision == "tf32":
-            click.echo(f"nmt: {gpu} has no TF32: products are computed in fp32, which takes longer", err=True)
+    """Raise a UserError for a precision in which the device multiplies no matrices."""
+    if device.type == "cpu" and not processor_supports(precision):
+        raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
+    if device.type == "cuda" and precision == "int8":
+        raise UserError("precision int8: a GPU is not supported; use tf32 or fp32, or another device")
 
 
 def _read_cpu_words() -> set[str]:

@@ -27,8 +27,6 @@ from nmt.errors import UserError
 from nmt.io.files import read_file
 
 MAX_BEAM_SIZE = 10_000
-MAX_BATCH_SIZE = 100_000
-MAX_THREADS = 1024
 MAX_SENTENCE_LENGTH = 100_000
 
 
@@ -52,8 +50,8 @@ TokenCount = Annotated[int, Field(ge=1, le=MAX_SENTENCE_LENGTH)]
 """Length of a sentence."""
 BeamSize = Annotated[int, Field(ge=1, le=MAX_BEAM_SIZE)]
 """Number of hypotheses per sentence."""
-BatchSize = Annotated[int, Field(ge=1, le=MAX_BATCH_SIZE)]
-Threads = Annotated[int, Field(ge=1, le=MAX_THREADS)]
+BatchSize = Annotated[int, Field(ge=1, le=100_000)]
+Threads = Annotated[int, Field(ge=1, le=1024)]
 Hours = Annotated[float, Field(gt=0, le=10_000)]
 Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9)]
@@ -130,8 +128,6 @@ KeyPath = tuple[Any, ...]
 Schema = TypeVar("Schema", bound=BaseModel)
 SHOWN_CHARACTERS = 80
 """Maximum number of characters of a value or a key in a message."""
-SHOWN_ERRORS = 100
-"""Maximum number of errors that are listed."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +174,7 @@ def _make_user_error(error: ValidationError, schema: type[BaseModel], where: str
 def list_problems(error: ValidationError, schema: type[BaseModel]) -> list[Problem]:
     """Return the errors that `schema` found, in its order."""
     known_keys = _list_keys(schema)
-    details = error.errors(include_url=False)[:SHOWN_ERRORS]
-    return [Problem(detail["loc"], _explain_error(detail, known_keys)) for detail in details]
+    return [Problem(detail["loc"], _explain_error(detail, known_keys)) for detail in error.errors()]
 
 
 def _list_keys(schema: type[BaseModel]) -> set[str]:
@@ -193,17 +188,15 @@ def _list_keys(schema: type[BaseModel]) -> set[str]:
 
 def _explain_error(detail: ErrorDetails, known_keys: Collection[str]) -> str:
     """Return a description of the problem with a value, such as "found 3, expected a valid string"."""
-    error_type, message = detail["type"], detail["msg"]
-    if error_type == "missing":
+    if detail["type"] == "missing":
         return "missing"
-    if error_type == "extra_forbidden":
+    if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
         if key in known_keys:
             return "no key of this block"
         return f"unknown key{suggest_name(key, sorted(known_keys))}"
-    if error_type == "value_error":
-        message = str(detail["ctx"]["error"])
 
+    message = detail["msg"].removeprefix("Value error, ")
     expectation = message.removeprefix("Input should be ")
     separator = "; " if expectation == message else ", expected "
     return f"found {format_value(detail['input'])}{separator}{shorten(expectation, 2 * SHOWN_CHARACTERS)}"

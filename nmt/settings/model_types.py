@@ -7,9 +7,7 @@ does not need PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -79,53 +77,6 @@ class LSTMArchitecture(Architecture):
     """r, if all initial weights are uniform in [-r, r]."""
 
 
-VocabularySizes = tuple[int, int]
-"""Number of words of the source side and of the target side."""
-
-
-def count_gated_weights(
-    architecture: GatedDecoderArchitecture, vocabulary_sizes: VocabularySizes, directions: int
-) -> int:
-    """Return the number of weights of a model with the gated decoder.
-
-    directions: number of directions of its recurrent encoder. If it is 2, the decoder attends to the annotations. If it
-    is 0, the encoder is a tree.
-    """
-    # n, m, K_x and K_y as in the paper (App. A); C: size of the context
-    n, m = architecture.hidden_units, architecture.embedding_size
-    C = max(1, directions) * n
-    K_x, K_y = vocabulary_sizes
-
-    # 1. embeddings and encoder
-    embeddings = (K_x + K_y) * m
-    gated_unit = 3 * (m + n) * n  # W, W_z, W_r and U, U_z, U_r
-    tree = (m + 2 * n) * n  # from the embedding to a leaf, W_l and W_r
-    encoder = directions * gated_unit if directions else tree
-
-    # 2. alignment model and decoder
-    alignment = 0
-    if isinstance(architecture, GatedArchitecture) and directions == 2:
-        alignment = (n + C) * architecture.alignment_units
-    decoder = gated_unit + (3 * C + n) * n + (n + m + C) * 2 * architecture.maxout_units
-
-    # 3. from the maxout units to the words, directly or through a layer of the embedding's size
-    if architecture.output_layer == "direct":
-        output_layer = architecture.maxout_units * K_y
-    else:
-        output_layer = (architecture.maxout_units + K_y) * m
-    return embeddings + encoder + alignment + decoder + output_layer
-
-
-def count_lstm_weights(architecture: LSTMArchitecture, vocabulary_sizes: VocabularySizes) -> int:
-    """Return the number of weights of two deep LSTMs, the embeddings and the softmax."""
-    n, m = architecture.hidden_units, architecture.embedding_size
-    K_x, K_y = vocabulary_sizes
-    first_layer = 4 * n * (m + n)
-    further_layer = 4 * n * 2 * n
-    lstm = first_layer + (architecture.layers - 1) * further_layer
-    return 2 * lstm + (K_x + K_y) * m + n * K_y
-
-
 ModelTypeName = Literal["rnnencdec", "rnnsearch", "grconv", "lstm"]
 AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
 """The union of the model types' architectures."""
@@ -136,8 +87,8 @@ class ModelType:
     """Facts about a model type.
 
     architecture: the class of its settings.
-    count_weights: returns the number of a model's weights, mostly without biases and other vectors, for an architecture
-    and the sizes of both vocabularies.
+    inner_weights: number of weights of encoder and decoder, as a multiple of `hidden_units` squared, with the other
+    sizes of its paper. Of a model with layers, the number of each.
     aligns: whether a model has attention.
     description, paper: text for a model's card.
     trees: whether a model reads a sentence as a tree.
@@ -145,12 +96,24 @@ class ModelType:
     """
 
     architecture: type[AnyArchitecture]
-    count_weights: Callable[[Any, VocabularySizes], int]
+    inner_weights: float
     aligns: bool
     description: str
     paper: str
     trees: bool = False
     in_browser: bool = False
+
+    def estimate_weights(self, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int]) -> int:
+        """Return the number of weights of a model, accurate to about a tenth, without building it."""
+        if isinstance(architecture, LSTMArchitecture):
+            layers, features = architecture.layers, architecture.hidden_units
+        else:
+            layers, features = 1, architecture.maxout_units
+        inner_weights = layers * self.inner_weights * architecture.hidden_units**2
+
+        source_words, target_words = vocabulary_sizes
+        embeddings = (source_words + target_words) * architecture.embedding_size
+        return round(embeddings + inner_weights + features * target_words)
 
 
 BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
@@ -161,7 +124,7 @@ SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.o
 MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     "rnnencdec": ModelType(
         architecture=GatedArchitecture,
-        count_weights=partial(count_gated_weights, directions=1),
+        inner_weights=16.3,
         aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
@@ -169,7 +132,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
-        count_weights=partial(count_gated_weights, directions=2),
+        inner_weights=28.2,
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
@@ -177,7 +140,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
-        count_weights=partial(count_gated_weights, directions=0),
+        inner_weights=14.1,
         aligns=False,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
@@ -185,7 +148,7 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
-        count_weights=count_lstm_weights,
+        inner_weights=16,
         aligns=False,
         description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
         paper=SUTSKEVER,

@@ -9,7 +9,6 @@ Every file is written atomically and has a checksum (`nmt.store.tensors`). It ca
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 
 KEPT_CHECKPOINTS = 2
 """Number of checkpoints in a state folder; older ones are deleted."""
-CHECKPOINT_NAME = re.compile(r"^checkpoint-\d+\.safetensors$")
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ def save_checkpoint(folder: Path, update: int, checkpoint: Checkpoint) -> None:
 
 def list_checkpoints(folder: Path) -> list[Path]:
     """Return the files of all checkpoints, oldest first."""
-    return sorted(path for path in folder.glob("checkpoint-*") if CHECKPOINT_NAME.match(path.name))
+    return sorted(folder.glob("checkpoint-*.safetensors"))
 
 
 def load_newest_checkpoint(folder: Path) -> Checkpoint | None:

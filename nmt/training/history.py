@@ -68,6 +68,10 @@ class TensorBoardWriter:
                 self.writer.add_scalar(name, value, line["update"])
         self.writer.flush()
 
+    def close(self) -> None:
+        """Write the remaining events and close the file."""
+        self.writer.close()
+
 
 def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
     """Yield the lines of a history, oldest first.

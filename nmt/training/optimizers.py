@@ -295,7 +295,17 @@ class Adadelta(Optimizer):
         if fuse:
             # The rate is a tensor, since torch.compile would compile the code again for each number.
             rate = weight.new_full((), self.learning_rate)
-            apply_adadelta(weight, gradient, squares, steps, rate, self.rho, self.epsilon, scale, fuse=True)
+            apply_adadelta(
+                weight=weight,
+                gradient=gradient,
+                squares=squares,
+                steps=steps,
+                rate=rate,
+                rho=self.rho,
+                epsilon=self.epsilon,
+                scale=scale,
+                fuse=True,
+            )
             return
 
         block_size = weight.numel() if weight.is_cuda else WEIGHTS_PER_BLOCK

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -292,8 +292,14 @@ class Trainer:
         """
         label = f"train {self.run_settings.model}"
         progress = Progress(self.last_update, "updates", label, initial_count=self.counters.update)
+        tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
-        with progress, catch_stop_signals(self.is_stopping), closing(self._make_batches()) as batches:
+        with (
+            progress,
+            tensorboard,
+            catch_stop_signals(self.is_stopping),
+            closing(self._make_batches()) as batches,
+        ):
             if self._find_stop_reason() is None:
                 self._preallocate()
             self._last_clock = time.monotonic()

@@ -127,7 +127,7 @@ def count_operations(config: Config, model: str, positions: float) -> float:
 
     # the weights of all matrices; an embedding is a row that is only read
     vocabulary_sizes = config.vocabulary.sizes
-    weights = MODEL_TYPES[entry.model_type].count_weights(entry.architecture, vocabulary_sizes)
+    weights = MODEL_TYPES[entry.model_type].estimate_weights(entry.architecture, vocabulary_sizes)
     embeddings = sum(vocabulary_sizes) * entry.architecture.embedding_size
     multiplied_weights = weights - embeddings
 
@@ -200,7 +200,7 @@ def estimate_disk_bytes(
     weights = 0
     for run in runs:
         model = config.models[all_runs[run].model]
-        weights += MODEL_TYPES[model.model_type].count_weights(model.architecture, config.vocabulary.sizes)
+        weights += MODEL_TYPES[model.model_type].estimate_weights(model.architecture, config.vocabulary.sizes)
     text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora))
     return _count_archive_bytes(config, archives) + text_bytes + 4 * WEIGHT_COPIES * weights
 

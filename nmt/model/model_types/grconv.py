@@ -73,15 +73,6 @@ class RecursiveEncoder(BackendModule):
         level = torch.addcmul(gates[..., :1] * new_values, gates[..., 1:2], left_nodes)
         return torch.addcmul(level, gates[..., 2:], right_nodes), gates
 
-    @torch.no_grad()
-    def compute_gates(self, embedded: Tensor) -> list[Tensor]:
-        """Return the gates of levels t = 1, ..., S - 1, (S - t, 3) each, for one sentence E x (S, M)."""
-        nodes, gates_of_levels = self.compute_leaves(embedded.unsqueeze(1)), []
-        for _ in range(1, len(embedded)):
-            nodes, gates = self.compute_level(nodes)
-            gates_of_levels.append(gates.squeeze(1))
-        return gates_of_levels
-
 
 class GrConv(GatedEncoderDecoder):
     """The recursive encoder and a decoder with a fixed context."""
@@ -110,9 +101,14 @@ class GrConv(GatedEncoderDecoder):
             return orthogonal(self.architecture.recurrent_init_scale)
         return super().choose_initializer(name)
 
+    @torch.no_grad()
     def gates(self, source: Tensor) -> list[Tensor]:
         """Return the gates [w_c, w_l, w_r] of levels t = 1, ..., S - 1, (S - t, 3) each, for a sentence's ids (S,)."""
-        return self.encoder.compute_gates(self.source_embedding(source))
+        nodes, gates_of_levels = self.encoder.compute_leaves(self.source_embedding(source.unsqueeze(1))), []
+        while len(nodes) > 1:
+            nodes, gates = self.encoder.compute_level(nodes)
+            gates_of_levels.append(gates.squeeze(1))
+        return gates_of_levels
 
 
 Model = GrConv

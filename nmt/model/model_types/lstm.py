@@ -26,7 +26,7 @@ from nmt.settings.model_types import LSTMArchitecture
 
 
 class LSTMState(NamedTuple):
-    """State of a layer: h and its cell c, (..., N) each."""
+    """State of a layer: h and its cell c, (..., N) each. Of all layers: (layers, ..., N) each."""
 
     h: Tensor
     c: Tensor
@@ -111,22 +111,26 @@ class LSTMLayers(nn.ModuleList):
         """Iterate over the layers, from the first to the top."""
         return cast(Iterator[LSTMLayer], super().__iter__())
 
-    def scan_steps(self, x: Tensor, states: list[LSTMState], mask: Tensor) -> tuple[Tensor, list[LSTMState]]:
+    def scan_steps(self, x: Tensor, states: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
         """Return h of the top layer at every step, and the last states of all layers; see `LSTMLayer.scan_steps`."""
         last_states = []
-        for layer, state in zip(self, states, strict=True):
-            x, last_state = layer.scan_steps(x, state, mask)
+        for layer, h, c in zip(self, *states, strict=True):
+            x, last_state = layer.scan_steps(x, LSTMState(h, c), mask)
             last_states.append(last_state)
-        return x, last_states
+        return x, stack_layers(last_states)
 
-    def compute_step(self, x: Tensor, states: list[LSTMState]) -> list[LSTMState]:
-        """Return the next states of all layers, the top layer's last; see `LSTMLayer.compute_step`."""
+    def compute_step(self, x: Tensor, states: LSTMState) -> LSTMState:
+        """Return the next states of all layers; see `LSTMLayer.compute_step`."""
         next_states = []
-        for layer, state in zip(self, states, strict=True):
-            next_state = layer.compute_step(x, state)
-            next_states.append(next_state)
-            x = next_state.h
-        return next_states
+        for layer, h, c in zip(self, *states, strict=True):
+            next_states.append(layer.compute_step(x, LSTMState(h, c)))
+            x = next_states[-1].h
+        return stack_layers(next_states)
+
+
+def stack_layers(states: list[LSTMState]) -> LSTMState:
+    """Return the states of single layers, (..., N) each, as one state, (layers, ..., N) each."""
+    return LSTMState(torch.stack([state.h for state in states]), torch.stack([state.c for state in states]))
 
 
 @dataclass(frozen=True)
@@ -174,12 +178,9 @@ class DeepLSTM(EncoderDecoder):
         mask = is_word.to(x.dtype)
         x = x * mask.unsqueeze(2)
 
-        zeros = x.new_zeros(source.shape[1], self.architecture.hidden_units)
-        start = [LSTMState(zeros, zeros)] * self.architecture.layers
-        _, last_states = self.encoder.scan_steps(x, start, mask)
-        h = torch.stack([state.h for state in last_states], dim=1)
-        c = torch.stack([state.c for state in last_states], dim=1)
-        return SentenceVector(h, c)
+        zeros = x.new_zeros(self.architecture.layers, source.shape[1], self.architecture.hidden_units)
+        _, (h, c) = self.encoder.scan_steps(x, LSTMState(zeros, zeros), mask)
+        return SentenceVector(h.transpose(0, 1), c.transpose(0, 1))
 
     def reading_order(self, lengths: Tensor, steps: int) -> tuple[Tensor, Tensor]:
         """Return the position that is read at each step, and the mask: whether it is a word, (S, B) each.
@@ -206,7 +207,7 @@ class DeepLSTM(EncoderDecoder):
         """See `EncoderDecoder.unroll`; the input is h of the top layer (steps, B, N)."""
         # y_{i-1} of each step, (T, B, M)
         previous = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
-        states = [LSTMState(h, c) for h, c in zip(encoded.h.unbind(1), encoded.c.unbind(1), strict=True)]
+        states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
         for step in range(0, len(target), steps):
             x = previous[step : step + steps]
             top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
@@ -237,15 +238,13 @@ class DeepLSTMState:
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         # one step of all hypotheses: (B * K, N) for each layer
-        layers = zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True)
         states = self.model.decoder.compute_step(
-            self.previous.flatten(0, 1), [LSTMState(h, c) for h, c in layers]
+            self.previous.flatten(0, 1), LSTMState(self.h.flatten(1, 2), self.c.flatten(1, 2))
         )
-        self.h = torch.stack([state.h for state in states]).view_as(self.h)
-        self.c = torch.stack([state.c for state in states]).view_as(self.c)
+        self.h, self.c = states.h.view_as(self.h), states.c.view_as(self.c)
 
         # the words of all hypotheses or the active ones, (R, V)
-        features = states[-1].h
+        features = states.h[-1]
         if active_rows is not None:
             features = features[active_rows]
         log_probs = self.word_probabilities.compute_log_probs(features, self.h.shape[2], active_rows)
