@@ -14,7 +14,6 @@ from __future__ import annotations
 import atexit
 import functools
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -87,11 +86,10 @@ def _set_up_compiler() -> None:
 
 def _find_reason(error: Exception) -> str:
     """Return the line of PyTorch's message that says what is wrong: the compiler's first error, or the first line."""
-    stripped_lines = [line.strip() for line in str(error).splitlines()]
-    lines = [line for line in stripped_lines if line and "raised:" not in line]
-    compiler_errors = [line for line in lines if re.search(r"\berror: ", line)]
+    lines = [line for line in str(error).splitlines() if line.strip() and "raised:" not in line]
+    compiler_errors = [line for line in lines if " error: " in line]
     candidates = compiler_errors + lines + [type(error).__name__]
-    return candidates[0][:300]
+    return candidates[0].strip()[:300]
 
 
 def fusible(

@@ -30,7 +30,6 @@ OVERRIDES = {
 }
 """Environment variables that decide over precision in a device's libraries, whatever a program says."""
 
-MEMORY_REMEDY = "lower its batch size, or use a device with more (docs/gpu.md#memory)"
 OUT_OF_MEMORY_MESSAGES = (
     "DefaultCPUAllocator: can't allocate memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
@@ -79,9 +78,7 @@ def _check_gpu() -> None:
         ) from None
 
 
-def find_out_of_memory_error(
-    error: BaseException, work: str, remedy: str = MEMORY_REMEDY
-) -> RecurringError | None:
+def find_out_of_memory_error(error: BaseException, work: str) -> RecurringError | None:
     """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
     The memory may become full while a CUDA graph is captured. The end of the capture then raises another error, which
@@ -90,7 +87,6 @@ def find_out_of_memory_error(
     Args:
         error: the error of PyTorch.
         work: what needed the memory, for the message.
-        remedy: what the user can do.
     """
     is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
         message in str(error) for message in OUT_OF_MEMORY_MESSAGES
@@ -98,10 +94,13 @@ def find_out_of_memory_error(
     if is_out_of_memory:
         # PyTorch's message goes on with "Of the allocated memory 1.2 GiB is allocated by PyTorch, and ..."
         reason = _first_line(error).partition(" Of the allocated")[0]
-        return RecurringError(f"{work}: out of memory: {reason}; {remedy}")
+        return RecurringError(
+            f"{work}: out of memory: {reason}; lower the batch size, or training.cuda_graph_max_words of a training on "
+            f"a GPU, or use a device with more (docs/gpu.md#memory)"
+        )
     previous_error = error.__context__
     if isinstance(previous_error, RuntimeError):
-        return find_out_of_memory_error(previous_error, work, remedy)
+        return find_out_of_memory_error(previous_error, work)
     return None
 
 

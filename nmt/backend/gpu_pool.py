@@ -37,8 +37,7 @@ def reserve_gpu(device: str) -> None:
     Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Does nothing for the device `cpu`,
     without a pool, or if this process has reserved a GPU already.
     """
-    listed_gpus = parse_gpu_list(os.environ.get(POOL_VARIABLE, ""))
-    pool = list(dict.fromkeys(listed_gpus))  # each once
+    pool = parse_gpu_list(os.environ.get(POOL_VARIABLE, ""))
     if device == "cpu" or not pool or _held_locks:
         return
     gpu, descriptor = _wait_for_gpu(pool)

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
-BatchType = TypeVar("BatchType")
+from nmt.data.batches import Batch
+
 PREFETCHED_BATCHES = 16
 """Number of batches that are prepared in advance."""
 
 
-def prefetch_batches(
-    batches: Iterator[BatchType], prepare: Callable[[BatchType], BatchType]
-) -> Generator[BatchType]:
-    """Yield the same batches in the same order, prepared in advance by a thread, so that a GPU need not wait for them.
+def prefetch_batches(batches: Iterator[Batch]) -> Generator[Batch]:
+    """Yield the same batches in pinned memory, prepared in advance by a thread, so that a GPU need not wait for them.
 
     An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
     """
     pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
-    def prepare_next() -> BatchType | None:
+    def prepare_next() -> Batch | None:
         batch = next(batches, None)
-        return None if batch is None else prepare(batch)
+        return None if batch is None else batch.pin_memory()
 
     # The pool has one thread, which prepares the batches in order.
     pending_batches = deque(pool.submit(prepare_next) for _ in range(PREFETCHED_BATCHES))

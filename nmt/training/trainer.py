@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,7 +19,6 @@ import torch
 from nmt.backend.compiled import prepare_compiled_steps
 from nmt.backend.device import (
     choose_device,
-    find_out_of_memory_error,
     give_back_freed_memory,
     keep_freed_memory,
     make_deterministic,
@@ -38,7 +36,8 @@ from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import WEIGHTS, find_initial_weights
 from nmt.store.result_store import collect_training_facts, compute_model_key
-from nmt.store.tensors import load_metadata, load_tensors, save_tensors
+from nmt.store.tensors import load_tensors, save_tensors
+from nmt.store.trained_model import check_vocabularies
 from nmt.training.checkpoint import (
     Checkpoint,
     delete_old_best_weights,
@@ -60,9 +59,6 @@ from nmt.training.prefetching import prefetch_batches
 from nmt.training.update import Updater
 from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
 
-LESS_MEMORY = (
-    "lower training.cuda_graph_max_words, which changes no model, or use a GPU with more (docs/gpu.md#memory)"
-)
 WEIGHT_PREFIX = "model/"
 """Checkpoints store the weights under their names with this prefix, beside the optimizer's tensors."""
 
@@ -81,21 +77,16 @@ def open_data(
     return train_bitext, dev_bitext, (source, target)
 
 
-def load_initial_weights(model: EncoderDecoder, folder: Path, data: Mapping[str, str]) -> None:
+def load_initial_weights(
+    model: EncoderDecoder, folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]
+) -> None:
     """Load the weights of the finished model in `folder` into a new model.
 
-    Raises UserError if that model has weights of other shapes, or other vocabularies than the text, whose checksums are
-    in `data` under the keys `source_vocabulary` and `target_vocabulary`.
+    Raises UserError if that model has weights of other shapes, or other vocabularies than these.
     """
-    weights, metadata = load_tensors(folder / WEIGHTS), load_metadata(folder / WEIGHTS)
-    for side, checksum in json.loads(metadata.get("vocabularies", "{}")).items():
-        if checksum != data[f"{side}_vocabulary"]:
-            raise UserError(
-                f"{folder}: trained with another {side} vocabulary; binarize the text with its {side}.tsv"
-            )
-
+    check_vocabularies(folder, vocabularies)
     try:
-        model.load_state_dict(weights)
+        model.load_state_dict(load_tensors(folder / WEIGHTS))
     except RuntimeError:
         raise UserError(
             f"{folder}: its weights do not fit; model type and sizes of `architecture` must be those of the settings"
@@ -179,7 +170,7 @@ class Trainer:
         model = model_types.create_model(run.model_type, run.architecture, vocabulary_sizes, run.seed)
         self.model = model.to(device)
         if init_from is not None:
-            load_initial_weights(self.model, init_from, self.data)
+            load_initial_weights(self.model, init_from, vocabularies)
         matmul_library = choose_matmul_library(device, training.matmul_library)
         fuse = prepare_compiled_steps(training.kernels, device)
         self.model.use_backend(Backend(training.precision, matmul_library, fuse))
@@ -211,7 +202,7 @@ class Trainer:
 
         checkpoint = load_newest_checkpoint(self.state_folder)
         if checkpoint is not None:
-            self._check_resumable(checkpoint, str(self.state_folder))
+            self._check_resumable(checkpoint, self.state_folder)
             self._restore(checkpoint)
             self._check_not_past_end()
             click.echo(f"nmt: {self.state_folder}: resuming after update {self.counters.update}", err=True)
@@ -226,7 +217,7 @@ class Trainer:
     def _continue_from(self, final_state: Path) -> None:
         """Begin where another run has ended."""
         checkpoint = read_checkpoint(final_state)
-        self._check_resumable(checkpoint, str(final_state))
+        self._check_resumable(checkpoint, final_state)
         self._restore(checkpoint)
 
         # Early stopping begins anew.
@@ -237,7 +228,7 @@ class Trainer:
         # Score the initial weights, since they may remain the best.
         self._validate()
 
-    def _check_resumable(self, checkpoint: Checkpoint, location: str) -> None:
+    def _check_resumable(self, checkpoint: Checkpoint, location: Path) -> None:
         """Raise an error if a checkpoint belongs to a training with other facts, which are its settings and data.
 
         The key `base` does not count: a run that continues another has all facts of that run, and this key.
@@ -301,7 +292,8 @@ class Trainer:
             closing(self._make_batches()) as batches,
         ):
             if self._find_stop_reason() is None:
-                self._preallocate()
+                # too little GPU memory is an error now, and not after a day of training
+                self.updater.preallocate(self.pairs.max_length)
             self._last_clock = time.monotonic()
             while (stop_reason := self._find_stop_reason()) is None:
                 self._update(next(batches))
@@ -314,18 +306,6 @@ class Trainer:
                     )
         self.save()
         return stop_reason
-
-    def _preallocate(self) -> None:
-        """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
-        max_length = self.pairs.max_length
-        try:
-            self.updater.preallocate(max_length)
-        except RuntimeError as error:
-            work = f"{self.state_folder}: updates of {self.settings.batch_size} pairs of up to {max_length} words"
-            memory_error = find_out_of_memory_error(error, work, LESS_MEMORY)
-            if memory_error is None:
-                raise
-            raise memory_error from None
 
     def _find_stop_reason(self) -> str | None:
         """Return why the run is at its end, or None if it is not."""
@@ -346,7 +326,7 @@ class Trainer:
             start_update=self.counters.update,
             length_bucket=self.updater.length_bucket,
         )
-        return prefetch_batches(batches, Batch.pin_memory) if self.updater.cuda_graphs else batches
+        return prefetch_batches(batches) if self.updater.cuda_graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """Make one update, and add its values to the next line of the history."""

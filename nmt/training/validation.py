@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
-from nmt.data.batches import Batch, Indices, evaluation_batches, make_batch, sort_by_length
+from nmt.data.batches import Batch, Indices, evaluation_batches
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary
 from nmt.decoding import beam_search
@@ -59,20 +58,17 @@ def compute_greedy_bleu(
 
     device = next(model.parameters()).device
     hypotheses, references = list[str](), list[str]()
-    sorted_rows = sort_by_length(bitext, rows)
-    for start in range(0, len(sorted_rows), batch_size):
-        batch_rows = sorted_rows[start : start + batch_size]
-        batch = make_batch(bitext, batch_rows, model.architecture.source_eos).to(device)
-        encoded = model.encode(batch.source, batch.source_lengths)
-
+    source_eos = model.architecture.source_eos
+    for batch in evaluation_batches(bitext, rows, batch_size, source_eos):
         # 1. the best translation of each source
-        source_lengths = np.array([len(bitext.source(row)) for row in batch_rows])
+        encoded = model.encode(batch.source.to(device), batch.source_lengths.to(device))
+        source_lengths = batch.source_lengths.numpy() - source_eos
         n_best_lists = beam_search.search(model, encoded, source_lengths, GREEDY_SEARCH, forbid_unknown=False)
         for n_best in n_best_lists:
             hypotheses.append(" ".join(target.words(n_best[0].ids)))
 
         # 2. the references, with EOS for [UNK]: no translation contains it, so it is always wrong
-        for row in batch_rows:
-            reference_ids = [END if word_id == UNKNOWN else word_id for word_id in bitext.target(row)]
-            references.append(" ".join(target.words(reference_ids)))
+        targets = torch.where(batch.target == UNKNOWN, END, batch.target)
+        for ids, length in zip(targets.t().tolist(), batch.target_lengths.tolist(), strict=True):
+            references.append(" ".join(target.words(ids[: length - 1])))
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 import torch
 
+from nmt.backend.device import find_out_of_memory_error
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.settings.training import ModelRun
 from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
-from tests.messages import refused
 from tests.trainers import make_trainer, stop_after
 from tests.training_settings import model_run
 
@@ -161,8 +161,9 @@ def test_too_little_memory_is_found_at_start(
             raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
 
     monkeypatch.setattr(trainer.updater, "_compute_gradients", run_out_of_memory)
-    with refused():
+    with pytest.raises(RuntimeError) as error:
         trainer.run()
+    assert find_out_of_memory_error(error.value, "training") is not None
     assert trainer.counters.update == 0
 
 
