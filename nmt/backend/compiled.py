@@ -17,7 +17,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import click
 import torch
@@ -26,6 +26,7 @@ from torch import Tensor
 from nmt.errors import UserError
 
 Kernels = Literal["auto", "torch", "compiled"]
+Result = TypeVar("Result")
 
 COMPILER_OPTIONS: dict[str, Any] = {
     "max_autotune": False,
@@ -94,7 +95,7 @@ def _find_reason(error: Exception) -> str:
 
 def fusible(
     fused: Callable[..., Any] | None = None, **varying_dimensions: int | tuple[int, ...]
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Mark a function that torch.compile can make faster.
 
     Args:
@@ -107,13 +108,13 @@ def fusible(
         The function with an additional argument `fuse`, which says whether it runs compiled.
     """
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         @functools.cache
-        def compile_function() -> Callable[..., Any]:
+        def compile_function() -> Callable[..., Result]:
             return torch.compile(fused or function, fullgraph=True, dynamic=False, options=COMPILER_OPTIONS)
 
         @functools.wraps(function)
-        def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Any:
+        def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Result:
             if not fuse:
                 return function(*arguments, **keywords)
             for name, dimensions in varying_dimensions.items():

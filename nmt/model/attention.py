@@ -9,7 +9,7 @@ Here, W_a s_{i-1} is called a query, and U_a h_j a key.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -42,8 +42,7 @@ class Alignment(BackendModule):
     def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
         queries = self.backend.product(state, self.prepare_once("queries", lambda: self.W_a))
-        alpha, weighted_sum = attend(queries, keys, self.v_a, padding, values, self.backend.fast_tanh)
-        return alpha, weighted_sum
+        return attend(queries, keys, self.v_a, padding, values, self.backend.fast_tanh)
 
 
 class AttentionScan(torch.autograd.Function):
@@ -242,24 +241,19 @@ def attend(
         fast_tanh: see `Backend.fast_tanh`.
     """
     energy = queries.new_empty(*queries.shape[:2], keys.shape[1])  # (B, K, S)
-    for block in iterate_activations(keys, queries, fast_tanh):
-        energy[block.sentences, block.hypotheses] = block.activations @ v_a
+    for sentences, hypotheses, activations in iterate_activations(keys, queries, fast_tanh):
+        energy[sentences, hypotheses] = activations @ v_a
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
     return alpha, torch.bmm(alpha, values)
 
 
-class ActivationBlock(NamedTuple):
-    """tanh(W_a s + U_a h_j), (b, k, S, A), of b sentences and k of their hypotheses."""
-
-    sentences: slice
-    hypotheses: slice
-    activations: Tensor
-
-
-def iterate_activations(keys: Tensor, queries: Tensor, fast_tanh: bool) -> Iterator[ActivationBlock]:
+def iterate_activations(
+    keys: Tensor, queries: Tensor, fast_tanh: bool
+) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield the activations of the alignment model block by block; see `attend` for the arguments.
 
-    Each block reuses the memory of the block before.
+    A block is b sentences, k of their hypotheses, and tanh(W_a s + U_a h_j), (b, k, S, A), for these. Each block reuses
+    the memory of the block before.
     """
     B, K, A = queries.shape
     S = keys.shape[1]
@@ -274,14 +268,13 @@ def iterate_activations(keys: Tensor, queries: Tensor, fast_tanh: bool) -> Itera
 
     buffer = keys.new_empty(block_sentences, block_hypotheses, S, A)
     for sentence in range(0, B, block_sentences):
-        sentences = slice(sentence, min(sentence + block_sentences, B))
+        sentences = slice(sentence, sentence + block_sentences)
         for hypothesis in range(0, K, block_hypotheses):
-            hypotheses = slice(hypothesis, min(hypothesis + block_hypotheses, K))
-            activations = buffer[: sentences.stop - sentence, : hypotheses.stop - hypothesis]
-            torch.add(
-                keys[sentences].unsqueeze(1), queries[sentences, hypotheses].unsqueeze(2), out=activations
-            )
-            yield ActivationBlock(sentences, hypotheses, tanh_(activations, fast_tanh))
+            hypotheses = slice(hypothesis, hypothesis + block_hypotheses)
+            block_queries = queries[sentences, hypotheses].unsqueeze(2)  # (b, k, 1, A)
+            activations = buffer[: block_queries.shape[0], : block_queries.shape[1]]
+            torch.add(keys[sentences].unsqueeze(1), block_queries, out=activations)
+            yield sentences, hypotheses, tanh_(activations, fast_tanh)
 
 
 def backward_attend_fused(
@@ -328,12 +321,12 @@ def backward_attend(
 
     # through tanh, a block of sentences at a time
     step_squares = torch.empty_like(query)  # sum_j g a^2, (B, A)
-    for block in iterate_activations(keys, query.unsqueeze(1), fast_tanh):
-        activation, block_g = block.activations.squeeze(1), g[block.sentences]  # (b, S, A), (b, S)
+    for sentences, _, activations in iterate_activations(keys, query.unsqueeze(1), fast_tanh):
+        activation, block_g = activations.squeeze(1), g[sentences]  # (b, S, A), (b, S)
         sum_activations[0].addmv_(activation.flatten(0, 1).t(), block_g.reshape(-1))
         square = activation.mul_(activation)
-        step_squares[block.sentences] = torch.bmm(block_g.unsqueeze(1), square).squeeze(1)
-        sum_squares[block.sentences].addcmul_(square, block_g.unsqueeze(2))
+        step_squares[sentences] = torch.bmm(block_g.unsqueeze(1), square).squeeze(1)
+        sum_squares[sentences].addcmul_(square, block_g.unsqueeze(2))
     grad_query.copy_((g.sum(dim=1, keepdim=True) - step_squares) * v_a)
 
 

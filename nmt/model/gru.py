@@ -284,10 +284,7 @@ def backward_gru_step(
         grad, gates, candidate, state, grad_projected, fuse=backend.fuse
     )
     grad_reset_state = backend.product(grad_candidate, transposed_U)
-    grad_before: Tensor = write_reset_gradient(
-        grad, gates, state, grad_reset_state, grad_projected, fuse=backend.fuse
-    )
-    return grad_before
+    return write_reset_gradient(grad, gates, state, grad_reset_state, grad_projected, fuse=backend.fuse)
 
 
 @fusible()

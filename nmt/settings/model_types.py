@@ -91,8 +91,6 @@ class ModelType:
     sizes of its paper. Of a model with layers, the number of each.
     aligns: whether a model has attention.
     description, paper: text for a model's card.
-    trees: whether a model reads a sentence as a tree.
-    in_browser: whether the playground computes it.
     """
 
     architecture: type[AnyArchitecture]
@@ -100,8 +98,6 @@ class ModelType:
     aligns: bool
     description: str
     paper: str
-    trees: bool = False
-    in_browser: bool = False
 
     def estimate_weights(self, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int]) -> int:
         """Return the number of weights of a model, accurate to about a tenth, without building it."""
@@ -128,7 +124,6 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
         aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
-        in_browser=True,
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
@@ -136,7 +131,6 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
-        in_browser=True,
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
@@ -144,7 +138,6 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
         aligns=False,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
-        trees=True,
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
@@ -156,8 +149,10 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
 }
 
 MODEL_TYPES_WITH_ATTENTION = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.aligns)
-MODEL_TYPES_WITH_TREES = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.trees)
-MODEL_TYPES_IN_BROWSER = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.in_browser)
+MODEL_TYPES_WITH_TREES = ("grconv",)
+"""The types that read a sentence as a tree."""
+MODEL_TYPES_IN_BROWSER = ("rnnencdec", "rnnsearch")
+"""The types that the playground computes."""
 
 
 def parse_architecture(model_type: ModelTypeName | None, values: Any) -> Any:

@@ -292,35 +292,25 @@ class Adadelta(Optimizer):
         """
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
         squares, steps = squares.view(-1), steps.view(-1)
+        rate: float | Tensor = self.learning_rate
+        block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
         if fuse:
-            # The rate is a tensor, since torch.compile would compile the code again for each number.
-            rate = weight.new_full((), self.learning_rate)
+            rate = weight.new_full(
+                (), self.learning_rate
+            )  # torch.compile would compile the code again for each number
+        for start in range(0, weight.numel(), block_size):
+            block = slice(start, start + block_size)
             apply_adadelta(
-                weight=weight,
-                gradient=gradient,
-                squares=squares,
-                steps=steps,
+                weight=weight[block],
+                gradient=gradient[block],
+                squares=squares[block],
+                steps=steps[block],
                 rate=rate,
                 rho=self.rho,
                 epsilon=self.epsilon,
                 scale=scale,
-                fuse=True,
+                fuse=fuse,
             )
-            return
-
-        block_size = weight.numel() if weight.is_cuda else WEIGHTS_PER_BLOCK
-        blocks = zip(
-            torch.split(weight, block_size),
-            torch.split(gradient, block_size),
-            torch.split(squares, block_size),
-            torch.split(steps, block_size),
-            strict=True,
-        )
-        for weight_block, gradient_block, squares_block, steps_block in blocks:
-            apply_adadelta(
-                weight_block, gradient_block, squares_block, steps_block, self.learning_rate, self.rho, self.epsilon,
-                scale,
-            )  # fmt: skip
 
 
 def decay_averages(state: dict[str, Any], rows: Tensor | slice, update_count: int, rho: float) -> None:
