@@ -2,7 +2,8 @@
 
 This module follows Bahdanau et al. (2015), Sec. 2, 3 and App. A, Cho et al. (2014b), Sec. 2.2, and Sutskever et al.
 (2014), Sec. 2, and uses their letters and equation numbers. It is slow, and shares only the names of weights and
-settings with the fast models. The tests compare the fast models with it, in values and in gradients.
+settings with the fast models. The tests compare the fast models with it, in values and in gradients. Each model has a
+method `nll(x, y)`. It returns -log p(y | x) in nats, and alpha_i (T_x,) for each word y_i, if the model has attention.
 
 As in the papers, vectors are columns and a weight acts from the left, W x. Sums and products of vectors are taken
 element by element; `*` is Bahdanau's small circle. The papers leave bias terms out of their equations; here they are
@@ -23,15 +24,7 @@ Sentence = list[int]
 """Ids of words, the end symbol last."""
 
 
-class Reference(ABC):
-    """A model that reads a source sentence x and writes a target sentence y."""
-
-    @abstractmethod
-    def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Return -log p(y | x) in nats, and alpha_i (T_x,) for each word y_i (none for a model without attention)."""
-
-
-class GatedReference(Reference):
+class GatedReference(ABC):
     """The parts that three models share: gated units, the decoder and its deep output.
 
     weights: by name, in the layout of the fast model: (inputs, outputs), the transpose of the paper's.
@@ -187,7 +180,7 @@ class RNNsearch(GatedReference):
         return (self.weights["decoder.alignment.v_a"] * torch.tanh(total)).sum()
 
 
-class DeepLSTM(Reference):
+class DeepLSTM:
     """Sutskever et al. (2014), Sec. 2: a deep LSTM reads x, and another one starts from its last state and writes y.
 
     weights: by name, in the layout of the fast model: (inputs, outputs), with the four parts of a layer concatenated.
@@ -197,9 +190,7 @@ class DeepLSTM(Reference):
         self.weights, self.settings = weights, settings
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Return -log p(y | x) as `Reference.nll` does, and no attention, which this model does not have.
-
-        Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
+        """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
 
         x ends with the end symbol only if the settings say so (`source_eos`).
         """

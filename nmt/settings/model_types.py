@@ -89,13 +89,11 @@ class ModelType:
     architecture: the class of its settings.
     inner_weights: number of weights of encoder and decoder, as a multiple of `hidden_units` squared, with the other
     sizes of its paper. Of a model with layers, the number of each.
-    aligns: whether a model has attention.
     description, paper: text for a model's card.
     """
 
     architecture: type[AnyArchitecture]
     inner_weights: float
-    aligns: bool
     description: str
     paper: str
 
@@ -121,34 +119,30 @@ MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     "rnnencdec": ModelType(
         architecture=GatedArchitecture,
         inner_weights=16.3,
-        aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
         inner_weights=28.2,
-        aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
         inner_weights=14.1,
-        aligns=False,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
         inner_weights=16,
-        aligns=False,
         description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
         paper=SUTSKEVER,
     ),
 }
 
-MODEL_TYPES_WITH_ATTENTION = tuple(name for name, model_type in MODEL_TYPES.items() if model_type.aligns)
+MODEL_TYPES_WITH_ATTENTION = ("rnnsearch",)
 MODEL_TYPES_WITH_TREES = ("grconv",)
 """The types that read a sentence as a tree."""
 MODEL_TYPES_IN_BROWSER = ("rnnencdec", "rnnsearch")

@@ -19,7 +19,12 @@ from nmt.settings.base import (
     Threads,
     TokenCount,
 )
-from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName, parse_architecture
+from nmt.settings.model_types import (
+    MODEL_TYPES_WITH_ATTENTION,
+    AnyArchitecture,
+    ModelTypeName,
+    parse_architecture,
+)
 
 
 class Training(OmitsDefaults):
@@ -141,7 +146,7 @@ class ModelEntry(Settings):
     @property
     def aligns(self) -> bool:
         """Whether the model has attention."""
-        return MODEL_TYPES[self.model_type].aligns
+        return self.model_type in MODEL_TYPES_WITH_ATTENTION
 
 
 class ModelRun(OmitsDefaults):
@@ -173,4 +178,4 @@ class ModelRun(OmitsDefaults):
     @property
     def aligns(self) -> bool:
         """See `ModelEntry.aligns`."""
-        return MODEL_TYPES[self.model_type].aligns
+        return self.model_type in MODEL_TYPES_WITH_ATTENTION

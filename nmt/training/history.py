@@ -131,31 +131,23 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    update_lines, scores = list[HistoryLine](), list[DevScore]()
+    update_lines: list[HistoryLine] = [{"update": 0, "seconds": 0.0}]  # the start of the run
+    scores = list[DevScore]()
     for line in read_history(path, finished=False):
         if "train_nll" in line:
             update_lines.append(line)
         if line.get("dev_nll") is not None:
             scores.append(DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")))
 
-    last_score = scores[-1] if scores else None
-    best_score = max(scores, key=lambda score: score.sort_key(dev_score), default=None)
-    if not update_lines:
-        return RunStatus(dev=last_score, best=best_score)
-
-    # The rate is measured over the last lines. If there is only one line, it is measured from the start of the run.
-    last_line = update_lines[-1]
-    base_line = {"update": 0, "seconds": 0.0}
-    if len(update_lines) > 1:
-        base_line = update_lines[-RATE_LINES - 1 :][0]
+    base_line, last_line = update_lines[-RATE_LINES - 1 :][0], update_lines[-1]
     seconds = last_line["seconds"] - base_line["seconds"]
     updates = last_line["update"] - base_line["update"]
     return RunStatus(
         update=last_line["update"],
         epoch=last_line.get("epoch"),
         updates_per_second=updates / seconds if seconds > 0 else None,
-        dev=last_score,
-        best=best_score,
+        dev=scores[-1] if scores else None,
+        best=max(scores, key=lambda score: score.sort_key(dev_score), default=None),
     )
 
 

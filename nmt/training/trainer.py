@@ -148,8 +148,6 @@ class Trainer:
         keep_freed_memory()
         device = choose_device(training.device)
         check_precision(training.precision, device)
-        if training.precision == "bf16" and device.type == "cuda":
-            click.echo("nmt: on a GPU, bf16 is slower than tf32 (docs/gpu.md#precision)", err=True)
         self.device = device
         self.run_settings, self.settings = run, training
         self.state_folder = state_folder
@@ -202,7 +200,6 @@ class Trainer:
 
         checkpoint = load_newest_checkpoint(self.state_folder)
         if checkpoint is not None:
-            self._check_resumable(checkpoint, self.state_folder)
             self._restore(checkpoint)
             self._check_not_past_end()
             click.echo(f"nmt: {self.state_folder}: resuming after update {self.counters.update}", err=True)
@@ -215,9 +212,16 @@ class Trainer:
             self._continue_from(base_state)
 
     def _continue_from(self, final_state: Path) -> None:
-        """Begin where another run has ended."""
+        """Begin where another run has ended. Raises a UserError if its settings or its text were others."""
         checkpoint = read_checkpoint(final_state)
-        self._check_resumable(checkpoint, final_state)
+
+        # This run has all facts of that run, and the key `base`.
+        facts: FlatSettings = checkpoint.record["facts"]
+        changes = describe_differences(facts, self.facts, ignore=frozenset({"base"}))
+        if changes:
+            raise RecurringError(
+                f"{final_state}: {changes}; a training continues with the settings and text of its base"
+            )
         self._restore(checkpoint)
 
         # Early stopping begins anew.
@@ -227,19 +231,6 @@ class Trainer:
 
         # Score the initial weights, since they may remain the best.
         self._validate()
-
-    def _check_resumable(self, checkpoint: Checkpoint, location: Path) -> None:
-        """Raise an error if a checkpoint belongs to a training with other facts, which are its settings and data.
-
-        The key `base` does not count: a run that continues another has all facts of that run, and this key.
-        """
-        facts: FlatSettings = checkpoint.record["facts"]
-        changes = describe_differences(facts, self.facts, ignore=frozenset({"base"}))
-        if changes:
-            raise RecurringError(
-                f"{location} belongs to a run with other settings or data: {changes}; "
-                f"set them back, or delete or rename that folder to start again"
-            )
 
     def _check_not_past_end(self) -> None:
         """Raise PastTheEnd if the restored training is longer than the settings ask for."""

@@ -81,8 +81,7 @@ class Updater:
         averages = []
         if self.training.optimizer != "sgd" and not self.optimizer.state:
             for weight in self.model.parameters():
-                averages.append(torch.empty_like(weight))
-                averages.append(torch.empty_like(weight))
+                averages += [torch.empty_like(weight), torch.empty_like(weight)]
 
         # 2. run the largest batch, and the largest that may be captured as a graph
         batches = [self._make_batch(max_length)]

@@ -18,7 +18,7 @@ from nmt.errors import UserError
 from nmt.evaluation import bleu
 from nmt.io.files import read_json, write_json
 from nmt.io.text_files import read_lines, read_pairs
-from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
+from nmt.settings.model_types import MODEL_TYPES, MODEL_TYPES_WITH_ATTENTION, ModelTypeName
 from nmt.store import trained_model
 from nmt.store.model_card import write_card
 from pipeline.config.runs import collect_runs, run_settings
@@ -49,7 +49,7 @@ def config(tmp_path: Path, model_type: ModelTypeName) -> Config:
         "artifacts": {
             "reported": False,
             "figure2_models": ["tiny"],
-            "figure3_model": "tiny" if MODEL_TYPES[model_type].aligns else None,
+            "figure3_model": "tiny" if model_type in MODEL_TYPES_WITH_ATTENTION else None,
             "table3_models": ["tiny"],
         },
         "resources": {"updates_per_hour": {model_type: 1000}},
@@ -106,7 +106,7 @@ def evaluate(here: Path, seed: int) -> Path:
 def test_a_model_type_can_all_that_a_run_does(
     tmp_path: Path, config: Config, model_type: ModelTypeName
 ) -> None:
-    aligns = MODEL_TYPES[model_type].aligns
+    aligns = model_type in MODEL_TYPES_WITH_ATTENTION
     (left,) = estimate_training_times(config, tmp_path, ["tiny"])
     assert left.hours == 4 / 1000 and estimate_disk_bytes(config, tmp_path, [], [], ["tiny"]) > 0
     model = trained(tmp_path, config)

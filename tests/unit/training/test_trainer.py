@@ -216,18 +216,6 @@ def test_partial_checkpoint_is_removed(text: Bitext, tmp_path: Path) -> None:
     assert not leftover.exists()
 
 
-def test_other_settings_or_data_are_refused(text: Bitext, tmp_path: Path) -> None:
-    run, state_folder = model_run(updates=10), tmp_path / "state"
-    train(run, text, state_folder)
-    with refused():
-        make_trainer(model_run(updates=10, batch_size=5), text, state_folder)
-    (tmp_path / "other").mkdir()
-    other_text = write_bitext(tmp_path / "other", [([3, 4], [5])])
-    for train_text, dev_text in ((other_text, text), (text, other_text)):
-        with refused():
-            Trainer(run, train_text, dev_text, VOCABULARIES, state_folder).resume(None)
-
-
 def test_more_and_fewer_updates(text: Bitext, tmp_path: Path) -> None:
     train(model_run(updates=10), text, tmp_path)
     longer = train(model_run(), text, tmp_path).make_checkpoint()
