@@ -119,7 +119,7 @@ def device_name(device: torch.device) -> str:
 
 def make_deterministic(threads: int) -> None:
     """Make results equal to the bit for the same seed and machine. The number of threads comes from the settings."""
-    # With another size, a GPU's products may differ from run to run.
+    # With cuBLAS' usual workspace, a GPU's products may differ from run to run.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_num_threads(threads)
 

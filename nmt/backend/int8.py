@@ -63,6 +63,7 @@ def _multiply_rows(rows: Tensor, matrix: PackedMatrix) -> Tensor:
 
     # The columns have scales and zero points of their own; the rows get theirs afterwards. No bias, no activation.
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
-        integers, 1.0, ZERO_POINT, *matrix, None, 1.0, 0, torch.float32, "none", [], ""
-    )
+        integers, 1.0, ZERO_POINT, matrix.integers, matrix.scales, matrix.zero_points,
+        None, 1.0, 0, torch.float32, "none", [], "",
+    )  # fmt: skip
     return product.mul_(row_scales)

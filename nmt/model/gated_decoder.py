@@ -79,9 +79,9 @@ class GatedDecoder(BackendModule, ABC):
     def compute_context_terms(
         self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
     ) -> tuple[Tensor | None, Tensor]:
-        """Return the attention alpha_i (B, K, S), or None, and a linear function of c_i (B, K, X).
+        """Return the attention alpha_i (B, K, S), or None, and the product of c_i with some weights, (B, K, X).
 
-        `state` is (B, K, N). `annotation_terms` are the values of the linear function on h_j, (B, S, X).
+        `state` is s_{i-1}, (B, K, N). `annotation_terms` are the products of each h_j with these weights, (B, S, X).
         """
 
 

@@ -87,27 +87,27 @@ class ModelType:
     """Facts about a model type.
 
     architecture: the class of its settings.
-    inner_weights: number of weights of encoder and decoder, as a multiple of `hidden_units` squared, with the other
-    sizes of its paper. Of a model with layers, the number of each.
+    weights_per_square: number of weights of encoder and decoder, divided by the square of `hidden_units`, if the other
+    sizes are those of the paper. For deep LSTMs, it is the number of each layer.
     description, paper: text for a model's card.
     """
 
     architecture: type[AnyArchitecture]
-    inner_weights: float
+    weights_per_square: float
     description: str
     paper: str
 
     def estimate_weights(self, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int]) -> int:
         """Return the number of weights of a model, accurate to about a tenth, without building it."""
         if isinstance(architecture, LSTMArchitecture):
-            layers, features = architecture.layers, architecture.hidden_units
+            layers, output_inputs = architecture.layers, architecture.hidden_units
         else:
-            layers, features = 1, architecture.maxout_units
-        inner_weights = layers * self.inner_weights * architecture.hidden_units**2
+            layers, output_inputs = 1, architecture.maxout_units
+        recurrent_weights = layers * self.weights_per_square * architecture.hidden_units**2
 
         source_words, target_words = vocabulary_sizes
         embeddings = (source_words + target_words) * architecture.embedding_size
-        return round(embeddings + inner_weights + features * target_words)
+        return round(embeddings + recurrent_weights + output_inputs * target_words)
 
 
 BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
@@ -118,25 +118,25 @@ SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.o
 MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     "rnnencdec": ModelType(
         architecture=GatedArchitecture,
-        inner_weights=16.3,
+        weights_per_square=16.3,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
-        inner_weights=28.2,
+        weights_per_square=28.2,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
-        inner_weights=14.1,
+        weights_per_square=14.1,
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
-        inner_weights=16,
+        weights_per_square=16,
         description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
         paper=SUTSKEVER,
     ),

@@ -70,8 +70,8 @@ class GraphedUpdates:
             # 1. run the largest batch
             update(largest_batch.to(self.device))
 
-            # 2. capture the largest batch that may be captured; its graph is never replayed, but keeps its memory for
-            #    all later graphs, whereas the memory of a smaller one would be too small for the next
+            # 2. Capture the largest batch that may be captured. Its graph is never replayed, but all later graphs use
+            #    its memory. The memory of a smaller graph would be too small for them.
             for batch in batches:
                 if self._preallocated is None and self._may_capture(batch):
                     self._preallocated = self._capture(update, batch)

@@ -336,7 +336,7 @@ def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
-    """Apply the four lines of `Adadelta` to flat tensors, in place.
+    """Update flat tensors in place by the equations of Adadelta, which its class shows.
 
     squares, steps: the averages E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
     """

@@ -414,13 +414,13 @@ class Trainer:
         # 1. score
         counters = self.counters
         dev_nll = self.compute_dev_nll()
-        scores, score = {"dev_nll": dev_nll}, -dev_nll
+        measures, score = {"dev_nll": dev_nll}, -dev_nll
         message = f"update {counters.update:,}: development NLL {dev_nll:.3f} nats per sentence"
         if self.settings.dev_score == "bleu":
             score = compute_greedy_bleu(
                 self.model, self.dev, self.dev_rows, self.settings.batch_size, self.target_vocabulary
             )
-            scores["dev_bleu"] = score
+            measures["dev_bleu"] = score
             message += f", BLEU {score:.2f}"
 
         # 2. keep the best weights, also without `patience`: it may be set later, and the run then resumed
@@ -431,7 +431,7 @@ class Trainer:
 
         # 3. report
         line: HistoryLine = {"update": counters.update, "epoch": self.count_epochs()}
-        self._record(line | scores | {"seconds": counters.seconds})
+        self._record(line | measures | {"seconds": counters.seconds})
         click.echo(message, err=True)
         return is_best
 

@@ -41,6 +41,7 @@ class RecursiveEncoder(BackendModule):
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
         """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        # the root of a sentence of n words is node 0 of level n - 1
         root_levels = lengths.unsqueeze(1) - 1  # (B, 1)
         nodes = self.compute_leaves(embedded)
         roots = nodes[0]

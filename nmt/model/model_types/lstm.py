@@ -62,7 +62,10 @@ class LSTMLayer(BackendModule):
         return torch.stack(states), state
 
     def _scan_by_library(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
-        """Do the same by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
+        """Compute the same as `scan_steps` by oneDNN or cuDNN.
+
+        The bias is the weight of an extra input, which is 1 at words and 0 at padding.
+        """
         # On a GPU, further inputs of 0 pad the rows to a multiple of 8 numbers: aligned rows are faster.
         padding = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
         inputs = pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, padding))  # (T, B, M + 1 + padding)
