@@ -110,7 +110,12 @@ class GraphedUpdates:
                 self.update(batch.to(self.device))
                 return
             self._captured_updates[shape] = self._capture(self.update, batch)
-        self._replay(self._captured_updates[shape], batch)
+
+        # copy the batch into the memory that the graph reads
+        captured = self._captured_updates[shape]
+        for graph_tensor, tensor in zip(captured.batch.tensors(), batch.tensors(), strict=True):
+            graph_tensor.copy_(tensor, non_blocking=True)
+        captured.graph.replay()
 
     def _capture(self, update: Callable[[Batch], object], batch: Batch) -> CapturedUpdate:
         """Capture an update as a graph. It does not run before its replay."""
@@ -121,12 +126,6 @@ class GraphedUpdates:
         ):
             update(captured.batch)
         return captured
-
-    def _replay(self, captured: CapturedUpdate, batch: Batch) -> None:
-        """Copy a batch into the memory that the graph reads, and run the graph."""
-        for graph_tensor, tensor in zip(captured.batch.tensors(), batch.tensors(), strict=True):
-            graph_tensor.copy_(tensor, non_blocking=True)
-        captured.graph.replay()
 
     def _limit_queue(self) -> None:
         """Wait for the oldest update in the GPU's queue if the queue is full."""

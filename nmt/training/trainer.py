@@ -235,17 +235,15 @@ class Trainer:
     def _check_not_past_end(self) -> None:
         """Raise PastTheEnd if the restored training is longer than the settings ask for."""
         counters, patience = self.counters, self.settings.patience
-        if counters.update > self.last_update:
+        is_past_end = counters.update > self.last_update
+        if patience is not None and counters.most_validations_without_gain >= patience:
+            # A run that has just ended by its patience is at its end, not past it.
+            has_just_ended = counters.most_reached_at == counters.update
+            is_past_end |= counters.most_validations_without_gain > patience or not has_just_ended
+        if is_past_end:
             raise PastTheEnd(
-                f"{self.state_folder}: {counters.update} updates are done, more than the settings ask for"
+                f"{self.state_folder}: the training in it has gone on beyond the end that the settings ask for"
             )
-        if patience is None or counters.most_validations_without_gain < patience:
-            return
-
-        # A run that has just ended by its patience is at its end, not past it.
-        is_at_end = counters.most_reached_at == counters.update
-        if counters.most_validations_without_gain > patience or not is_at_end:
-            raise PastTheEnd(f"{self.state_folder}: training went on where a patience of {patience} ends it")
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         """Take weights, optimizer and counters from a checkpoint."""
