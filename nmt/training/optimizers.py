@@ -295,9 +295,8 @@ class Adadelta(Optimizer):
         rate: float | Tensor = self.learning_rate
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
         if fuse:
-            rate = weight.new_full(
-                (), self.learning_rate
-            )  # torch.compile would compile the code again for each number
+            # torch.compile would compile the code again for each number
+            rate = weight.new_full((), self.learning_rate)
         for start in range(0, weight.numel(), block_size):
             block = slice(start, start + block_size)
             apply_adadelta(
