@@ -55,19 +55,15 @@ def test_scores_and_samples_of_one_run_are_sacrebleus(corpus: Corpus, seed: int)
     assert sampled[0].compute_p_value(sampled[0]) == 1
 
 
-@given(corpora(4), st.integers(0, 2**33), st.randoms(use_true_random=False))
+@given(corpora(3), st.integers(0, 2**33), st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
 def test_order_of_runs_does_not_matter(corpus: Corpus, seed: int, rng: random.Random) -> None:
     references, systems = corpus
     runs = [counts_of(system, references) for system in systems]
     bootstrap = Bootstrap(SAMPLES, seed)
-    model, other = SampledBleu(runs[:3], bootstrap), SampledBleu(runs[3:], bootstrap)
-    shuffled = SampledBleu(rng.sample(runs[:3], 3), bootstrap)
+    model, shuffled = SampledBleu(runs, bootstrap), SampledBleu(rng.sample(runs, 3), bootstrap)
     assert shuffled.compute_interval() == model.compute_interval()
     assert shuffled.bleu == pytest.approx(model.bleu)
-    if abs(model.bleu - other.bleu) > 1e-9:
-        p = model.compute_p_value(other)
-        assert shuffled.compute_p_value(other) == pytest.approx(p, abs=0.05)
 
 
 def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:

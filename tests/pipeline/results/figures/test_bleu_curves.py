@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length, plot_bleu_by_unknown_words
-from pipeline.results.figures.style import spread_positions
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -45,11 +41,9 @@ def scores(best: int = 30, longest: int = 70) -> dict[str, dict[str, Any]]:
     return {model: score(best - index, longest) for index, model in enumerate(LABELS)}
 
 
-def figure_inputs(
-    scores: dict[str, dict[str, Any]], settings: ReportSettings = REPORT, max_words: int = 50
-) -> Any:
-    """What the figures read of a package, whose models were trained up to so many words."""
-    models = dict.fromkeys(LABELS, SimpleNamespace(max_words=max_words))
+def figure_inputs(scores: dict[str, dict[str, Any]], settings: ReportSettings = REPORT) -> Any:
+    """What the figures read of a package, whose models were trained up to 50 words, and one up to 80."""
+    models = dict.fromkeys(LABELS, SimpleNamespace(max_words=50))
     models["rnnencdec-30"] = SimpleNamespace(max_words=80)
     return SimpleNamespace(
         figure2_scores=lambda: scores, settings=settings, config=SimpleNamespace(models=models)
@@ -59,10 +53,6 @@ def figure_inputs(
 def curves(figure: Figure) -> Axes:
     axes, _ = figure.get_axes()
     return axes
-
-
-def written(figure: Figure) -> list[str]:
-    return [text.get_text() for text in curves(figure).texts]
 
 
 def test_unknown_words_of_system_without_vocabulary() -> None:
@@ -92,25 +82,11 @@ def test_figure2_by_reference_length() -> None:
     assert y[x == 25] == pytest.approx(10.5)
 
 
-@given(st.lists(st.tuples(st.floats(-5, 35), st.floats(0.5, 3)), max_size=10))
-def test_labels_do_not_overlap(labels: list[tuple[float, float]]) -> None:
-    """Ten labels of three fill the axis of 30; those that want the same place keep their order."""
-    wanted, heights = [place for place, _ in labels], [height for _, height in labels]
-    places = spread_positions(wanted, heights, 30)
-    order = sorted(range(len(labels)), key=wanted.__getitem__)
-    spans = [(places[index] - heights[index] / 2, places[index] + heights[index] / 2) for index in order]
-    assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
-    assert all(low >= -1e-9 and high <= 30 + 1e-9 for low, high in spans)
-
-
 def test_point_needs_ten_sentences() -> None:
     few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
     line = curves(plot_bleu_by_length(figure_inputs(dict.fromkeys(LABELS, few)))).get_lines()[0]
     known = np.asarray(line.get_xdata())[np.isfinite(np.asarray(line.get_ydata()))]
     assert max(known) == 35, "the last window with sentences of 30 words"
-    fewer = {"by_sentence": few["by_sentence"][-9:]}
-    none = plot_bleu_by_length(figure_inputs(dict.fromkeys(LABELS, fewer), max_words=80))
-    assert written(none) == [] and curves(none).get_ylim() == (0, 30)
 
 
 def test_figure2_intervals_and_sentence_counts() -> None:
