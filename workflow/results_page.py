@@ -23,7 +23,7 @@ from pipeline.results.build import build, list_package_outputs, list_text_files
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import PAPERS_FOLDER, SentenceTable
+from pipeline.results.papers import SentenceTable
 from pipeline.results.ro_crate import write_crate
 from pipeline.results.verify import verify_results
 
@@ -77,8 +77,8 @@ def _build_package(results: Path, archives: Path, folder: Path) -> None:
             package.copy_into_package(source, folder / name)
 
     # make its tables, then its record
-    inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
-    build(inputs, folder, [file for group in list_text_files(inputs) for file in group.files])
+    inputs = Inputs(ReplicationPackage(folder))
+    build(inputs, folder, list_text_files(inputs))
     write_json(folder / TABLES_MADE, describe_environment())
     write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archives)
 
@@ -96,7 +96,7 @@ def insert_packages(page: str) -> str:
 
 def describe_package(folder: Path) -> Iterator[str]:
     """Yield the paragraphs of a package: headline result, tables of the papers, and the table of BLEU differences."""
-    inputs = Inputs(ReplicationPackage(folder), PAPERS_FOLDER)
+    inputs = Inputs(ReplicationPackage(folder))
     titles = {"significance": "Differences in BLEU"}
     for paper in inputs.papers.values():
         for name, table in paper.tables.items():

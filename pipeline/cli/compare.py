@@ -28,10 +28,9 @@ def compare(results: Path, first_system: str, second_system: str, sentences: int
     """
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
-    from pipeline.results.papers import PAPERS_FOLDER
     from pipeline.results.side_by_side import format_side_by_side, pair_translations
 
-    inputs = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+    inputs = Inputs(ReplicationPackage(results))
     pairs = pair_translations(inputs, first_system, second_system)
     text = format_side_by_side(pairs, (first_system, second_system), sentences)
     for line in text.split("\n"):

@@ -5,9 +5,10 @@ The rules of the workflow call it with the package of their run, `nmt verify` wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,52 +52,45 @@ def list_package_outputs(inputs: Inputs) -> Outputs:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class TextFiles:
-    """Files that are made together: a table in its three forms, or one file."""
+def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
+    """Return for each table or other text that is made from a package a function that makes its content.
 
-    files: Sequence[str]
-    make: Callable[[], dict[str, str]]
-    """Returns the content of each file."""
-
-
-def list_text_files(inputs: Inputs) -> Iterator[TextFiles]:
-    """Yield every table or other text that is made from a package."""
+    Names are those of the files; tables are in the order of the document.
+    """
     outputs = list_package_outputs(inputs)
 
-    # 1. functions that make the contents of the files
     @cache  # each table is made once, for its own files and for the document
-    def make_forms(name: str) -> dict[str, str]:
-        forms = render_forms(make_table(name, inputs))
-        return {f"{name}.{ending}": text for ending, text in forms.items()}
+    def render_table(name: str) -> dict[str, str]:
+        return render_forms(make_table(name, inputs))
 
-    def make_tables_document() -> dict[str, str]:
-        tabulars = {name: make_forms(name)[f"{name}.tex"] for name in outputs.tables}
-        return {DOCUMENT: make_document(tabulars)}
+    def make_form(name: str, form: str) -> str:
+        return render_table(name)[form]
 
-    def make_headline() -> dict[str, str]:
+    def make_tables_document() -> str:
+        return make_document({name: make_form(name, "tex") for name in outputs.tables})
+
+    def make_error_rate(run: str) -> str:
+        package = inputs.package
+        return format_json(compute_alignment_error_rate(run, package.alignments(run), package.gold))
+
+    def make_headline() -> str:
         all_scores = inputs.scores()
         scores = {model: all_scores[model] for model in select_contrasted_models(inputs.config)}
-        return {HEADLINE: describe_longest_sentences(scores, inputs.settings) + "\n"}
+        return describe_longest_sentences(scores, inputs.settings) + "\n"
 
-    # 2. the files; tables in the order of the document
-    yield TextFiles([COMPARISON], lambda: {COMPARISON: format_json(inputs.comparison)})
-    for name in _append_corpora_name(outputs.tables, outputs):
-        yield TextFiles([f"{name}.csv", f"{name}.md", f"{name}.tex"], partial(make_forms, name))
-    yield TextFiles([DOCUMENT], make_tables_document)
+    makers: dict[str, Callable[[], str]] = {COMPARISON: lambda: format_json(inputs.comparison)}
+    for name, form in product(_append_corpora_name(outputs.tables, outputs), ("csv", "md", "tex")):
+        makers[f"{name}.{form}"] = partial(make_form, name, form)
+    makers[DOCUMENT] = make_tables_document
     for run, file in zip(outputs.aligned, outputs.error_rates, strict=True):
-        yield TextFiles([file], partial(_make_error_rate, run, file, inputs))
-    yield TextFiles([HEADLINE], make_headline)
+        makers[file] = partial(make_error_rate, run)
+    makers[HEADLINE] = make_headline
+    return makers
 
 
 def _append_corpora_name(names: list[str], outputs: Outputs) -> list[str]:
     """Return names of tables or figures, with the one of the corpora at the end if the package has their counts."""
     return [*names, DATA] if outputs.corpora else names
-
-
-def _make_error_rate(run: str, file: str, inputs: Inputs) -> dict[str, str]:
-    result = compute_alignment_error_rate(run, inputs.package.alignments(run), inputs.package.gold)
-    return {file: format_json(result)}
 
 
 def make_table(name: str, inputs: Inputs) -> Table:
@@ -162,12 +156,9 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
         requested_files: the names of the files to make; None: all files.
     """
     # 1. tables and other texts
-    for group in list_text_files(inputs):
-        files = [file for file in group.files if requested_files is None or file in requested_files]
-        if files:
-            contents = group.make()
-            for file in files:
-                write_text(folder / file, contents[file])
+    for file, make in list_text_files(inputs).items():
+        if requested_files is None or file in requested_files:
+            write_text(folder / file, make())
 
     # 2. figures
     outputs = list_package_outputs(inputs)

@@ -32,7 +32,7 @@ from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.comparison import ColumnTranslations, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.papers import Paper, ReportedData, list_translated_sets, read_paper
+from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
 from pipeline.results.seeds import Result, Results, group_by_model, sentence_counts
 
 
@@ -41,8 +41,6 @@ class Inputs:
     """A replication package, and the scores of its translations. Files are read on first use."""
 
     package: ReplicationPackage
-    papers_folder: Path
-    """Of the papers' files: a package from elsewhere must not say what a paper reports."""
     scores_folder: Path | None = None
     """Scores that a run has computed before; without them, they are computed."""
     comparison_file: Path | None = None
@@ -62,9 +60,9 @@ class Inputs:
 
     @cached_property
     def papers(self) -> dict[str, Paper]:
-        """The papers whose tables and figures are made."""
+        """The papers whose tables and figures are made. A package from elsewhere must not say what a paper reports."""
         names = self.config.artifacts.papers
-        return {name: read_paper(self.papers_folder / f"{name}.yaml") for name in names}
+        return {name: read_paper(PAPERS_FOLDER / f"{name}.yaml") for name in names}
 
     @property
     def first_paper(self) -> Paper:

@@ -1,18 +1,17 @@
 """Whether trainings and translations of a replication package are those that its settings ask for.
 
-A run checks its package before tables are made of it, and `nmt verify` that of others. Each function yields a line for
-each contradiction.
+A run checks its package before tables are made of it, and `nmt verify` that of others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from nmt.data.meta import Meta, data_checksums
 from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
-from nmt.errors import UserError
 from nmt.evaluation.translations import provenance_path, read_provenance, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_pairs
@@ -29,8 +28,7 @@ from pipeline.results.package import MODES, ReplicationPackage
 
 def find_contradictions(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each contradiction between a package and its settings, or within the package."""
-    yield from check_decoding(inputs)
-    yield from check_weights(inputs)
+    yield from check_translations(inputs)
     yield from check_sentences(inputs)
     if not inputs.config.pretrained.models:  # those were trained with settings of their own
         yield from check_training_text(inputs)
@@ -103,26 +101,8 @@ def _deciding_fields(run: ModelRun) -> dict[str, Any]:
     return flatten({**names, **run.fingerprint_fields(), "end": run.ending_fields()})
 
 
-def check_decoding(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each system whose translations were decoded with other settings."""
-    for system in inputs.systems.values():
-        expected_fields = system.decoding.deciding_fields()
-        for file in _list_translations(inputs, system.name):
-            decoding = Decoding.model_validate(read_provenance(file)["settings"])
-            changes = describe_differences(decoding.deciding_fields(), expected_fields)
-            if changes:
-                difference = f"other decoding of {system.name} than in {provenance_path(file)}: {changes}"
-                yield f"{inputs.package.configuration}: {difference}"
-                break
-
-
-def _list_translations(inputs: Inputs, system: str) -> list[Path]:
-    """Return all files of translations of a system."""
-    return [inputs.package.translations(set_name, system, mode) for set_name in inputs.sets for mode in MODES]
-
-
-def check_weights(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each system whose translations were made with other weights than its members have.
+def check_translations(inputs: Inputs) -> Iterator[str]:
+    """Yield a line for each file of translations that was made with other settings or weights than its system has.
 
     The weights themselves are compared if the folder of the models is next to that of the results.
     """
@@ -138,12 +118,19 @@ def check_weights(inputs: Inputs) -> Iterator[str]:
         if is_readable and checksums[run] not in list_weights_checksums(file.parent):
             yield f"{file}: altered: other weights than those that {summary_file} names"
 
-    # the weights that made the translations
+    # the settings and weights that made the translations
     for system in inputs.systems.values():
+        expected_fields = system.decoding.deciding_fields()
         member_checksums = [checksums[run] for run in system.members]
-        for file in _list_translations(inputs, system.name):
-            if [model["sha256"] for model in read_provenance(file)["models"]] != member_checksums:
-                yield f"{provenance_path(file)}: made with other weights than the summaries of its models name"
+        for set_name, mode in product(inputs.sets, MODES):
+            translations = package.translations(set_name, system.name, mode)
+            provenance, file = read_provenance(translations), provenance_path(translations)
+            decoding = Decoding.model_validate(provenance["settings"])
+            changes = describe_differences(decoding.deciding_fields(), expected_fields)
+            if changes:
+                yield f"{package.configuration}: other decoding of {system.name} than in {file}: {changes}"
+            if [model["sha256"] for model in provenance["models"]] != member_checksums:
+                yield f"{file}: made with other weights than the summaries of its models name"
 
 
 def check_sentences(inputs: Inputs) -> Iterator[str]:
@@ -158,12 +145,11 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
         expected_counts = _count_unknown_by_line(source, target, vocabularies)
 
         # compare {line: number of unknown source words} of each file with that of the text
-        for system in inputs.systems:
-            for mode in MODES:
-                file = inputs.package.translations(set_name, system, mode)
-                counts = {record.line: record.source_unknown for record in read_translations(file)}
-                if counts != expected_counts[mode]:
-                    yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
+        for system, mode in product(inputs.systems, MODES):
+            file = inputs.package.translations(set_name, system, mode)
+            counts = {record.line: record.source_unknown for record in read_translations(file)}
+            if counts != expected_counts[mode]:
+                yield f"{file}: its sentences or unknown words do not follow from text and vocabularies"
 
 
 def _count_unknown_by_line(
@@ -180,10 +166,3 @@ def _count_unknown_by_line(
         if not source_count and not target_count:
             counts["no_unk"][line] = 0
     return counts
-
-
-def check_provenance(inputs: Inputs) -> None:
-    """Raise a UserError with all contradictions in the package of a run."""
-    problems = list(find_contradictions(inputs))
-    if problems:
-        raise UserError(*problems)

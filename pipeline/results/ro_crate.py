@@ -26,7 +26,6 @@ from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_MADE
 from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
-from pipeline.results.papers import PAPERS_FOLDER
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -65,7 +64,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         files: what is recorded.
         archives: the folder of the downloads, with a record of each.
     """
-    inputs = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+    inputs = Inputs(ReplicationPackage(results))
     config, package = inputs.config, inputs.package
     crate = _Crate(results)
 

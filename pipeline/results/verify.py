@@ -8,7 +8,6 @@ pipes; what papers report, and entries of corpora and archives that this checkou
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress
@@ -17,14 +16,12 @@ from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, Field
-
 from nmt.environment import REPOSITORY
-from nmt.errors import UserError
-from nmt.io.files import sha256
+from nmt.errors import UserError, errors_as_user_error
+from nmt.io.files import read_json, sha256
 from nmt.io.system import describe_code, format_version, package_versions
 from nmt.io.text_files import read_lines
-from nmt.settings.base import flatten, format_value, read_settings
+from nmt.settings.base import flatten, format_value
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings
@@ -65,19 +62,14 @@ class Verdict:
     checked: str = ""
     readable: Inputs | None = None
 
-    def report(self, line: str, as_note: bool = False) -> None:
-        """Add a line to the problems or the notes."""
-        (self.notes if as_note else self.problems).append(line)
-
     @contextmanager
     def errors_as_problem(self, problem: str) -> Iterator[None]:
         """Turn every error inside into a problem: altered files may have any content."""
         try:
             yield
-        except UserError as error:
-            self.report(f"{problem}: {error}")
         except Exception as error:
-            self.report(f"{problem}: {type(error).__name__}: {' '.join(str(error).split())}")
+            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+            self.problems.append(" ".join(f"{problem}: {kind}{error}".split()))
 
 
 def verify_results(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
@@ -96,36 +88,31 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     verdict = Verdict()
     files, special_files = _list_files(results)
     crate = read_crate(results / RECORD)
-    checksums = {
-        name: entity.sha256 for name, entity in crate.items() if entity.kind == "File" and entity.sha256
-    }
+    checksums = {}
+    for name, entity in crate.items():
+        if entity["@type"] == "File" and entity.get("sha256"):
+            checksums[name] = entity["sha256"]
     if not checksums:
         raise UserError(f"{results / RECORD}: names no file with a checksum; make it again")
     verdict.problems += find_altered_files(results, checksums, files)
     verdict.checked = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
-    # 2. links and special files, which are not read; of a package with such files, nothing is
-    is_plain_package = True
+    # 2. everything that follows from the package, unless there are links and special files, which are not read
     for name in special_files:
-        # a link may stand for a file, or for a folder: "runs"
-        is_in_package = belongs_to_package(name) or belongs_to_package(f"{name}/")
-        problem = f"{results / name}: a link or special file, expected plain files; it is not read"
-        verdict.report(problem, as_note=not is_in_package)
-        if is_in_package:
-            is_plain_package = False
-
-    # 3. everything that follows from the package
-    if is_plain_package:
-        verdict.readable = Inputs(ReplicationPackage(results), PAPERS_FOLDER)
+        verdict.problems.append(
+            f"{results / name}: a link or special file; remove it: only plain files are read"
+        )
+    if not special_files:
+        verdict.readable = Inputs(ReplicationPackage(results))
         reproduction = _Reproduction(verdict.readable, files, scratch, archives, verdict)
         with verdict.errors_as_problem("nothing can be made again"):
             verdict.checked += reproduction.check_package()
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.readable)
 
-    # 4. what the reader should know
+    # 3. what the reader should know
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
-        verdict.report(f"{results / name}: not in the record", as_note=True)
+        verdict.notes.append(f"{results / name}: not in the record")
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
     verdict.checked += f"; taken on trust: {UNPROVEN}"
@@ -138,41 +125,28 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
 def _list_files(results: Path) -> tuple[set[str], list[str]]:
     """Return names of the plain files, and of what is neither file nor folder; links are not followed."""
     files, special_files = set(), []
-    for folder, folders, names in os.walk(results):
-        for entry in sorted(folders + names):
-            path = Path(folder) / entry
-            mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
-            if stat.S_ISREG(mode):
-                files.add(name)
-            elif not stat.S_ISDIR(mode):
-                special_files.append(name)
+    for path in sorted(results.rglob("*")):
+        mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
+        if stat.S_ISREG(mode):
+            files.add(name)
+        elif not stat.S_ISDIR(mode):
+            special_files.append(name)
     return files, special_files
 
 
-class _Entity(BaseModel, extra="allow"):
-    """What the record says of a file, a program or anything else; keys that are not checked stay as they are."""
-
-    id: str = Field(alias="@id")
-    kind: str | list[str] = Field(alias="@type")
-    sha256: str | None = None
-
-    def __getitem__(self, key: str) -> Any:
-        """Return the value of a key that is not checked."""
-        return (self.model_extra or {})[key]
+Entity = dict[str, Any]
+"""What the record says of a file, a program or anything else."""
 
 
-class _Crate(BaseModel, extra="allow"):
-    graph: list[_Entity] = Field(alias="@graph")
-
-
-def read_crate(record: Path) -> dict[str, _Entity]:
+def read_crate(record: Path) -> dict[str, Entity]:
     """Return the entities of the record by their ids."""
     if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
-    return {entity.id: entity for entity in read_settings(_Crate, record, "make it again").graph}
+    with errors_as_user_error(record, "make it again", KeyError, TypeError):
+        return {entity["@id"]: {"@type": None, **entity} for entity in read_json(record)["@graph"]}
 
 
-def find_altered_files(results: Path, checksums: dict[str, str], files: set[str]) -> Iterator[str]:
+def find_altered_files(results: Path, checksums: Entity, files: set[str]) -> Iterator[str]:
     """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
     for name, expected_checksum in checksums.items():
         if name not in files:
@@ -180,11 +154,11 @@ def find_altered_files(results: Path, checksums: dict[str, str], files: set[str]
             continue
         checksum = sha256(results / name)
         if checksum != expected_checksum:
-            difference = f"sha256 {checksum[:12]}..., the record says {expected_checksum[:12]}..."
+            difference = f"sha256 {checksum[:12]}..., the record says {expected_checksum!s:.12}..."
             yield f"{results / name}: altered: {difference}"
 
 
-def compare_program(crate: Mapping[str, _Entity]) -> Iterator[str]:
+def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
     """Yield a line for the code and for each package whose version here is not the one that made the tables."""
     program_id = crate[REPORT]["instrument"]["@id"]
     program = crate[program_id]
@@ -236,28 +210,30 @@ class _Reproduction:
                 continue
             if name.endswith(_TABLE_EXTENSIONS):
                 reason = f"{package.configuration} asks for no such table, so it is not made again"
-                verdict.report(f"{package.folder / name}: does not follow: {reason}")
+                verdict.problems.append(f"{package.folder / name}: does not follow: {reason}")
             else:
                 unproven_files.append(name)
         if unproven_files:
-            verdict.report(f"known by checksum alone: {', '.join(unproven_files)}", as_note=True)
+            verdict.notes.append(f"known by checksum alone: {', '.join(unproven_files)}")
 
         text = f"; {' and '.join(remade_sets)} text made again identically" if remade_sets else ""
         return f"; {len(table_files)} files of tables made again identically{text}"
 
     def _compare_tables(self) -> list[str]:
         """Make each table again, and report its first file that differs. Return the names of all files."""
-        names: list[str] = []
-        for group in list_text_files(self.inputs):
-            names += group.files
-            with self.verdict.errors_as_problem(f"{group.files[0]} cannot be made again"):
-                # If the CSV differs, so do the other forms.
-                for name, content in group.make().items():
-                    problems = self._compare_file(name, content)
+        makers = list_text_files(self.inputs)
+        differing_tables = set()
+        for name, make in makers.items():
+            # If the CSV of a table differs, so do its other forms.
+            table = PurePosixPath(name).stem
+            if table not in differing_tables:
+                differing_tables.add(table)
+                with self.verdict.errors_as_problem(f"{name} cannot be made again"):
+                    problems = self._compare_file(name, make())
                     self.verdict.problems += problems
-                    if problems:
-                        break
-        return names
+                    if not problems:
+                        differing_tables.remove(table)
+        return list(makers)
 
     def _compare_file(self, name: str, content: str) -> list[str]:
         """Return a line if a published file is missing, or differs from `content`, which was made again."""
@@ -284,7 +260,7 @@ class _Reproduction:
                 is_remade = True
             else:
                 advice = "give --archives, where its archive was downloaded to"
-                self.verdict.report(f"the {set_name} text is not made again: {advice}", as_note=True)
+                self.verdict.notes.append(f"the {set_name} text is not made again: {advice}")
         return is_remade
 
     def _compare_text(self, set_name: str, folders: Sequence[Path]) -> None:
@@ -373,18 +349,12 @@ def describe_difference(
         written_lines, remade_lines: the texts.
         origin: end of the message: what the other line does, such as "follows".
     """
-    # [(1, ("a cat", "the cat")), (7, ("end", None))]
-    differences = []
-    for number, lines in enumerate(zip_longest(written_lines, remade_lines), start=1):
-        if lines[0] != lines[1]:
-            differences.append((number, lines))
-    if not differences:
-        return []
-    number, (written_line, remade_line) = differences[0]
-    others = f" (and {len(differences) - 1} more lines differ)" if len(differences) > 1 else ""
-    return [
-        f"{path}, line {number}: {_quote(written_line)} is written, {_quote(remade_line)} {origin}{others}"
-    ]
+    line_pairs = zip_longest(written_lines, remade_lines)
+    for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
+        if written_line != remade_line:
+            difference = f"{_quote(written_line)} is written, {_quote(remade_line)} {origin}"
+            return [f"{path}, line {number}: {difference}"]
+    return []
 
 
 def _quote(line: str | None) -> str:

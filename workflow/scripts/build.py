@@ -13,7 +13,7 @@ with job(snakemake) as (inputs, outputs):
 
     results = Path("results")
     comparison = getattr(inputs, "comparison", None)  # not of the rules that come before it
-    package_inputs = Inputs(ReplicationPackage(results), results / "papers", Path("scores"), comparison)
+    package_inputs = Inputs(ReplicationPackage(results), Path("scores"), comparison)
     build(package_inputs, results, [file.relative_to(results).as_posix() for file in outputs.files])
     if "provenance" in vars(outputs):
         write_json(outputs.provenance, describe_environment())

@@ -9,11 +9,12 @@ with job(snakemake) as (inputs, outputs):
     from nmt.io.files import read_json
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage, copy_into_package
-    from pipeline.results.papers import PAPERS_FOLDER
-    from pipeline.results.provenance import check_provenance
+    from pipeline.results.provenance import find_contradictions
 
     if read_json(inputs.written_settings) != inputs.settings:
         raise UserError(f"{inputs.written_settings}: of other settings; remove it, and call again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
         copy_into_package(source, copy, attention=str(source) in snakemake.params.attention)
-    check_provenance(Inputs(ReplicationPackage(Path("results")), PAPERS_FOLDER))
+    problems = list(find_contradictions(Inputs(ReplicationPackage(Path("results")))))
+    if problems:
+        raise UserError(*problems)

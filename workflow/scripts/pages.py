@@ -15,7 +15,7 @@ with job(snakemake) as (inputs, outputs):
 
     params, results = snakemake.params, Path("results")
     comparison = results / "comparison.json"
-    package_inputs = Inputs(ReplicationPackage(results), results / "papers", Path("scores"), comparison)
+    package_inputs = Inputs(ReplicationPackage(results), Path("scores"), comparison)
     names = [file.stem for file in inputs.artifacts if file.suffix == ".md"]
     tables = {name: make_table(name, package_inputs) for name in names}
     attention_table = make_attention_table(package_inputs)

@@ -7,7 +7,6 @@ from sacrebleu import sentence_bleu
 
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import ReplicationPackage
-from pipeline.results.papers import PAPERS_FOLDER
 from pipeline.results.side_by_side import format_side_by_side, pair_translations
 from tests.messages import refused
 from tests.running import ROOT
@@ -16,7 +15,7 @@ SYSTEMS = ("rnnsearch-26", "moses")
 
 
 def test_systems_side_by_side() -> None:
-    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "multi30k"), PAPERS_FOLDER)
+    inputs = Inputs(ReplicationPackage(ROOT / "results" / "packages" / "multi30k"))
     pairs = pair_translations(inputs, *SYSTEMS)
     assert len(pairs) == 1000 and pairs[0].number == 1
     for pair in pairs[:50]:
