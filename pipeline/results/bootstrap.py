@@ -97,13 +97,6 @@ class SampledBleu:
         return (extreme_count + 1) / (self.bootstrap.samples + 1)
 
 
-def bootstrap_interval(
-    runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap
-) -> tuple[float, float] | None:
-    """Return the 95% interval of the mean BLEU of some runs; None without samples."""
-    return SampledBleu(runs, bootstrap).compute_interval() if bootstrap.samples else None
-
-
 def _resample_runs(
     sample_scores: NDArray[np.float64], bootstrap: Bootstrap, stream: int = 0
 ) -> NDArray[np.float64]:

@@ -31,17 +31,16 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class CorpusFiles:
-    """A corpus, its part (train, dev, test, in-domain), number of shards and stages; and where its counts lie."""
+    """A corpus, its part (train, dev, test, in-domain), number of shards, and stages."""
 
     name: str
     part: str
     shards: int
     stages: list[str]
-    data: Path = Path("data")
 
     def shard_files(self, stage: str, extension: str) -> list[Path]:
         """Return a file of each shard at a stage."""
-        return [self.data / stage / self.name / f"{shard}.{extension}" for shard in range(self.shards)]
+        return [Path("data") / stage / self.name / f"{shard}.{extension}" for shard in range(self.shards)]
 
 
 def sum_corpus_counts(
@@ -53,7 +52,7 @@ def sum_corpus_counts(
         `name` and `part`; `stages`: pairs and words of each; `removed`: pairs by reason; `overlap`: pairs by held-out
         set and kind of match.
     """
-    raw = read_json(files.data / "raw" / files.name / "counts.json")
+    raw = read_json(Path("data", "raw", files.name, "counts.json"))
     stages = [_describe_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
 
     # the counts of the cleaning are in the files of the first stage
@@ -78,7 +77,7 @@ def sum_corpus_counts(
     for name, count in clean.items():
         if name != "pairs" and not name.startswith(("source", "target", "kept")):
             removed[name] = count
-    overlap = read_json(files.data / "overlap" / f"{files.name}.json") if files.part == "train" else {}
+    overlap = read_json(Path("data", "overlap", f"{files.name}.json")) if files.part == "train" else {}
     return {"name": files.name, "part": files.part, "stages": stages, "removed": removed, "overlap": overlap}
 
 

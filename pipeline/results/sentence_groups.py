@@ -9,7 +9,7 @@ from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.text import SentenceLength
-from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
+from pipeline.results.bootstrap import Bootstrap, SampledBleu
 
 Rows = Sequence[Mapping[str, Any]]
 """The list `by_sentence` of a score: a sentence's counts for BLEU, its lengths and its unknown words."""
@@ -36,7 +36,8 @@ class BleuPoint:
         if len(rows) < MIN_SENTENCES:
             return cls(x, len(rows), None, None)
         counts = [BleuCounts.from_dict(row) for row in rows]
-        return cls(x, len(rows), corpus_bleu(counts), bootstrap_interval([counts], bootstrap))
+        interval = SampledBleu([counts], bootstrap).compute_interval()
+        return cls(x, len(rows), corpus_bleu(counts), interval)
 
 
 def bleu_by_rank(

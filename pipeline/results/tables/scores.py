@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nmt.evaluation.bleu import BleuCounts, corpus_bleu
+from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
-from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
+from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ScoreColumn, ScoreTable
 from pipeline.results.seeds import Mean, Result, Results, merge_summaries, sentence_rows
 from pipeline.results.sentence_groups import select_by_length
@@ -196,20 +196,16 @@ def _measure_cell(
             chrf=Mean(compared.get("chrf"), compared.get("chrf_std")),
         )
 
-    # 2. BLEU on a selection of sentences is computed from their n-gram counts
-    counts = []
-    scores = []
-    for run in runs:
-        run_counts = _select_counts(run, column, settings)
-        if not run_counts:
-            return Cell(reported_bleu, sentences=0)
-        counts.append(run_counts)
-        scores.append(corpus_bleu(run_counts))
+    # 2. BLEU on a selection of sentences, the same of each run, is computed from their n-gram counts
+    counts = [_select_counts(run, column, settings) for run in runs]
+    if not counts[0]:
+        return Cell(reported_bleu, sentences=0)
+    sampled = SampledBleu(counts, Bootstrap.from_settings(settings))
     return Cell(
         reported=reported_bleu,
-        bleu=Mean.from_values(scores),
+        bleu=Mean.from_values(sampled.run_scores),
         sentences=len(counts[0]),
-        interval=bootstrap_interval(counts, Bootstrap.from_settings(settings)),
+        interval=sampled.compute_interval(),
     )
 
 

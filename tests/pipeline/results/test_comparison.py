@@ -12,7 +12,7 @@ import sacrebleu
 from nmt.evaluation.bleu import count_matches
 from pipeline.config.display import ReportSettings
 from pipeline.results import comparison
-from pipeline.results.bootstrap import Bootstrap, bootstrap_interval
+from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ReportedScores, ScoreColumn, ScoreTable
 from pipeline.results.tables.scores import Measurements, make_score_table
 from pipeline.results.tables.significance import COLUMNS, make_significance_table
@@ -122,7 +122,8 @@ def test_intervals_and_p_match_resampling() -> None:
         assert [system["low"], system["high"]] == pytest.approx(bounds, abs=1e-5)
         # a figure's interval of the same sentences is this one
         counts = list(map(count_matches, texts, REFERENCES))
-        assert bootstrap_interval([counts], Bootstrap(samples, seed)) == pytest.approx(bounds, abs=1e-9)
+        interval = SampledBleu([counts], Bootstrap(samples, seed)).compute_interval()
+        assert interval == pytest.approx(bounds, abs=1e-9)
     differences = scores["similar"] - scores["good"]
     pair = find_pair(results, "good", "similar")
     extreme_count = np.sum(np.abs(differences - differences.mean()) >= abs(pair["difference"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -45,7 +46,7 @@ def write_stage(folder: Path, corpus: str, shard: int, name: str, pairs: Any, **
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The counts of a training corpus of two shards and of a test corpus of one."""
-    folder = tmp_path_factory.mktemp("data")
+    folder = tmp_path_factory.mktemp("experiment") / "data"
     write_json(folder / "raw/tiny/counts.json", {"pairs": 4, "source_words": 10, "target_words": 9})
     for shard, clean in enumerate(({"kept": 2, "empty": 0}, {"kept": 1, "empty": 1})):
         clean = clean | {"pairs": 2, "kept_source_words": 4, "kept_target_words": 3, "source_words": 5}
@@ -60,10 +61,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def sum_corpora(folder: Path) -> list[Counts]:
     corpora = (
-        CorpusFiles("tiny", "train", 2, ["tokens", "selected"], folder),
-        CorpusFiles("exam", "test", 1, ["tokens"], folder),
+        CorpusFiles("tiny", "train", 2, ["tokens", "selected"]),
+        CorpusFiles("exam", "test", 1, ["tokens"]),
     )
-    return [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in corpora]
+    with chdir(folder.parent):
+        return [sum_corpus_counts(files, ("en", "fr"), VOCABULARIES) for files in corpora]
 
 
 def test_numbers_of_corpora_table(data: Path) -> None:
