@@ -156,6 +156,7 @@ def test_a_second_run_has_nothing_to_do(finished: Path) -> None:
     assert "RNNsearch-50*" in result.stdout
 
 
+FASTER = "{training: {learning_rate: 0.5}}"
 UNUSED = "corpora={europarl-v7: {shards: 3}, new: {grammar: {split: dev, pairs: 5}}}"
 SCHEDULED: dict[str, tuple[list[str], dict[str, int]]] = {
     "a comment, a mirror, an unused corpus": (
@@ -166,8 +167,8 @@ SCHEDULED: dict[str, tuple[list[str], dict[str, int]]] = {
         ["models={rnnencdec-50: {training: {learning_rate: 0.5}}}"],
         {"train": 1, "tables": 1},
     ),
-    "a model that others continue": (
-        ["models={rnnsearch-50: {training: {learning_rate: 0.5}}}"],
+    "a model and its continuation": (
+        [f"models={{rnnsearch-50: {FASTER}, rnnsearch-50-star: {FASTER}}}"],
         {"train": 4, "tables": 1},
     ),
     "another test set": (
