@@ -15,24 +15,30 @@ from nmt.settings.text import Normalization
 
 _CONTROL = "\x7f-\x84\x86-\x9f"
 """Control characters that tokenizer.perl leaves. U+0085 is white space to Python."""
-_INVISIBLE = "\u00ad\u034f\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe0e\ufe0f\ufeff\ufff9-\ufffb"
-"""Soft hyphen, zero-width no-break space, word joiner, marks of direction, styles of emoji, annotations."""
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u200e\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\u3164\uffa0\U000e0000-\U000e01ef"
+)
+"""Soft hyphen, zero-width no-break space, word joiner, marks of direction, variants of characters, annotations, Hangul
+fillers, tags."""
 _ARABIC = "\u0600-\u08ff"
+_MONGOLIAN = "\u1800-\u18af"
 _INDIC = "\u0900-\u0dff\u1000-\u109f"
 """Scripts of India, Sri Lanka and Myanmar, which also end words in a joiner."""
 _UNSPACED = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Scripts without spaces, where the zero-width space is the border of words: Thai, Lao, Tibetan, Burmese, Khmer."""
 REMOVED = (
     f"(?<![{_UNSPACED}])\u200b|\u200b(?![{_UNSPACED}])|[{_CONTROL}{_INVISIBLE}]"
+    f"|(?<![{_MONGOLIAN}])[\u180b-\u180f]"
     f"|(?<![{_ARABIC}{_INDIC}])[\u200c\u200d]|(?<=[{_ARABIC}])[\u200c\u200d](?![{_ARABIC}])"
 )
 """Pattern of the characters without width that are left out, in Python and in JavaScript. Zero-width joiners and
 non-joiners stay in scripts that spell with them, zero-width spaces in scripts without spaces."""
-_JOINERS = "\u200b\u200c\u200d"
+_JOINERS = "\u180e\u200b\u200c\u200d"
 
 PUNCTUATION = {
-    **dict.fromkeys("‘’‚‛`´ʼ＇", "'"),
-    **dict.fromkeys("“”„‟«»＂", '"'),
+    **dict.fromkeys("‘’‚‛‹›`´ʹʻʼ′＇", "'"),
+    **dict.fromkeys("“”„‟«»″〝〞〟＂", '"'),
     **dict.fromkeys("‐‑", "-"),
     "…": "...",
 }

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 WINDOW = 100
 """Pairs whose lengths are compared together."""
-MAX_OFFSET = 10
+MAX_OFFSET = 1000
 """Largest shift that is found, in lines."""
-MIN_CORRELATION = 0.5
-"""Lengths of a shifted window must correlate at least so much, and twice as much as without the shift."""
+MIN_CORRELATION = 0.6
+"""Lengths of a shifted window must correlate at least so much, and twice as much as without the shift. By chance, those
+of unrelated pairs do so for one offset in 10^11."""
 MAX_LENGTH = 65_535
 """Largest length that fits into the arrays."""
 
@@ -77,22 +78,29 @@ class PairLengths:
 
 def _find_offset(source: Lengths, target: Lengths, start: int) -> int:
     """Return by how many lines the target is shifted in the window that begins at `start`; 0 if that is not clear."""
-    # 1. the target's windows around this one: (offsets, WINDOW)
+    # 1. most windows are in step
+    source_window = source[start : start + WINDOW]
+    unshifted_correlation = _correlate(source_window, target[np.newaxis, start : start + WINDOW])[0]
+    if unshifted_correlation > 0.5:
+        return 0
+
+    # 2. the correlation of the lengths of the source with those of the target's windows around this one: (offsets,)
     low = max(0, start - MAX_OFFSET)
     high = min(len(target), start + WINDOW + MAX_OFFSET)
-    target_windows = sliding_window_view(target[low:high], WINDOW)
-
-    # 2. the correlation of the lengths of the source with those of each: (offsets,)
-    source_window = source[start : start + WINDOW]
-    source_deviations = source_window - source_window.mean()
-    target_deviations = target_windows - target_windows.mean(axis=1, keepdims=True)
-    norms = np.sqrt((source_deviations**2).sum() * (target_deviations**2).sum(axis=1))
-    correlations = (target_deviations @ source_deviations) / np.maximum(norms, 1e-9)
+    correlations = _correlate(source_window, sliding_window_view(target[low:high], WINDOW))
 
     # 3. the best one, if it is clearly better than the window without a shift
     best_index = int(correlations.argmax())
-    unshifted_index = start - low
     max_correlation = correlations[best_index]
-    if max_correlation < MIN_CORRELATION or correlations[unshifted_index] > max_correlation / 2:
+    if max_correlation < MIN_CORRELATION or unshifted_correlation > max_correlation / 2:
         return 0
-    return best_index - unshifted_index
+    return best_index - (start - low)
+
+
+def _correlate(source_window: Lengths, target_windows: Lengths) -> Lengths:
+    """Return the correlation of the lengths of a source window with those of each target window, (windows, WINDOW)."""
+    source_deviations = source_window - source_window.mean()
+    target_deviations = target_windows - target_windows.mean(axis=1, keepdims=True)
+    norms = np.sqrt((source_deviations**2).sum() * (target_deviations**2).sum(axis=1))
+    correlations: Lengths = (target_deviations @ source_deviations) / np.maximum(norms, 1e-9)
+    return correlations

@@ -58,7 +58,7 @@ def find_shift(sources: list[str], targets: list[str]) -> Shift | None:
     return lengths.find_shift()
 
 
-@pytest.mark.parametrize(("line", "count"), [(0, 1), (600, 1), (655, 3), (1290, 1)])
+@pytest.mark.parametrize(("line", "count"), [(0, 1), (600, 1), (655, 3), (600, 80), (1290, 1)])
 def test_find_shift_after_lost_or_added_lines(line: int, count: int) -> None:
     sources, targets = make_translations(1500)
     lost = find_shift(sources, targets[:line] + targets[line + count :])

@@ -21,10 +21,12 @@ FRENCH = "L'école où l'élève âgé a fêté Noël."
         unicodedata.normalize("NFD", FRENCH),
         FRENCH.replace("'", "’"),
         FRENCH.replace("'", "\u02bc"),
+        FRENCH.replace("'", "\u2032"),
         "\ufeff" + FRENCH.replace("é", "\u00ad\u2060é"),
         FRENCH.replace("l", "l\u200d\u200b"),
         FRENCH.replace(" ", "\u200e \u202c"),
         FRENCH.replace("e", "e\x7f\x92"),
+        FRENCH.replace("e", "e\u180e\ufe00\u3164\U000e0100"),
     ],
 )
 def test_normalized_text_has_the_same_tokens(line: str) -> None:
@@ -41,6 +43,7 @@ def test_normalized_text_has_the_same_tokens(line: str) -> None:
         ("th", "น้ำท่วม ไม่"),
         ("yo", "ẹ\u0301kọ\u0301 kan"),
         ("lt", "la\u0303pas"),
+        ("mn", "ᠬᠠᠷ\u180eᠠ"),
     ],
 )
 def test_joiners_and_marks_stay_in_words(language: str, words: str) -> None:
