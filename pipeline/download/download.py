@@ -242,6 +242,10 @@ class _Transfer:
                 start = 0  # the whole file
             elif response.status_code != 206 or not start:
                 raise SourceError(f"HTTP {response.status_code} {response.reason}")
+            elif not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+                # Other bytes would make the partial file grow without end if each request ends early.
+                self.partial_file.unlink(missing_ok=True)
+                raise BrokenOffError("another range than requested")
 
             # the announced size, if there is one
             length = response.raw.length_remaining

@@ -227,9 +227,10 @@ def send_first_bytes(begin: int) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("reply", [send_first_bytes, ignore_range(make_file_reply(sent=300_000))])
-def test_server_without_progress_is_left(tmp_path: Path, reply: Reply) -> None:
+@pytest.mark.parametrize("known", [WHOLE, SUM_ONLY])
+def test_server_without_progress_is_left(tmp_path: Path, reply: Reply, known: Known) -> None:
     with run_server(reply) as server, refused():
-        download_from(server, tmp_path / "a")
+        download_from(server, tmp_path / "a", known)
     assert len(server.begins) <= 2 + module.ATTEMPTS
 
 
