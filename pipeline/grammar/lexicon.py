@@ -100,7 +100,7 @@ class Pronoun:
         return "leur" if self.plural else "lui"
 
 
-def _split_rows(table: str) -> list[list[str]]:
+def split_rows(table: str) -> list[list[str]]:
     """Return the words of each line of a table."""
     return [line.split() for line in table.strip().split("\n")]
 
@@ -118,13 +118,13 @@ def _parse_nouns(table: str) -> tuple[Noun, ...]:
     """Return the noun of each line: English singular and plural, French singular and plural, French gender."""
     return tuple(
         Noun((singular, plural), (french_singular, french_plural), feminine=gender == "f")
-        for singular, plural, french_singular, french_plural, gender in _split_rows(table)
+        for singular, plural, french_singular, french_plural, gender in split_rows(table)
     )
 
 
 def _parse_names(table: str) -> tuple[Name, ...]:
     """Return the name of each line: English, French, French gender."""
-    return tuple(Name(english, french, gender == "f") for english, french, gender in _split_rows(table))
+    return tuple(Name(english, french, gender == "f") for english, french, gender in split_rows(table))
 
 
 def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
@@ -134,7 +134,7 @@ def _parse_adjectives(table: str) -> tuple[Adjective, ...]:
     vowel if it differs.
     """
     adjectives = []
-    for english, *french in _split_rows(table):
+    for english, *french in split_rows(table):
         singular, plural = (french[0], french[1]), (french[2], french[3])
         before_vowel = french[4] if len(french) == 5 else french[0]
         adjectives.append(Adjective(english, (singular, plural), before_vowel))
@@ -175,7 +175,7 @@ def _parse_pronouns(table: str) -> tuple[Pronoun, ...]:
     """Return the pronoun of each line: English, French, gender, number."""
     return tuple(
         Pronoun(english, french, feminine=gender == "f", plural=number == "plural")
-        for english, french, gender, number in _split_rows(table)
+        for english, french, gender, number in split_rows(table)
     )
 
 

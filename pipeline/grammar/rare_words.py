@@ -10,31 +10,45 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Generic, Literal, TypeVar
 
-from pipeline.grammar.lexicon import Adjective, Name, Noun, NounKind
+from pipeline.grammar.lexicon import Adjective, Name, Noun, NounKind, split_rows
 
 Entry = TypeVar("Entry")
 WordClass = Literal["person", "thing", "place", "name", "city", "adjective"]
 
-NOUN_ENDINGS: dict[NounKind, tuple[tuple[str, str, bool], ...]] = {
-    "person": (("ist", "iste", False), ("ator", "ateur", False), ("ine", "ine", True)),
-    "thing": (
-        ("ism", "isme", False),
-        ("ation", "ation", True),
-        ("ument", "ument", False),
-        ("ette", "ette", True),
-    ),
-    "place": (("ory", "oire", False), ("ery", "erie", True), ("arium", "arium", False)),
+NOUN_ENDINGS: dict[NounKind, list[list[str]]] = {
+    "person": split_rows("""
+ist iste m
+ator ateur m
+ine ine f
+"""),
+    "thing": split_rows("""
+ism isme m
+ation ation f
+ument ument m
+ette ette f
+"""),
+    "place": split_rows("""
+ory oire m
+ery erie f
+arium arium m
+"""),
 }
-"""English and French endings of cognates, and whether the French noun is feminine. All French plurals take -s."""
-ADJECTIVE_ENDINGS = (
-    ("ic", "ique", "ique", "iques", "iques"),
-    ("ous", "eux", "euse", "eux", "euses"),
-    ("ive", "if", "ive", "ifs", "ives"),
-    ("al", "al", "ale", "aux", "ales"),
-)
+"""English and French endings of cognates, and the gender of the French noun. All French plurals take -s."""
+ADJECTIVE_ENDINGS = split_rows("""
+ic ique ique iques iques
+ous eux euse eux euses
+ive if ive ifs ives
+al al ale aux ales
+""")
 """English, then French: masculine, feminine, masculine plural, feminine plural."""
-NAME_ENDINGS = (("el", False), ("in", False), ("or", False), ("ia", True), ("ena", True))
-"""The ending in both languages, and whether the name is feminine."""
+NAME_ENDINGS = split_rows("""
+el m
+in m
+or m
+ia f
+ena f
+""")
+"""The ending in both languages, and the gender of the name."""
 
 WORD_CLASSES: tuple[WordClass, ...] = (
     "thing", "person", "name", "place", "thing", "adjective", "name", "city",
@@ -112,17 +126,17 @@ def _make_stem(rng: random.Random) -> str:
 
 def _make_noun(kind: NounKind, stem: str, rng: random.Random) -> Noun:
     """Return a noun with random endings of its kind."""
-    english_ending, french_ending, feminine = rng.choice(NOUN_ENDINGS[kind])
+    english_ending, french_ending, gender = rng.choice(NOUN_ENDINGS[kind])
     english, french = stem + english_ending, stem + french_ending
     english_plural = english[:-1] + "ies" if english.endswith("y") else english + "s"
-    return Noun((english, english_plural), (french, french + "s"), feminine)
+    return Noun((english, english_plural), (french, french + "s"), feminine=gender == "f")
 
 
 def _make_name(stem: str, rng: random.Random) -> Name:
     """Return a name that is the same in both languages."""
-    ending, feminine = rng.choice(NAME_ENDINGS)
+    ending, gender = rng.choice(NAME_ENDINGS)
     name = (stem + ending).capitalize()
-    return Name(name, name, feminine)
+    return Name(name, name, feminine=gender == "f")
 
 
 def _make_adjective(stem: str, rng: random.Random) -> Adjective:

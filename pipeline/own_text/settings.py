@@ -57,62 +57,8 @@ class Sizes:
     differences: Mapping[str, Any]
 
 
-SIZES = (
-    Sizes(
-        max_pairs=200_000,
-        extends="multi30k",
-        batch_size=64,
-        epochs=6,
-        min_updates=1000,
-        max_updates=15_000,
-        updates_per_hour={"rnnencdec": 50_000, "rnnsearch": 18_000},
-        length=13,
-        differences={},
-    ),
-    Sizes(
-        max_pairs=3_000_000,
-        extends="multi30k",
-        batch_size=80,
-        epochs=3,
-        min_updates=10_000,
-        max_updates=40_000,
-        # the rates of experiments/overnight with bf16, divided by 2.6
-        updates_per_hour={"rnnencdec": 2700, "rnnsearch": 1500},
-        length=25,
-        # the settings of experiments/overnight
-        differences={
-            "architecture": {
-                "hidden_units": 500,
-                "embedding_size": 300,
-                "maxout_units": 250,
-                "alignment_units": 500,
-                "init_std": 0.05,
-                "alignment_init_std": 0.01,
-            },
-            "training": {"learning_rate": 0.0015, "batch_size": 80},
-            "resources": {
-                "train_hours": 24,
-                "train_memory_gb": 5,
-                "translate_hours": 4,
-                "data_memory_gb": 8,
-            },
-        },
-    ),
-    Sizes(
-        max_pairs=math.inf,
-        extends="europarl",
-        batch_size=160,
-        epochs=3,
-        min_updates=24_000,
-        max_updates=150_000,
-        updates_per_hour={},
-        length=25,
-        differences={
-            "training": {"device": "auto", "train_sample": 1000},
-            "resources": {"train_hours": 120, "translate_hours": 4, "data_memory_gb": 8},
-        },
-    ),
-)
+SIZES_FILE = Path(__file__).with_name("sizes.yaml")
+SIZES = [Sizes(**values) for values in yaml.safe_load(SIZES_FILE.read_text(encoding="utf-8"))]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -10,19 +9,6 @@ from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines, write_lines
 from pipeline.phrase_based.configuration import System, format_configuration
 from pipeline.phrase_based.programs import Moses, run_logged
-
-
-@dataclass(frozen=True)
-class NBest:
-    """Which n-best lists the decoder writes; no two hypotheses of a sentence are equal.
-
-    output: file in Moses' own format (gzip), with sentences numbered from 0. n_best: hypotheses of a sentence.
-    n_best_factor: hypotheses that the search considers for each entry.
-    """
-
-    output: Path
-    n_best: int
-    n_best_factor: int
 
 
 def translate_file(
@@ -33,7 +19,9 @@ def translate_file(
     output: Path,
     log: Path,
     threads: int,
-    n_best: NBest | None = None,
+    n_best_lists: Path | None = None,
+    n_best: int = 0,
+    n_best_factor: int = 0,
 ) -> None:
     """Translate a token file, and write n-best lists if they are requested.
 
@@ -46,7 +34,9 @@ def translate_file(
         output: the file of translations, one per line.
         log: the file to which the programs' messages are added.
         threads: the decoder's threads.
-        n_best: the lists to write.
+        n_best_lists: the file of n-best lists in Moses' own format (gzip), with sentences numbered from 0; None: no lists.
+        n_best: hypotheses of a sentence in the lists, no two of which are equal.
+        n_best_factor: hypotheses that the search considers for each of them.
     """
     sentences = [" ".join(line.split()) for line in read_lines(source)]
     with temporary_folder(output.parent, f".{output.name}.work-") as relative_folder:
@@ -63,9 +53,9 @@ def translate_file(
         command = [moses.program("moses"), "-f", str(work / "filtered/moses.ini")]
         command += ["-threads", str(threads), "-v", "0"]
         command += system.search_options
-        if n_best:
-            command += ["-n-best-list", str(work / "lists"), str(n_best.n_best), "distinct"]
-            command += ["-n-best-factor", str(n_best.n_best_factor)]
+        if n_best_lists:
+            command += ["-n-best-list", str(work / "lists"), str(n_best), "distinct"]
+            command += ["-n-best-factor", str(n_best_factor)]
         run_logged(command, log, "decoding failed", work, work / "text", work / "translated")
 
         # copy the translations and the lists; a decoder that broke off has written fewer lines
@@ -74,8 +64,8 @@ def translate_file(
             raise UserError(
                 f"Moses wrote {len(translations):,} of {len(sentences):,} translations; run it again"
             )
-        if n_best:
-            with write_lines(n_best.output) as list_writer:
+        if n_best_lists:
+            with write_lines(n_best_lists) as list_writer:
                 for line in read_lines(work / "lists"):
                     list_writer.write(line)
         with write_lines(output) as writer:

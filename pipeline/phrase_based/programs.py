@@ -62,11 +62,6 @@ class Moses:
 
     root: Path
 
-    @classmethod
-    def from_build_file(cls, build: str) -> Moses:
-        """Return the Moses in the folder of the file that says what was built."""
-        return cls(Path(build).parent)
-
     def program(self, name: str) -> str:
         """Return a program's absolute path."""
         return self._find_path("bin", name)

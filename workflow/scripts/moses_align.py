@@ -6,5 +6,5 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.alignment import align_text
     from pipeline.phrase_based.programs import Moses
 
-    moses = Moses.from_build_file(inputs.programs)
+    moses = Moses(inputs.programs.parent)
     align_text(moses, inputs.source, inputs.target, outputs.alignment, **inputs.settings)

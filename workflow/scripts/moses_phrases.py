@@ -7,7 +7,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
     extract_phrases(
-        Moses.from_build_file(inputs.programs),
+        Moses(inputs.programs.parent),
         (inputs.source, inputs.target),
         inputs.alignment,
         tuple(outputs.tables),

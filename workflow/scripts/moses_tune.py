@@ -9,7 +9,7 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.tuning import tune_weights
 
     tune_weights(
-        Moses.from_build_file(inputs.programs),
+        Moses(inputs.programs.parent),
         System(*inputs.tables, inputs.language_model, **inputs.settings),
         (inputs.source, inputs.target),
         outputs.weights,
