@@ -34,7 +34,7 @@ def translate_file(
         output: the file of translations, one per line.
         log: the file to which the programs' messages are added.
         threads: the decoder's threads.
-        n_best_lists: the file of n-best lists in Moses' own format (gzip), with sentences numbered from 0; None: no lists.
+        n_best_lists: the file of n-best lists (gzip), in Moses' own format with sentences from 0; None: no lists.
         n_best: hypotheses of a sentence in the lists, no two of which are equal.
         n_best_factor: hypotheses that the search considers for each of them.
     """
