@@ -235,18 +235,20 @@ class Cluster:
 
     def stop(self) -> None:
         """End every job and daemon and take the configuration away."""
-        if "slurmctld" in self.daemons:
-            run("scancel", f"--user={os.geteuid()}")
-            self.wait(lambda: not self.jobs(), "the end of all jobs")
-        for daemon in reversed(self.daemons.values()):
-            daemon.terminate()
-        for daemon in self.daemons.values():
-            end_daemon(daemon)
-        for path in self.written:
-            path.unlink(missing_ok=True)
-        if self.janitor is not None:
-            self.janitor.kill()
-            self.janitor.wait()
+        try:
+            if "slurmctld" in self.daemons:
+                run("scancel", f"--user={os.geteuid()}")
+                self.wait(lambda: not self.jobs(), "the end of all jobs")
+        finally:
+            for daemon in reversed(self.daemons.values()):
+                daemon.terminate()
+            for daemon in self.daemons.values():
+                end_daemon(daemon)
+            for path in self.written:
+                path.unlink(missing_ok=True)
+            if self.janitor is not None:
+                self.janitor.kill()
+                self.janitor.wait()
 
     # Looking -----------------------------------------------------------------------------------------------------
 

@@ -15,12 +15,14 @@ from tests.slurm.experiment import PATIENCE, TARGETS, Experiment, Watch, read_re
 
 LONG, STAR = "rnnsearch-50", "rnnsearch-50-star"
 GPUS = {"0", "1"}
+SHORT_JOBS = "resources: {train_hours: 0.015}"
+"""Training jobs get a minute at a time."""
 
 
 @pytest.fixture(scope="module")
 def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     """The same experiment at work on this machine, without Slurm."""
-    experiment = Experiment(tmp_path_factory.mktemp("here"))
+    experiment = Experiment(tmp_path_factory.mktemp("here"), SHORT_JOBS)
     experiment.start_here(*TARGETS)
     yield experiment
     experiment.remove()
@@ -29,7 +31,7 @@ def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.fixture(scope="module")
 def disturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     """The experiment for the cluster."""
-    experiment = Experiment(tmp_path_factory.mktemp("there"))
+    experiment = Experiment(tmp_path_factory.mktemp("there"), SHORT_JOBS)
     experiment.write_profile()
     yield experiment
     experiment.remove()

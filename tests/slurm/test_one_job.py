@@ -19,8 +19,6 @@ FOLDER = f"models/{MODEL}"
 def experiment(cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
     """An experiment whose text is ready."""
     experiment = Experiment(tmp_path)
-    experiment.overlays.append(tmp_path / "hour.yaml")  # in a minute a slow machine does not train it
-    experiment.overlays[-1].write_text("resources: {train_hours: 1}", encoding="utf-8")
     experiment.write_profile()
     experiment.start_here("--", "data")
     assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()
