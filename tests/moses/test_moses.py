@@ -33,7 +33,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # tuned on 20 sentences, Moses has between 12 and 83 BLEU; on 60, between 84 and 86
     larger = TINY.replace("pairs: 400", f"pairs: {PAIRS}").replace("dev, pairs: 20", "dev, pairs: 60")
     overlay.write_text(larger + MEASURED)
-    targets = ("results/table1.csv", "results/significance.csv", "moses/n_best.gz")
+    targets = ("results/table1.csv", "results/significance.csv", "moses/test/n_best.gz")
     result = run(command(folder, *targets))
     assert result.returncode == 0, result.stdout
     return folder
@@ -55,7 +55,7 @@ def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
 
 def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experiment: Path) -> None:
     lists = defaultdict(list)
-    for line in read_lines(experiment / "moses/n_best.gz"):
+    for line in read_lines(experiment / "moses/test/n_best.gz"):
         number, hypothesis, _, score = line.split(" ||| ")
         lists[int(number)].append((hypothesis.strip(), float(score)))
     assert sorted(lists) == list(range(SENTENCES))
