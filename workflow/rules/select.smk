@@ -5,9 +5,9 @@ Out: data/selected of the training corpora: the pairs with the best scores, the 
 """
 
 # KenLM's programs, one build for all experiments. Jobs have the small file as an input that says what was built, so they are
-# not repeated if the programs are built again or for another experiment.
-KENLM = str(ROOT / ".kenlm")
-KENLM_BUILD = f"{KENLM}/build.json"
+# not repeated if the programs are built again or for another experiment. The programs are no outputs of the rule: Snakemake
+# removes outputs before it runs a rule, so a second experiment would take them away from the jobs of the first.
+KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
 
 # Word budgets with their corpora.
 BUDGETS = experiment.collect_budgets(CONFIG)
@@ -19,7 +19,6 @@ IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
-        programs=[f"{KENLM}/{program}" for program in ("lmplz", "build_binary", "query")],
         build=KENLM_BUILD,
     log:
         "logs/select/kenlm_programs.log",
