@@ -22,7 +22,7 @@ NOT_HERE = {
     r"sbatch |snakemake --profile|.* --cluster$|.* --partition ": "a cluster",
     r"apptainer |docker ": "a program for containers",
     r"make (EXPERIMENT=experiments/)?(paper|multi30k|overnight|europarl|ablations|gpu-check|bench)": "a GPU or hours",
-    r"(FUZZ_EXAMPLES=\d+ )?make (test|fuzz|lint|docs|setup|showcase|lecture)|make demo OPTIONS=|uv |pip ": "CI runs it",
+    r"(FUZZ_EXAMPLES=\d+ )?make (format|test|fuzz|lint|docs|setup|showcase|lecture)|make demo OPTIONS=|uv |pip ": "CI runs it",
     r".*preflight( experiments/europarl)?$": "downloads",
     r"make (results-page|FOLDERS=.* release)": "all experiments",
     r"watch ": "a person who watches",
