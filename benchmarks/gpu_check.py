@@ -99,7 +99,7 @@ class Setup:
         """Return a model with random weights, made on the device, without the slow orthogonal initial values."""
         architecture, _ = self.make_settings(model_type, sizes, "fp32")
         with self.device:
-            model = model_types.build_model(model_type, architecture, sizes.vocabulary, sizes.vocabulary)
+            model = model_types.build_model(model_type, architecture, (sizes.vocabulary, sizes.vocabulary))
         generator = torch.Generator(self.device).manual_seed(1)
         for name, weight in model.named_parameters():
             is_matrix = weight.dim() > 1 and not name.endswith(".E")

@@ -61,7 +61,7 @@ class StudentModel(RNNsearch):
     """The library's RNNsearch, whose decoder is that of the student's file. `w` are the weights of the energies."""
 
     def __init__(self, functions, architecture, source_words, target_words):
-        super().__init__(architecture, source_words, target_words)
+        super().__init__(architecture, (source_words, target_words))
         self.functions = functions
         self.w = self.decoder.alignment
         self.w.W = create_weight(architecture.hidden_units, 2 * architecture.hidden_units)

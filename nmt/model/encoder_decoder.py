@@ -91,20 +91,25 @@ class Embedding(nn.Module):
 class EncoderDecoder(BackendModule, ABC):
     """A model of any type. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
 
+    `vocabulary_sizes` are the numbers of words of the source and the target vocabulary.
+
     A subclass adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
     """
 
     readout: OutputLayer
 
     def __init__(
-        self, architecture: Architecture, source_vocabulary: int, target_vocabulary: int, embedding_bias: bool
+        self,
+        architecture: Architecture,
+        vocabulary_sizes: tuple[int, int],
+        embedding_bias: bool,
     ) -> None:
         super().__init__()
         self.architecture = architecture
-        self.target_vocabulary = target_vocabulary
+        source_vocabulary_size, self.target_vocabulary_size = vocabulary_sizes
         M, unused_ids = architecture.embedding_size, architecture.unused_ids
-        self.source_embedding = Embedding(source_vocabulary + unused_ids, M, embedding_bias)
-        self.target_embedding = Embedding(target_vocabulary + unused_ids, M, embedding_bias)
+        self.source_embedding = Embedding(source_vocabulary_size + unused_ids, M, embedding_bias)
+        self.target_embedding = Embedding(self.target_vocabulary_size + unused_ids, M, embedding_bias)
 
     # What a model type defines ---------------------------------------------------------------------------------------
 

@@ -128,10 +128,8 @@ class GatedEncoderDecoder(EncoderDecoder):
     decoder: GatedDecoder
     readout: MaxoutOutputLayer
 
-    def __init__(
-        self, architecture: GatedDecoderArchitecture, source_vocabulary: int, target_vocabulary: int
-    ) -> None:
-        super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=True)
+    def __init__(self, architecture: GatedDecoderArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+        super().__init__(architecture, vocabulary_sizes, embedding_bias=True)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1.
@@ -199,7 +197,7 @@ class GatedDecoderState:
         self.UV_o = output_layer.prepare_once(  # (N + M, 2L)
             "search", lambda: torch.cat([output_layer.U_o, output_layer.V_o])
         )
-        self.word_probabilities = WordProbabilities(output_layer, model.target_vocabulary, candidates)
+        self.word_probabilities = WordProbabilities(output_layer, model.target_vocabulary_size, candidates)
 
         # [C_z C_r C C_o] h_j, (B, S, 3N + 2L)
         context_weights = model.prepare_once(

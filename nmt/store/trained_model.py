@@ -118,7 +118,7 @@ def load_model(
     # 2. build the model without memory, since the settings may name any size, and give it the weights
     try:
         with torch.device("meta"):
-            network = build_model(run.model_type, run.architecture, len(source), len(target))
+            network = build_model(run.model_type, run.architecture, (len(source), len(target)))
         network_weights = {
             name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
         }

@@ -74,7 +74,7 @@ def run_updates(model_type: ModelTypeName) -> None:
     """Make two updates, which must touch nothing of the CPU."""
     mode = FakeTensorMode(allow_non_fake_inputs=False)
     with mode, torch.device(CUDA):
-        model = model_types.build_model(model_type, small_architecture(model_type), 9, 7)
+        model = model_types.build_model(model_type, small_architecture(model_type), (9, 7))
     batches = [fake_batch(mode, length) for length in (2, 3)]
     with mode, torch.autograd.set_multithreading_enabled(False):
         updater = update.Updater(model, training(kernels="torch"))

@@ -9,18 +9,20 @@ from nmt.settings.model_types import AnyArchitecture, ModelTypeName
 
 
 def build_model(
-    model_type: ModelTypeName, architecture: AnyArchitecture, source_vocabulary: int, target_vocabulary: int
+    model_type: ModelTypeName,
+    architecture: AnyArchitecture,
+    vocabulary_sizes: tuple[int, int],
 ) -> EncoderDecoder:
-    """Build a model of a type without initial weights."""
+    """Build a model of a type without initial weights. `vocabulary_sizes`: source first."""
     module = importlib.import_module(f"nmt.model.model_types.{model_type}")
-    model: EncoderDecoder = module.Model(architecture, source_vocabulary, target_vocabulary)
+    model: EncoderDecoder = module.Model(architecture, vocabulary_sizes)
     return model
 
 
 def create_model(
-    model_type: ModelTypeName, architecture: AnyArchitecture, vocabularies: tuple[int, int], seed: int
+    model_type: ModelTypeName, architecture: AnyArchitecture, vocabulary_sizes: tuple[int, int], seed: int
 ) -> EncoderDecoder:
-    """Build a model of a type with initial weights. `vocabularies` are both sizes, source first."""
-    model = build_model(model_type, architecture, *vocabularies)
+    """Build a model of a type with initial weights."""
+    model = build_model(model_type, architecture, vocabulary_sizes)
     model.initialize_weights(seed)
     return model

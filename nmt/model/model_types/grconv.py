@@ -81,13 +81,11 @@ class GrConv(GatedEncoderDecoder):
     architecture: GrConvArchitecture
     encoder: RecursiveEncoder
 
-    def __init__(
-        self, architecture: GrConvArchitecture, source_vocabulary: int, target_vocabulary: int
-    ) -> None:
-        super().__init__(architecture, source_vocabulary, target_vocabulary)
+    def __init__(self, architecture: GrConvArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+        super().__init__(architecture, vocabulary_sizes)
         self.encoder = RecursiveEncoder(architecture)
         self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, self.target_vocabulary_size)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.

@@ -162,12 +162,10 @@ class DeepLSTM(EncoderDecoder):
 
     architecture: LSTMArchitecture
 
-    def __init__(
-        self, architecture: LSTMArchitecture, source_vocabulary: int, target_vocabulary: int
-    ) -> None:
-        super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=False)
+    def __init__(self, architecture: LSTMArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+        super().__init__(architecture, vocabulary_sizes, embedding_bias=False)
         self.encoder, self.decoder = LSTMLayers(architecture), LSTMLayers(architecture)
-        self.readout = SoftmaxLayer(architecture, target_vocabulary)
+        self.readout = SoftmaxLayer(architecture, self.target_vocabulary_size)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
@@ -236,7 +234,7 @@ class DeepLSTMState:
         self.model = model
         self.h, self.c = encoded.h.transpose(0, 1).unsqueeze(2), encoded.c.transpose(0, 1).unsqueeze(2)
         self.previous = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
-        self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary, candidates)
+        self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary_size, candidates)
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""

@@ -32,13 +32,11 @@ class ForwardEncoder(nn.Module):
 class RNNencdec(GatedEncoderDecoder):
     """The model: the forward encoder and a decoder with a fixed context."""
 
-    def __init__(
-        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
-    ) -> None:
-        super().__init__(architecture, source_vocabulary, target_vocabulary)
+    def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+        super().__init__(architecture, vocabulary_sizes)
         self.encoder = ForwardEncoder(architecture)
         self.decoder = FixedContextDecoder(architecture)
-        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, architecture.hidden_units, self.target_vocabulary_size)
 
 
 Model = RNNencdec

@@ -78,14 +78,12 @@ class RNNsearch(GatedEncoderDecoder):
 
     architecture: GatedArchitecture
 
-    def __init__(
-        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
-    ) -> None:
-        super().__init__(architecture, source_vocabulary, target_vocabulary)
+    def __init__(self, architecture: GatedArchitecture, vocabulary_sizes: tuple[int, int]) -> None:
+        super().__init__(architecture, vocabulary_sizes)
         context_size = 2 * architecture.hidden_units
         self.encoder = BidirectionalEncoder(architecture)
         self.decoder = AttentionDecoder(architecture, context_size)
-        self.readout = MaxoutOutputLayer(architecture, context_size, target_vocabulary)
+        self.readout = MaxoutOutputLayer(architecture, context_size, self.target_vocabulary_size)
 
     def choose_initializer(self, name: str) -> Initializer:
         """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""

@@ -62,5 +62,5 @@ def test_number_of_weights_is_the_authors(config: Config) -> None:
     sizes = grconv(config)
     ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_included)
     with torch.device("meta"):
-        model = model_types.build_model("grconv", sizes, ids, ids)
+        model = model_types.build_model("grconv", sizes, (ids, ids))
     assert sum(weight.numel() for weight in model.parameters()) / 1e6 == pytest.approx(117.5, abs=0.1)

@@ -41,7 +41,7 @@ def test_number_of_parameters_is_the_authors(model: str, parameters: int) -> Non
     text = GROUNDHOG.vocabulary
     ids = len(SPECIALS) + size_without_specials(text.words, text.specials_included)
     with torch.device("meta"):
-        made = model_types.build_model(entry.model_type, entry.architecture, ids, ids)
+        made = model_types.build_model(entry.model_type, entry.architecture, (ids, ids))
     assert sum(weight.numel() for weight in made.parameters()) == parameters
 
 

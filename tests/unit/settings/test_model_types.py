@@ -19,7 +19,7 @@ def test_estimate_weights(model_type: ModelTypeName) -> None:
     sizes = {"hidden_units": 100, "embedding_size": 62, "maxout_units": 50, "alignment_units": 100}
     changes = {key: size for key, size in sizes.items() if key in keys}
     architecture = small_architecture(model_type, **changes)
-    model = model_types.build_model(model_type, architecture, 400, 300)
+    model = model_types.build_model(model_type, architecture, (400, 300))
     weight_count = sum(weight.numel() for weight in model.parameters())
     estimate = MODEL_TYPES[model_type].estimate_weights(architecture, (400, 300))
     assert estimate == pytest.approx(weight_count, rel=0.1)

@@ -20,7 +20,7 @@ PAPER = LSTMArchitecture(hidden_units=1000, embedding_size=1000, source_eos=Fals
 def test_paper_model_has_384_million_weights() -> None:
     """Sec. 3.4: 384M, of which 64M are recurrent; 8,000 numbers represent a sentence."""
     with torch.device("meta"):
-        model = model_types.build_model("lstm", PAPER, 160_002, 80_002)
+        model = model_types.build_model("lstm", PAPER, (160_002, 80_002))
         encoded = model.encode(torch.zeros(3, 2, dtype=torch.int64), torch.full((2,), 3))
         vectors = model.sentence_vectors(encoded)
     sizes = {name: weight.numel() for name, weight in model.named_parameters()}
