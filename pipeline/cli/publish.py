@@ -39,10 +39,10 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:
         click.echo(printable(problem))
-    if output and verdict.readable:
+    if output and verdict.inputs:
         from pipeline.results.build import build
 
-        build(verdict.readable, output)
+        build(verdict.inputs, output)
     if verdict.problems:
         sys.exit(1)
     click.echo(verdict.checked)

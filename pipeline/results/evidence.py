@@ -68,7 +68,8 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
         if summary[name] != value:
             yield f"{summary_path}: {name} is {summary[name]}, {history} says {value}"
 
-    # A training ends after the last line, with a validation that takes hardly longer than the time between two lines.
+    # A training ends after the last line, with a validation that takes hardly longer than the time between two lines;
+    # a minute and a tenth of the training are for saving and for slower machines.
     times = [0.0, *sorted({line["seconds"] for line in lines})]
     longest_gap = max(next_time - time for time, next_time in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]

@@ -76,7 +76,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
     train, dev = (read_settings(Meta, package.text_checksums(split)) for split in ("train", "dev"))
-    data = data_checksums(train, dev)
+    checksums = data_checksums(train, dev)
     for run in collect_runs(config, config.use.models).values():
         settings_file = package.run_file(run.name, SETTINGS)
         summary_file = package.run_file(run.name, SUMMARY)
@@ -86,12 +86,12 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
         expected_fields = _deciding_fields(run_settings(config, run))
         settings_changes = describe_differences(trained_fields, expected_fields)
-        data_changes = describe_differences(summary["data"], data)
+        data_changes = describe_differences(summary["data"], checksums)
         if settings_changes:
             yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {settings_changes}"
         elif data_changes:
             yield f"{summary_file}: trained on other text than the package has: {data_changes}"
-        elif summary["key"] != find_expected_model(config, run, data).key:
+        elif summary["key"] != find_expected_model(config, run, checksums).key:
             yield f"{summary_file}: key of another training than these settings, texts and bases make"
 
 

@@ -41,8 +41,6 @@ from pipeline.results.ro_crate import RECORD, REPORT
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
 _MAX_QUOTED_CHARACTERS = 120
 """Length of a line that a problem quotes."""
-_MAX_DIFFERENCES = 20
-"""Number of differing settings that are listed."""
 NOT_REMADE = (RECORD, TABLES_MADE, "README.md")
 """Files of a results folder that do not follow from the package."""
 NOT_RECORDED = (RECORD, "README.md")
@@ -54,13 +52,13 @@ class Verdict:
     """The result of a verification.
 
     problems: one line each. notes: what is worth knowing but is no problem. checked: a line about what was checked.
-    readable: the package, unless it has links or special files, which are not read.
+    inputs: the package, unless it has links or special files, which are not read.
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     checked: str = ""
-    readable: Inputs | None = None
+    inputs: Inputs | None = None
 
     @contextmanager
     def errors_as_problem(self, problem: str) -> Iterator[None]:
@@ -103,12 +101,12 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
             f"{results / name}: a link or special file; remove it: only plain files are read"
         )
     if not special_files:
-        verdict.readable = Inputs(ReplicationPackage(results))
-        reproduction = _Reproduction(verdict.readable, files, scratch, archives, verdict)
+        verdict.inputs = Inputs(ReplicationPackage(results))
+        reproduction = _Reproduction(verdict.inputs, files, scratch, archives, verdict)
         with verdict.errors_as_problem("nothing can be made again"):
             verdict.checked += reproduction.check_package()
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
-            verdict.problems += find_inconsistent_runs(verdict.readable)
+            verdict.problems += find_inconsistent_runs(verdict.inputs)
 
     # 3. what the reader should know
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
@@ -146,7 +144,7 @@ def read_crate(record: Path) -> dict[str, Entity]:
         return {entity["@id"]: {"@type": None, **entity} for entity in read_json(record)["@graph"]}
 
 
-def find_altered_files(results: Path, checksums: Entity, files: set[str]) -> Iterator[str]:
+def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]) -> Iterator[str]:
     """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
     for name, expected_checksum in checksums.items():
         if name not in files:
@@ -160,18 +158,14 @@ def find_altered_files(results: Path, checksums: Entity, files: set[str]) -> Ite
 
 def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
     """Yield a line for the code and for each package whose version here is not the one that made the tables."""
-    program_id = crate[REPORT]["instrument"]["@id"]
-    program = crate[program_id]
-    recorded_version, version = program["softwareVersion"], format_version(describe_code())
-    if recorded_version != version:
-        yield f"the tables were made with nmt {recorded_version}, here is nmt {version}: numbers may differ for that"
-
-    versions = package_versions()
-    for reference in program["softwareRequirements"]:
-        package = crate[reference["@id"]]
-        name, recorded_version = package["name"], package["softwareVersion"]
-        if name in versions and versions[name] != recorded_version:
-            comparison = f"made with {name} {recorded_version}, here is {versions[name]}"
+    program = crate[crate[REPORT]["instrument"]["@id"]]
+    packages = [crate[reference["@id"]] for reference in program["softwareRequirements"]]
+    versions = {"nmt": format_version(describe_code()), **package_versions()}
+    for entity in [program, *packages]:
+        name, recorded_version = entity["name"], entity["softwareVersion"]
+        version = versions.get(name, recorded_version)
+        if version != recorded_version:
+            comparison = f"made with {name} {recorded_version}, here is {name} {version}"
             yield f"the tables were {comparison}: numbers may differ for that"
 
 
@@ -227,7 +221,7 @@ class _Reproduction:
             # If the CSV of a table differs, so do its other forms.
             table = PurePosixPath(name).stem
             if table not in differing_tables:
-                differing_tables.add(table)
+                differing_tables.add(table)  # until its file is made again and equal
                 with self.verdict.errors_as_problem(f"{name} cannot be made again"):
                     problems = self._compare_file(name, make())
                     self.verdict.problems += problems
@@ -347,7 +341,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: end of the message: what the other line does, such as "follows".
+        origin: how the message ends after the line that was made again: "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
@@ -359,9 +353,7 @@ def describe_difference(
 
 def _quote(line: str | None) -> str:
     """Return a line in quotes, or its beginning if it is long."""
-    if line is None:
-        return "nothing"
-    return repr(line if len(line) <= _MAX_QUOTED_CHARACTERS else f"{line[:_MAX_QUOTED_CHARACTERS]}...")
+    return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])
 
 
 def check_paper(published: Path, own: Path) -> list[str]:
@@ -390,12 +382,10 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
     for experiment in named_experiments or experiments.values():
         for differences in _list_differences(config, experiment):
             candidates.append((len(differences), experiment.name, differences))
-    count, name, differences = min(candidates, default=(0, "", []))
-    if not count:
+    _, name, differences = min(candidates, default=(0, "", []))
+    if not differences:
         return []
-    remainder = f"; and {count - _MAX_DIFFERENCES} more" if count > _MAX_DIFFERENCES else ""
-    listing = "; ".join(differences[:_MAX_DIFFERENCES])
-    return [f"settings other than those of experiments/{name} here: {listing}{remainder}"]
+    return [f"settings other than those of experiments/{name} here: {'; '.join(differences)}"]
 
 
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:

@@ -160,9 +160,9 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
     """Round matrices to `bits` bits, and vectors to 16.
 
     Returns:
-        The tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits; and for each tensor of
-        integers the value of the integer 1. One scale for each row would be more exact, but the numbers would compress
-        to a seventh more.
+        The bytes: first the tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits. The
+        scales: by tensor the number with which its integers are multiplied. One scale for each row would be more
+        exact, but the numbers would compress to a seventh more.
     """
     float_tensors: dict[str, torch.Tensor] = {}
     integers, scales = [], {}

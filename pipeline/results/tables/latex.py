@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
@@ -31,8 +32,8 @@ _GLYPHS = str.maketrans(
         **{lowered: f"$_{{{digit}}}$" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     }
 )
-_PUNCTUATION = "–—‘’‚“”„†‡•…‰‹›€™"
-_NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
+_NOT_IN_T1 = re.compile("[^ -~¡-ſ–—‘’‚“”„†‡•…‰‹›€™]|[ĦħĸĿŀŉŦŧſ]")
+"""Characters that T1 fonts, with the symbols of every LaTeX since 2018, do not have."""
 
 _PACKAGES = r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
 _DOCUMENT = r"""\documentclass{article}
@@ -76,25 +77,14 @@ def _escape_latex(text: str) -> str:
 
 def _replace_glyphs(text: str) -> str:
     """Return text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
-    glyphs = "".join(map(_replace_glyph, unicodedata.normalize("NFC", text)))
+    glyphs = unicodedata.normalize("NFC", text).translate(_GLYPHS)
+    glyphs = _NOT_IN_T1.sub(_format_code_point, glyphs)
     # A row that begins with [ would be read as the optional argument of the \\ before it.
     return f"{{{glyphs}}}" if glyphs.startswith("[") else glyphs
 
 
-def _replace_glyph(character: str) -> str:
-    replacement = character.translate(_GLYPHS)
-    if replacement != character or _is_in_t1_fonts(character):
-        return replacement
-    return rf"{{\scriptsize[U+{ord(character):04X}]}}\allowbreak{{}}"
-
-
-def _is_in_t1_fonts(character: str) -> bool:
-    """Return whether T1 fonts, with the symbols of every LaTeX since 2018, have a character."""
-    return (
-        " " <= character <= "~"
-        or ("¡" <= character <= "ſ" and character not in _NOT_IN_T1)
-        or character in _PUNCTUATION
-    )
+def _format_code_point(character: re.Match[str]) -> str:
+    return rf"{{\scriptsize[U+{ord(character[0]):04X}]}}\allowbreak{{}}"
 
 
 def make_document(tables: Mapping[str, str]) -> str:

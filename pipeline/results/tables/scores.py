@@ -274,7 +274,7 @@ def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
             columns.append(("13a", [cell.sacrebleu.format(2) for cell in cells]))
             columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
 
-    # 2. the table
+    # 2. the table, whose columns have numbers for names until it is complete
     headers, texts = zip(*columns, strict=True)
     return pd.DataFrame(dict(enumerate(texts))).set_axis(headers, axis=1)
 
