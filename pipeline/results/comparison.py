@@ -62,9 +62,12 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     # 2. the difference of each pair
     pairs = []
     for (first_name, first_system), (name, system) in combinations(sampled.items(), 2):
-        pair: dict[str, Any] = {"first": first_name, "second": name}
-        pair["difference"] = _round(system.bleu - first_system.bleu)
-        pair["p"] = _round(system.compute_p_value(first_system))
+        pair = {
+            "first": first_name,
+            "second": name,
+            "difference": _round(system.bleu - first_system.bleu),
+            "p": _round(system.compute_p_value(first_system)),
+        }
         pairs.append(pair)
 
     # 3. how the metrics were computed

@@ -97,19 +97,13 @@ def _describe_stage(name: str, pairs: int, words: Sequence[int | None]) -> Count
 
 def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     """Return the training corpora, their total if there are several, and then the other corpora."""
-    train: list[Counts] = []
-    held_out: list[Counts] = []
-    stage_names: list[str] = []  # each once, in order
-    for corpus in corpora:
-        if corpus["part"] == "train":
-            train.append(corpus)
-            stage_names += [stage["name"] for stage in corpus["stages"] if stage["name"] not in stage_names]
-        else:
-            held_out.append(corpus)
-    if len(train) > 1:
-        total = {"name": TOTAL, "part": "train", "stages": [_sum_stage(name, train) for name in stage_names]}
-        return [*train, total, *held_out]
-    return train + held_out
+    train = [corpus for corpus in corpora if corpus["part"] == "train"]
+    held_out = [corpus for corpus in corpora if corpus["part"] != "train"]
+    if len(train) < 2:
+        return train + held_out
+    stage_names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])  # each once
+    total = {"name": TOTAL, "part": "train", "stages": [_sum_stage(name, train) for name in stage_names]}
+    return [*train, total, *held_out]
 
 
 def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:

@@ -6,7 +6,7 @@ Nobody can compute these numbers again without the training, but a package state
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +29,14 @@ def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
     summaries: dict[Path, Summary] = {}
     for run in inputs.runs:
         path = inputs.package.run_file(run, SUMMARY)
-        summary = read_json(path)
-        yield from _compare_with_history(path, summary, inputs.package.run_file(run, HISTORY))
+        summaries[path] = read_json(path)
+        yield from _compare_with_history(path, summaries[path], inputs.package.run_file(run, HISTORY))
 
-        # if two trainings have equal weights, one is a copy of the other
-        for earlier_path, earlier_summary in summaries.items():
-            same_weights = summary["weights"] == earlier_summary["weights"]
-            if same_weights and not _may_share_weights(summary, earlier_summary):
-                yield f"{path}: the same weights as {earlier_path}, although that is another training"
-        summaries[path] = summary
+    # if two trainings have equal weights, one is a copy of the other
+    for (earlier_path, earlier_summary), (path, summary) in combinations(summaries.items(), 2):
+        same_weights = summary["weights"] == earlier_summary["weights"]
+        if same_weights and not _may_share_weights(summary, earlier_summary):
+            yield f"{path}: the same weights as {earlier_path}, although that is another training"
 
 
 def _may_share_weights(summary: Summary, earlier_summary: Summary) -> bool:

@@ -33,7 +33,7 @@ from pipeline.results.comparison import ColumnTranslations, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
-from pipeline.results.seeds import Result, Results, group_by_model, sentence_counts
+from pipeline.results.seeds import Result, Results, group_by_model, sentence_rows
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,8 @@ class Inputs:
         counts: dict[str, list[list[BleuCounts]]] = {}
         for name, runs in self.scores().items():
             for run in runs:
-                counts.setdefault(name, []).append(sentence_counts(run, mode))
+                run_counts = [BleuCounts.from_dict(row) for row in sentence_rows(run, mode)]
+                counts.setdefault(name, []).append(run_counts)
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
     def _read_references(self, detokenize: Detokenizer) -> list[str]:

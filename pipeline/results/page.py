@@ -53,7 +53,6 @@ def write_report(
     other_pages: Sequence[str],
     captions: Mapping[str, Mapping[str, str]],
     settings: dict[str, Any],
-    several: bool = False,
 ) -> None:
     """Write the page of a run.
 
@@ -66,7 +65,6 @@ def write_report(
         other_pages: file names of the pages in the same folder.
         captions: `heading` and `caption` of tables, figures and pages by name; by default, the heading is the name.
         settings: the run's, merged.
-        several: whether a model has several seeds.
     """
 
     def make_item(name: str, **content: Any) -> Item:
@@ -105,7 +103,6 @@ def write_report(
         "templates/report.html",
         title=title,
         papers=papers,
-        several=several,
         headline=" ".join(
             file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"
         ),

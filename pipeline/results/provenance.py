@@ -157,11 +157,10 @@ def _count_unknown_by_line(
 ) -> dict[str, dict[int, int]]:
     """Return the number of unknown source words of each line, for the sentences of each column of Table 1."""
     counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
-    for line, sentences in enumerate(read_pairs(source, target)):
-        source_count, target_count = (
-            vocabulary.ids(split_words(sentence)).count(UNKNOWN)
-            for vocabulary, sentence in zip(vocabularies, sentences, strict=True)
-        )
+    source_vocabulary, target_vocabulary = vocabularies
+    for line, (source_line, target_line) in enumerate(read_pairs(source, target)):
+        source_count = source_vocabulary.ids(split_words(source_line)).count(UNKNOWN)
+        target_count = target_vocabulary.ids(split_words(target_line)).count(UNKNOWN)
         counts["all"][line] = source_count
         if not source_count and not target_count:
             counts["no_unk"][line] = 0

@@ -7,8 +7,6 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nmt.evaluation.bleu import BleuCounts
-
 Result = dict[str, Any]
 """What a stage wrote about one run as JSON: its scores, its summary or its settings."""
 Results = Mapping[str, Sequence[Result]]
@@ -82,8 +80,3 @@ def sentence_rows(score: Result, mode: str) -> list[Result]:
     """Return the sentences of a run's scores: all, or with mode `no_unk` those without unknown words."""
     rows: list[Result] = score["by_sentence" if mode == "all" else "by_sentence_no_unk"]
     return rows
-
-
-def sentence_counts(score: Result, mode: str) -> list[BleuCounts]:
-    """Return each sentence's counts for BLEU, of the same sentences as `sentence_rows`."""
-    return [BleuCounts.from_dict(row) for row in sentence_rows(score, mode)]

@@ -41,7 +41,7 @@ class BleuPoint:
 
 
 def bleu_by_rank(
-    rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL
+    rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap
 ) -> tuple[list[BleuPoint], list[float]]:
     """Sort the sentences by `keys`, and compute BLEU of `count` equal groups (Sutskever et al., 2014, Figure 3).
 

@@ -370,16 +370,13 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
     the settings of its `moses.yaml`.
     """
     folder = results.resolve()
-    experiments = {}
-    for path in sorted((REPOSITORY / "experiments").glob("*/config.yaml")):
-        experiments[path.parent.name] = path.parent
-    named_experiments = [
-        experiments[name] for name in (folder.parent.name, folder.name) if name in experiments
-    ]
+    experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))
+    names = (folder.parent.name, folder.name)
+    named_experiments = [experiment for experiment in experiments if experiment.name in names]
 
     # the experiment, with or without Moses, with the fewest differences
     candidates = []
-    for experiment in named_experiments or experiments.values():
+    for experiment in named_experiments or experiments:
         for differences in _list_differences(config, experiment):
             candidates.append((len(differences), experiment.name, differences))
     _, name, differences = min(candidates, default=(0, "", []))

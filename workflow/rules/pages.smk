@@ -52,6 +52,5 @@ rule report:
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(CAPTIONS_FILE),
-        several=any(len(get_seeds(CONFIG, model)) > 1 for model in CONFIG.use.models),
     script:
         "../scripts/pages.py"

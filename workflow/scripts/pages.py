@@ -30,5 +30,4 @@ with job(snakemake) as (inputs, outputs):
         other_pages=params.beside,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
         settings=inputs.settings,
-        several=params.several,
     )

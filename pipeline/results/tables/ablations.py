@@ -13,6 +13,7 @@ from nmt.settings.base import flatten
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Mean, Result, Results
 from pipeline.results.tables.notes import seeds_note
+from pipeline.results.tables.significance import SIGNIFICANCE_LEVEL
 from pipeline.results.tables.writer import Table, format_difference, format_number, make_frame
 from pipeline.results.welch import run_welch_test
 
@@ -22,8 +23,6 @@ CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 """The compared numbers, with their decimals for programs."""
 IDENTITY = {"model", "label", "seed", "sample_seed"}
 """Settings that identify a run and do not say how its model was trained."""
-SIGNIFICANCE_LEVEL = 0.05
-"""A difference with at least this p-value is put in parentheses."""
 
 _HEADERS = ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
 _NOTE = (

@@ -28,11 +28,15 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
     for column, results in comparison.items():
         for pair in results["pairs"]:
             model, other_model = settings.label(pair["second"]), settings.label(pair["first"])
-            record = {"column": column, "model": model, "compared_with": other_model}
-            record["difference"] = format_number(pair["difference"], 2)
-            record["p"] = pair["p"]
-            record["sentences"] = results["sentences"]
-            record["signature"] = results["signatures"]["bleu"]
+            record = {
+                "column": column,
+                "model": model,
+                "compared_with": other_model,
+                "difference": format_number(pair["difference"], 2),
+                "p": pair["p"],
+                "sentences": results["sentences"],
+                "signature": results["signatures"]["bleu"],
+            }
             records.append(record)
 
             cells = cells_by_pair.setdefault((pair["first"], pair["second"]), [model, other_model])

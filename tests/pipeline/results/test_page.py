@@ -48,7 +48,6 @@ def page(tmp_path: Path) -> str:
         other_pages=["playground.html"],
         captions=CAPTIONS,
         settings=settings,
-        several=True,
     )
     return (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -64,7 +63,7 @@ def test_page_loads_nothing(page: str, tmp_path: Path) -> None:
 def test_order_of_page_and_escaped_text(page: str) -> None:
     order = [
         "<h1>A &lt;run&gt; {{data}}</h1>",
-        "that of its first seed.</p>",
+        "that of the first.</p>",
         '<p class="headline">A keeps 89.4 BLEU; B &lt;b&gt; 8.4.</p>',
         'href="playground.html"',
         "<h3>Figure 2: BLEU against length</h3>",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from nmt.data.vocabulary import WordVocabulary
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
+from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.score_groups import make_score_groups, mean_rank
 from pipeline.results.sentence_groups import MIN_SENTENCES, bleu_by_rank
 from tests.report_settings import report_settings
@@ -26,7 +27,7 @@ def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> No
     lengths = lengths * MIN_SENTENCES
     count = min(count, len(lengths) // MIN_SENTENCES)
     rows = [sentence(words, words) for words in lengths] + [sentence(1, 0)]
-    found, bounds = bleu_by_rank(rows, [*map(float, lengths), 0.0], count)
+    found, bounds = bleu_by_rank(rows, [*map(float, lengths), 0.0], count, Bootstrap(0, 0))
     sizes = [group.sentences for group in found]
     assert sum(sizes) == len(lengths) and max(sizes) - min(sizes) <= 1
     assert len(found) == count
