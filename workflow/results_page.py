@@ -15,9 +15,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from nmt.environment import REPOSITORY
 from nmt.errors import UserError, printable
 from nmt.io.files import write_json, write_text
-from nmt.io.system import REPOSITORY, describe_environment
+from nmt.io.system import describe_environment
 from pipeline.results import package
 from pipeline.results.build import build, list_package_outputs, list_text_files
 from pipeline.results.inputs import Inputs

@@ -8,17 +8,14 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import click
 
 import nmt
+from nmt.environment import REPOSITORY
 from nmt.errors import UserError, convert_os_error, error_lines
 from nmt.io import progress
-
-PIPELINE = "pipeline.cli"
-"""The package with the subcommands of the pipeline. A checkout of the project has it, an installed wheel does not."""
 
 
 class LazyGroup(click.Group):
@@ -74,14 +71,13 @@ def load_subcommand(function_path: str) -> click.Command:
 
 
 def find_pipeline_commands() -> dict[str, str]:
-    """Return the subcommands of the pipeline in a checkout of the project, otherwise none."""
-    root = Path(nmt.__file__).resolve().parents[1]
-    if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
+    """Return the subcommands of the pipeline, which a checkout of the project has, but an installed wheel has not."""
+    if not (REPOSITORY / "pipeline" / "cli" / "__init__.py").is_file():
         return {}
     # An editable installation puts only `nmt` on the path.
-    if str(root) not in sys.path:
-        sys.path.append(str(root))
-    pipeline_commands: dict[str, str] = importlib.import_module(PIPELINE).COMMANDS
+    if str(REPOSITORY) not in sys.path:
+        sys.path.append(str(REPOSITORY))
+    pipeline_commands: dict[str, str] = importlib.import_module("pipeline.cli").COMMANDS
     return pipeline_commands
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nmt
+from nmt.environment import REPOSITORY
 
 PACKAGES = (
     "matplotlib",
@@ -30,9 +31,6 @@ PACKAGES = (
     "torch",
 )
 """Packages that results may depend on."""
-
-REPOSITORY = Path(nmt.__file__).resolve().parents[1]
-"""The checkout, if the package is in one."""
 
 
 def describe_environment() -> dict[str, Any]:

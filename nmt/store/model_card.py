@@ -50,19 +50,12 @@ def format_card(
     direction = ""
     if corpora.languages:
         front_matter["language"] = list(corpora.languages)
-    if len(corpora.languages) == 2:
-        source, target = corpora.languages
-        direction = f" from {source} to {target}"
+        direction = f" from {' to '.join(corpora.languages)}"
     front_matter |= {
         "library_name": "nmt",
         "pipeline_tag": "translation",
         "tags": ["translation", "recurrent-neural-network", summary["model_type"]],
     }
-
-    rows = ""
-    for name, value in describe_training(summary, settings, corpora).items():
-        if value:
-            rows += f"| {name} | {value} |\n"
 
     return CARD_TEMPLATE.format(
         front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1000),
@@ -71,17 +64,15 @@ def format_card(
         model_type=MODEL_TYPES[summary["model_type"]],
         parameters=summary["parameters"],
         scores=format_scores(corpora, scores),
-        training=rows.rstrip("\n"),
+        training=format_training(summary, settings, corpora),
     )
 
 
-def describe_training(
-    summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo
-) -> dict[str, str | None]:
-    """Return the rows of the card's table on the training: names and texts. A row without a text is not printed."""
+def format_training(summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo) -> str:
+    """Return the rows of the card's table on the training, without those whose value is unknown."""
     training = settings["training"]
     architecture = settings["architecture"]
-    return {
+    values = {
         "Text": ", ".join(corpora.train),
         "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
         "are left out",
@@ -95,6 +86,7 @@ def describe_training(
         "Hours": f"{summary['hours']:.2f} on {summary['device']}",
         "Code": f"nmt {format_version(summary['made_with']['code'])}",
     }
+    return "\n".join(f"| {name} | {value} |" for name, value in values.items() if value)
 
 
 def format_scores(corpora: CorpusInfo, scores: dict[str, Any] | None) -> str:
