@@ -19,8 +19,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import click
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from nmt.backend.int8 import Int8Weight
 from nmt.errors import UserError
@@ -34,6 +36,8 @@ INSTRUCTIONS = {"bf16": {"avx512_bf16", "amx_bf16", "bf16"}, "int8": {"avx512_vn
 """A CPU's flags, as Linux names them, of which a precision needs one.
 
 Without them, bf16 takes 37 times as long as fp32, and sums of two products of int8 overflow 16 bits."""
+AMPERE_CAPABILITY = (8, 0)
+"""The compute capability from which on tensor cores multiply TF32 and bf16."""
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -94,7 +98,8 @@ class Backend:
             return weights.multiply(values)
         if not self.is_bf16:
             return values @ weights
-        return (self.rounded(values) @ self.rounded(weights)).to(torch.float32)
+        multiply = multiply_bf16 if values.is_cuda else torch.matmul
+        return multiply(self.rounded(values), self.rounded(weights)).to(torch.float32)
 
     def add_product(self, sums: Tensor, values: Tensor, weights: PreparedWeight) -> None:
         """Compute sums += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""
@@ -110,6 +115,21 @@ class Backend:
         if isinstance(weights, Tensor) and not self.is_bf16:
             return torch.addmm(bias, values, weights)
         return self.product(values, weights) + bias
+
+
+def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
+    """Return values @ weights of 16-bit numbers, with sizes that are multiples of 8.
+
+    Otherwise, rows would not begin at multiples of 16 bytes, where a GPU reads several numbers at once.
+    """
+    product = pad_to_eights(values) @ pad_to_eights(weights)
+    return product[..., : values.shape[-2], : weights.shape[-1]]
+
+
+def pad_to_eights(matrix: Tensor) -> Tensor:
+    """Return a matrix (..., n, m) with both sizes raised to a multiple of 8 by zeros, if they are not multiples."""
+    rows, columns = (-size % 8 for size in matrix.shape[-2:])
+    return pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
 
 
 class BackendModule(nn.Module):
@@ -156,7 +176,7 @@ def tanh_(values: Tensor, fast_tanh: bool) -> Tensor:
     PyTorch's tanh is MKL's. Where MKL does not use its fast kernels, it takes ten times as long as PyTorch's own
     sigmoid.
     """
-    if not fast_tanh or values.dtype != torch.float32:
+    if not fast_tanh or values.dtype != torch.float32 or values.is_cuda:
         return values.tanh_()
     return values.mul_(2).sigmoid_().mul_(2).sub_(1)  # tanh(x) = 2 sigmoid(2x) - 1
 
@@ -184,11 +204,22 @@ def processor_supports(precision: Precision) -> bool:
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision in which the device multiplies no matrices."""
-    if device.type == "cpu" and not processor_supports(precision):
-        raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
-    if device.type == "cuda" and precision == "int8":
-        raise UserError("precision int8: a GPU is not supported; use tf32 or fp32, or another device")
+    """Raise a UserError for a precision in which the device multiplies no matrices, and warn if it has no TF32."""
+    if device.type == "cpu":
+        if not processor_supports(precision):
+            raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
+        return
+
+    if precision == "int8":
+        raise UserError("precision int8: a GPU is not supported; use bf16 or fp32, or another device")
+    if torch.cuda.get_device_capability(device) < AMPERE_CAPABILITY:
+        gpu = torch.cuda.get_device_name(device)
+        if precision == "bf16":
+            raise UserError(
+                f"precision bf16: {gpu} has no units for bf16, and would be slower than in fp32; use fp32"
+            )
+        if precision == "tf32":
+            click.echo(f"nmt: {gpu} has no TF32: products are computed in fp32, which takes longer", err=True)
 
 
 def _read_cpu_words() -> set[str]:

@@ -21,6 +21,8 @@ from nmt.backend.matmul import (
     Precision,
     check_precision,
     choose_matmul_library,
+    multiply_bf16,
+    pad_to_eights,
     processor_supports,
     tanh_,
 )
@@ -35,6 +37,12 @@ AMD = "vendor_id : AuthenticAMD\nflags : fpu avx512f avx512bw\n"
 def default_switches() -> Iterator[None]:
     yield
     Backend().set_switches()
+
+
+@pytest.fixture
+def old_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
 
 
 @needs_vnni
@@ -87,6 +95,7 @@ def test_prepare_once() -> None:
         assert prepared_weight() is module.weight
 
 
+@pytest.mark.usefixtures("old_gpu")
 def test_unsupported_precision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
     monkeypatch.setattr(matmul, "CPUINFO", tmp_path / "cpuinfo")
@@ -94,8 +103,26 @@ def test_unsupported_precision(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     check_precision("int8", CPU)
     with refused():
         check_precision("bf16", CPU)
-    with refused():
-        check_precision("int8", GPU)
+    for precision in ("int8", "bf16"):
+        with refused():
+            check_precision(cast(Precision, precision), GPU)
+
+
+@pytest.mark.usefixtures("old_gpu")
+def test_gpu_without_tf32_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    check_precision("tf32", GPU)
+    assert capsys.readouterr().err.count("\n") == 1
+    check_precision("fp32", GPU)
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize("batches", [(), (3,)])
+def test_bf16_padding(batches: tuple[int, ...]) -> None:
+    left, right = torch.randn(*batches, 5, 50), torch.randn(*batches, 50, 21)
+    padded = pad_to_eights(left.mT)
+    assert padded.shape[-2:] == (56, 8) and torch.equal(padded[..., :50, :5], left.mT)
+    torch.testing.assert_close(multiply_bf16(left, right), left @ right)
+    assert pad_to_eights(torch.ones(16, 8)).shape == (16, 8)
 
 
 @pytest.mark.parametrize(
