@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,17 +20,26 @@ corpora: {{demo-train: {{shards: {SHARDS}}}}}
 FILES = [f"data/selected/demo-train/{shard}.{side}.zst" for shard in range(SHARDS) for side in ("en", "fr")]
 
 
-@pytest.mark.slow
-def test_shards_are_one_job_of_each_step(cluster: Cluster, tmp_path: Path) -> None:
-    kenlm.programs()
-    here, there = (Experiment(tmp_path / name) for name in ("here", "there"))
-    for experiment in (here, there):
+@pytest.fixture
+def experiments(cluster: Cluster, tmp_path: Path) -> Iterator[list[Experiment]]:
+    """An experiment for this machine, and the same for the cluster."""
+    experiments = [Experiment(tmp_path / name) for name in ("here", "there")]
+    for experiment in experiments:
         experiment.overlays.append(experiment.folder / "select.yaml")
         experiment.overlays[-1].write_text(SELECT, encoding="utf-8")
+    yield experiments
+    for experiment in experiments:
+        experiment.remove()
+
+
+@pytest.mark.slow
+def test_shards_are_one_job_of_each_step(experiments: list[Experiment]) -> None:
+    kenlm.programs()
+    here, there = experiments
     there.write_profile()
     here.start_here("--", *FILES)
     there.start_on_cluster("--", *FILES)
-    for experiment in (here, there):
+    for experiment in experiments:
         assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
     for file in FILES:
         assert (here.folder / file).read_bytes() == (there.folder / file).read_bytes(), file
