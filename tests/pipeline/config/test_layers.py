@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
+from pipeline.config.experiment import list_corpora
 from pipeline.config.layers import Layer, find_layers, load_config, merge_layers
 from pipeline.config.schema import Config
 from tests.experiments import EXTENDS_PAPER
@@ -45,6 +46,13 @@ def test_later_layer_wins(first: dict[str, Any], second: dict[str, Any]) -> None
         elif not isinstance(second[key], dict):
             assert found[key] == second[key]
     assert repr((first, second)) == before
+
+
+def test_every_corpus_of_the_paper_has_a_number_of_pairs() -> None:
+    """Other addresses of an archive have no checksum, so the number of lines tells that the text is the paper's."""
+    config = load_config(find_layers(ROOT))
+    pairs = [config.corpora[corpus].pairs for corpus in list_corpora(config)]
+    assert len(pairs) == 8 and sum(map(int, pairs)) == 40_842_333 + 3003 + 3000 + 3003
 
 
 def test_paper_settings_are_the_papers() -> None:

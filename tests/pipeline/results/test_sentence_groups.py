@@ -39,6 +39,18 @@ def test_window_is_a_corpus_not_a_mean_of_scores() -> None:
 
 
 @pytest.mark.parametrize(
+    ("length", "expected"),
+    [("source", {4: 2, 5: 2, 9: 1}), ("reference", {4: 1, 9: 1, 12: 1}), ("both", {4: 1, 9: 1})],
+)
+def test_length_of_source_reference_or_both(length: Any, expected: dict[int, int]) -> None:
+    rows = [
+        sentence(source, True, reference) for source, reference in ((4, 4), (4, 12), (5, 13), (5, 20), (9, 9))
+    ]
+    points = bleu_by_length(rows, 1, 12, length)
+    assert {point.x: point.sentences for point in points if point.sentences} == expected
+
+
+@pytest.mark.parametrize(
     ("length", "expected"), [("source", [0, 1, 2]), ("reference", [2, 3]), ("both", [2])]
 )
 def test_selection_by_length_includes_both_limits(length: Any, expected: list[int]) -> None:
