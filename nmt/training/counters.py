@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nmt.data.batches import Batch
+from nmt.errors import UserError
 from nmt.training.update import UpdateStatistics
 
 
@@ -79,8 +80,16 @@ class Counters:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Counters:
-        """Return the counters of a checkpoint, which stores them by name (`dataclasses.asdict`)."""
-        return cls(**record | {"log_window": LogWindow(**record["log_window"])})
+        """Return the counters of a checkpoint, which stores them by name (`dataclasses.asdict`).
+
+        Raises UserError if another version of nmt, which has other counters, wrote the checkpoint.
+        """
+        try:
+            return cls(**record | {"log_window": LogWindow(**record["log_window"])})
+        except (KeyError, TypeError):
+            raise UserError(
+                "another version of nmt began this training, and only that version can continue it"
+            ) from None
 
     def count_validation(self, score: float, is_scheduled: bool) -> bool:
         """Count a validation, and return whether its score is the best so far.

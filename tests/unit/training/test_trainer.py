@@ -25,6 +25,7 @@ from nmt.training.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
+from nmt.training.counters import Counters
 from nmt.training.export import export_model
 from nmt.training.trainer import Interrupted, PastTheEnd, Trainer
 from tests.bitexts import shifted_pairs, write_bitext
@@ -437,3 +438,8 @@ def test_resume_keeps_matmul_library(tmp_path: Path, text: Bitext, monkeypatch: 
         assert trainer.make_checkpoint().record["matmul_library"] == "torch"
     fresh = make_trainer(model_run(updates=2), text, tmp_path / "new")
     assert fresh.model.backend.matmul_library == "onednn"
+
+
+def test_state_of_another_version_is_refused() -> None:
+    with refused():
+        Counters.from_record({"update": 40, "window_updates": 10})
