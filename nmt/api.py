@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, os_errors_as_user_error
@@ -68,7 +68,17 @@ class Model:
             shortlist=self._shortlist,
         )
 
-    def translate(self, text: str | Sequence[str], **options: Any) -> Any:
+    @overload
+    def translate(self, text: str, *, n_best: None = None, **options: Any) -> Translation: ...
+    @overload
+    def translate(self, text: Sequence[str], *, n_best: None = None, **options: Any) -> list[Translation]: ...
+    @overload
+    def translate(self, text: str, *, n_best: int, **options: Any) -> list[Translation]: ...
+    @overload
+    def translate(self, text: Sequence[str], *, n_best: int, **options: Any) -> list[list[Translation]]: ...
+    def translate(
+        self, text: str | Sequence[str], **options: Any
+    ) -> Translation | list[Translation] | list[list[Translation]]:
         """Translate a line, or each line of a list. Lines of similar length are translated together.
 
         Args:
@@ -85,11 +95,22 @@ class Model:
         """
         python_options = validate_settings(PythonOptions, options, "translate")
         translator = self.translator(python_options, python_options.n_best or 1, python_options.attention)
-        translations: list[Any] = translator([text] if isinstance(text, str) else text)
-        if not python_options.n_best:
-            translations = [n_best_list[0] for n_best_list in translations]
+        n_best_lists = translator([text] if isinstance(text, str) else text)
+
+        # a list of translations for each line, or its best translation
+        if python_options.n_best:
+            return n_best_lists[0] if isinstance(text, str) else n_best_lists
+        translations = [n_best_list[0] for n_best_list in n_best_lists]
         return translations[0] if isinstance(text, str) else translations
 
+    @overload
+    def score(  # type: ignore[overload-overlap]  # a string is a sequence of strings
+        self, source: str, target: str, *, tokenized: bool = False, attention: bool = True
+    ) -> Translation: ...
+    @overload
+    def score(
+        self, source: Sequence[str], target: Sequence[str], *, tokenized: bool = False, attention: bool = True
+    ) -> list[Translation]: ...
     def score(
         self,
         source: str | Sequence[str],
@@ -97,7 +118,7 @@ class Model:
         *,
         tokenized: bool = False,
         attention: bool = True,
-    ) -> Any:
+    ) -> Translation | list[Translation]:
         """Return the score of a line's given translation, or of each line of a list, as `nmt score` computes it.
 
         Args:
