@@ -5,10 +5,12 @@ usual mistakes are computed, too, so that they can be named.
 """
 
 import ast
+import faulthandler
 import importlib.util
 import inspect
 import math
 import sys
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,6 +18,7 @@ import torch
 
 B, S, N, C, A, V, M = 3, 5, 4, 8, 6, 7, 2
 LENGTHS = (5, 3, 4)  # the other positions are padding
+SIZES = f" (B = {B}, S = {S}, N = {N}, C = {C}, A = {A})"
 
 
 def load_module(path):
@@ -58,14 +61,19 @@ def are_equal(x, y):
     return x.shape == y.shape and torch.allclose(x, y, atol=1e-5)
 
 
+def name_type(result):
+    """Return the name of the type of a result, or the usual reason why there is none."""
+    return "None (is `return` missing?)" if result is None else type(result).__name__
+
+
 def find_shape_problem(result, shape):
     """Say what is wrong with the shape of a result, if anything is."""
     if not isinstance(result, torch.Tensor):
-        return f"returns {type(result).__name__}, expected a tensor"
+        return f"returns {name_type(result)}, expected a tensor"
     if tuple(result.shape) == shape:
         return ""
     hint = "; the axis of the sentences comes first" if tuple(result.shape) == shape[::-1] else ""
-    return f"axis: the shape is {tuple(result.shape)}, expected {shape}{hint}"
+    return f"axis: the shape is {tuple(result.shape)}, expected {shape}{hint}{SIZES}"
 
 
 def check_energy(student):
@@ -120,7 +128,10 @@ def check_context(student):
     """Check the weighted sum."""
     _, h, padding, _ = make_inputs()
     alpha = torch.rand(B, S).masked_fill(padding, 0)
+    h_before = h.clone()
     result = student.context(alpha, h)
+    if not are_equal(h, h_before):
+        return "changes h in place, but the next step needs h: make a new tensor"
     if problem := find_shape_problem(result, (B, C)):
         return problem
     expected = torch.zeros(B, C)
@@ -130,6 +141,11 @@ def check_context(student):
     if are_equal(result, expected / S):
         return "axis: a mean over the positions; alpha_ij are the weights already, so take the sum"
     return "" if are_equal(result, expected) else "other numbers than sum_j alpha_ij h_j"
+
+
+def have_arguments(call, *expected):
+    """Return whether a recorded call got these very objects."""
+    return list(map(id, call)) == list(map(id, expected))
 
 
 class RecordingModel:
@@ -153,6 +169,7 @@ def check_decoder_step(student):
     """Check one step: which state goes where."""
     s, h, padding, _ = make_inputs()
     y, model, c, alpha = torch.randn(B, M), RecordingModel(), torch.randn(B, C), torch.rand(B, S)
+    e = torch.randn(B, S)
     functions = {name: getattr(student, name) for name in ("energy", "softmax", "context")}
 
     def record_calls(name, output):
@@ -162,32 +179,34 @@ def check_decoder_step(student):
 
         return call
 
-    for name, output in (("energy", torch.randn(B, S)), ("softmax", alpha), ("context", c)):
+    for name, output in (("energy", e), ("softmax", alpha), ("context", c)):
         setattr(student, name, record_calls(name, output))
     try:
         result = student.decoder_step(s, y, h, padding, model)
     finally:
         for name, function in functions.items():
             setattr(student, name, function)
-    if not isinstance(result, tuple) or len(result) != 3:
-        return "returns something else than p, s_i, alpha_i"
+    if not isinstance(result, tuple | list) or len(result) != 3:
+        return f"returns {name_type(result)}, expected three results: p, s_i, alpha_i"
     for name in ("energy", "softmax", "context", "unit", "output"):
         if name not in model.calls:
             return f"{name} is not called"
     if model.calls["energy"][0] is model.new_state:
         return "s_i instead of s_{i-1}: energy compares the annotations with the state before the step (App. A.1.2)"
-    if model.calls["energy"][0] is not s or model.calls["energy"][1] is not h:
-        return "energy gets other arguments than s, h, model.w"
+    if not have_arguments(model.calls["energy"], s, h, model.w):
+        return "energy gets other arguments than s, h, model.w, in this order"
     if model.calls["softmax"][1] is not padding:
         return "mask: softmax does not get the padding"
-    if model.calls["context"][0] is not alpha:
-        return "context gets other weights than those of softmax"
-    if model.calls["unit"][0] is not y or model.calls["unit"][1] is not s or model.calls["unit"][2] is not c:
-        return "unit gets other arguments than y, s, c"
+    if not have_arguments(model.calls["softmax"], e, padding):
+        return "softmax gets other energies than those of energy"
+    if not have_arguments(model.calls["context"], alpha, h):
+        return "context gets other arguments than the weights of softmax and h, in this order"
+    if not have_arguments(model.calls["unit"], y, s, c):
+        return "unit gets other arguments than y, s, c, in this order"
     if model.calls["output"][0] is s:
         return "s_{i-1} instead of s_i: p follows from the new state (Sec. 3.1)"
-    if model.calls["output"][0] is not model.new_state or model.calls["output"][2] is not c:
-        return "output gets other arguments than the new state, y, c"
+    if not have_arguments(model.calls["output"], model.new_state, y, c):
+        return "output gets other arguments than the new state, y, c, in this order"
     if result[1] is s:
         return "s_{i-1} instead of s_i: the second result is the new state"
     is_right = result[0] is model.p and result[1] is model.new_state and result[2] is alpha
@@ -205,12 +224,14 @@ class ScriptedModel:
         """Stand in for `decoder_step`."""
         step = int(s[0, 0])
         self.embedded_words.append(y)
+        if len(self.embedded_words) > 100:
+            raise RuntimeError("the loop does not end, at the end symbol or after `max_words` words")
         p = torch.full((1, V), -9.0)
         p[0, self.words[min(step, len(self.words) - 1)]] = -0.1
         return p, s + 1, torch.ones(1, 1)
 
     def embed(self, word):
-        return torch.full((1, M), float(word))
+        return torch.full((1, M), float(word) + 1)  # that of the end symbol is not zero
 
 
 def check_translate(student):
@@ -227,7 +248,10 @@ def check_translate(student):
             student.decoder_step = decoder_step
 
     model = ScriptedModel([5, 3, 0, 6])
-    result = [int(word) for word in run_search(model, 10)]
+    words = run_search(model, 10)
+    if words is None:
+        return f"returns {name_type(words)}, expected a list of ids"
+    result = [int(word) for word in words]
     if result == [5, 3, 0]:
         return "end symbol: it is no word of the translation"
     if result[:3] == [5, 3, 0] or result[:3] == [5, 3, 6]:
@@ -236,7 +260,8 @@ def check_translate(student):
         return f"wrote {result} where the model's likeliest words are 5, 3 and the end symbol"
     if model.embedded_words[0].any():
         return "before the first word there is model.no_word, zeros"
-    if [int(y[0, 0]) for y in model.embedded_words[1:]] != [5, 3]:
+    embedded = [float(y[0, 0]) if isinstance(y, torch.Tensor) else y for y in model.embedded_words[1:]]
+    if embedded != [5 + 1, 3 + 1]:
         return "each step reads the embedding of the word that was written before"
     if len(run_search(ScriptedModel([4]), 8)) != 8:
         return "a translation without an end symbol stops after `max_words` words"
@@ -282,8 +307,19 @@ def find_problem(name, student):
     try:
         return PARTS[name](student) or find_gradient_problem(name, student)
     except Exception as error:  # a student's code may raise anything
-        kind = "axis: " if isinstance(error, RuntimeError | IndexError) else ""
-        return f"{kind}{type(error).__name__}: {' '.join(str(error).split())}"
+        return describe_error(error, student.__file__)
+
+
+def describe_error(error, file):
+    """Return the message of an error, the line of the student's file, and the sizes if it is about shapes."""
+    message = " ".join(str(error).split())
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    place = f"line {lines[-1]}: " if lines else ""
+    is_about_shapes = isinstance(error, RuntimeError | IndexError) and any(
+        word in message for word in ("size", "shape", "dim")
+    )
+    axis, sizes = ("axis: ", SIZES) if is_about_shapes else ("", "")
+    return f"{axis}{place}{type(error).__name__}: {message}{sizes}"
 
 
 def find_gradient_problem(name, student):
@@ -342,5 +378,6 @@ def is_hole(node):
 
 
 if __name__ == "__main__":
+    faulthandler.dump_traceback_later(60, exit=True)  # a loop without an end
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("attention.py")
     sys.exit(not main(file))

@@ -26,6 +26,8 @@ WRONG = [
     ("softmax", "return e.masked_fill(padding, -torch.inf).softmax(dim=0)", "axis"),
     ("softmax", "w = e.exp() * ~padding; return w / w.sum(dim=1, keepdim=True)", "infinite"),
     ("softmax", "w = (e - e.max()).exp(); w[padding] = 0; return w / w.sum(dim=1, keepdim=True)", "in place"),
+    ("context", "h *= alpha.unsqueeze(2); return h.sum(dim=1)", "in place"),
+    ("context", "(alpha.unsqueeze(2) * h).sum(dim=1)", "return"),
     ("context", "return torch.tensor((alpha.unsqueeze(2) * h).sum(dim=1).tolist())", "gradient"),
     ("context", "return (alpha.unsqueeze(2) * h).sum(dim=2)", "axis"),
     ("context", "return (alpha.unsqueeze(2) * h).mean(dim=1)", "axis"),
@@ -36,7 +38,11 @@ WRONG = [
      "return model.output(s, y, c), model.unit(y, s, c), a", "s_{i-1} instead of s_i"),
     ("decoder_step", "a = softmax(energy(s, h, model.w), ~padding); c = context(a, h); "
      "n = model.unit(y, s, c); return model.output(n, y, c), n, a", "mask"),
+    ("decoder_step", "a = softmax(energy(s, h, model), padding); c = context(a, h); "
+     "n = model.unit(y, s, c); return model.output(n, y, c), n, a", "model.w"),
     ("translate", "return LOOP(stop=False)", "end symbol"),
+    ("translate", "max_words = 1000; return LOOP()", "does not end"),
+    ("translate", "model.no_word = model.embed(END); return LOOP()", "no_word"),
     ("translate", "return LOOP(keep=True)", "end symbol"),
 ]  # fmt: skip
 LOOP = '''
