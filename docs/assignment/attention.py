@@ -4,6 +4,8 @@ B sentences, S source words (with the end symbol, then padding), N numbers of a 
 alignment model, V words of the target vocabulary. Equations are those of Bahdanau et al. (2015).
 """
 
+import torch
+
 END = 0  # id of the end symbol
 
 
