@@ -16,7 +16,7 @@ import functools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
 import click
@@ -94,14 +94,14 @@ def _find_reason(error: Exception) -> str:
 
 
 def fusible(
-    fused: Callable[..., Any] | None = None, **varying_dimensions: int | tuple[int, ...]
+    fused: Callable[..., Any] | None = None, varying_dims: Mapping[str, int | tuple[int, ...]] = {}
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Mark a function that torch.compile can make faster.
 
     Args:
         fused: a function with the same arguments and results, which is compiled in place of the function, since
             torch.compile makes better kernels of it. Example: `attend_fused` for `attend`.
-        varying_dimensions: for each argument whose size varies from batch to batch, the dimension or dimensions. These
+        varying_dims: for each argument whose size varies from batch to batch, the dimension or dimensions. These
             arguments must be passed by keyword.
 
     Returns:
@@ -117,7 +117,7 @@ def fusible(
         def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Result:
             if not fuse:
                 return function(*arguments, **keywords)
-            for name, dimensions in varying_dimensions.items():
+            for name, dimensions in varying_dims.items():
                 if keywords[name] is not None:
                     torch._dynamo.maybe_mark_dynamic(keywords[name], dimensions)
             return compile_function()(*arguments, **keywords)

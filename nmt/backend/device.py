@@ -131,13 +131,15 @@ def make_deterministic(threads: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Keep freed memory for the next update. Without glibc, nothing is changed.
+    """Keep freed memory for the next update, by glibc's largest thresholds. Without glibc, nothing is changed.
 
-    Any call of mallopt ends glibc's own adjustment of both thresholds. Without a new MMAP_THRESHOLD, all blocks above
-    128 kB would then be taken from the system at each use. So nothing else is set if glibc refuses that one.
+    glibc adjusts MMAP_THRESHOLD and TRIM_THRESHOLD itself until a program sets one of them. If only TRIM_THRESHOLD was
+    set, MMAP_THRESHOLD would stay at 128 kB, and all larger blocks would be taken from the system at each use. So
+    TRIM_THRESHOLD is only set if glibc has accepted a MMAP_THRESHOLD.
     """
     if platform.libc_ver()[0] == "glibc":
         mallopt = ctypes.CDLL(None).mallopt
+        # mallopt returns 0 for a value that it refuses. Older versions of glibc refuse the first one.
         if mallopt(MMAP_THRESHOLD, MAX_THRESHOLD) or mallopt(MMAP_THRESHOLD, OLD_MAX_MMAP_THRESHOLD):
             mallopt(TRIM_THRESHOLD, MAX_THRESHOLD)
 

@@ -49,7 +49,7 @@ _PUNCTUATION_MARK = re.compile(f"[{''.join(PUNCTUATION)}]")
 
 
 def normalize(line: str, form: Normalization) -> str:
-    """Return a line in the form that a model reads, or was trained on.
+    """Return a line in one of the forms of text that a model can be trained on.
 
     Example: in the form "punctuation", e + U+0301 becomes é, and l’Au<soft hyphen>be becomes l'Aube.
     """

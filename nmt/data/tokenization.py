@@ -104,7 +104,7 @@ _UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 _UNKNOWN_LETTER = "Ꙗ"
 """A capital of Old Slavonic, which stands for `[UNK]`, so that Moses takes it for a word."""
-_ELIDED_UNKNOWN_SPACE = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
+_SPACE_AFTER_ELISION = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
 """The space in l' [UNK], as detokenized French and Italian have it, although no word has one there."""
 
 
@@ -126,9 +126,9 @@ class RawText:
         if UNKNOWN_WORD not in line:
             return self._tokenizer(line).split()
 
-        # hide [UNK] from Moses
+        # hide [UNK] from Moses; l' [UNK] is l'[UNK], as any other word after an elision
         if self._language in ("fr", "it"):
-            line = _ELIDED_UNKNOWN_SPACE.sub("", line)
+            line = _SPACE_AFTER_ELISION.sub("", line)
         tokens = self._tokenizer(line.replace(UNKNOWN_WORD, _UNKNOWN_LETTER))
         return tokens.replace(_UNKNOWN_LETTER, UNKNOWN_WORD).split()
 

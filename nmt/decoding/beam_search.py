@@ -192,9 +192,12 @@ def can_sync_every_step(device: torch.device) -> bool:
 def advance_beams(
     step: int, state: DecoderState, beams: Beams, active_rows: Tensor | None, forbid_unknown: bool
 ) -> Continuations:
-    """Add one word to each hypothesis, or only to the active ones, (R,). On a GPU, the host does not wait here."""
+    """Add one word to each hypothesis, and put the best continuations into the beams. A host never waits for its GPU.
+
+    `active_rows` are the indices (R,) of the hypotheses that are continued; None: all.
+    """
     prediction = state.predict(active_rows)
-    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * P,)
+    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # of each hypothesis
     if active_rows is not None:
         is_too_short = is_too_short[active_rows]
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)

@@ -180,19 +180,19 @@ def word_log_probabilities(
 
     `encoded` holds the encoded sources. Raises a `UserError` if the model computes NaN.
 
-    States are computed for some steps at a time, and logits in blocks: at the paper's sizes, those of a long line would
-    fill the memory. Without attention, memory grows with S + T, not with S T.
+    States are computed for some steps at a time, and logits in blocks: at the paper's sizes, all states and logits of a
+    long sentence would fill the memory. Without attention, memory grows with S + T, not with S T.
     """
     log_probs: list[Tensor] = []
     attention_blocks: list[Tensor] = []
     words, positions = batch.target.flatten(), batch.positions
     start = 0
-    for inputs, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
+    for decoder_values, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
         # Of the flattened T * B positions, this block of steps has those from `start` to `end`, without padding.
-        end = start + inputs[0].shape[:2].numel()  # inputs are (steps, B, ...)
+        end = start + decoder_values[0].shape[:2].numel()  # each is (steps, B, ...)
         block_positions = positions[(positions >= start) & (positions < end)]
-        block_inputs = [select_positions(block_positions - start, values) for values in inputs]
-        log_probs += _iterate_log_probs(model, block_inputs, words[block_positions])
+        inputs = [select_positions(block_positions - start, values) for values in decoder_values]
+        log_probs += _iterate_log_probs(model, inputs, words[block_positions])
         if attention and weights is not None:
             attention_blocks.append(weights)
         start = end

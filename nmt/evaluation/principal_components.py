@@ -67,19 +67,22 @@ def write_projections(path: Path, projections: Sequence[Projection]) -> None:
 
 
 def read_projections(path: Path) -> list[Projection]:
-    """Read the panels of a file that `write_projections` wrote."""
+    """Return the projections of a file that `write_projections` wrote, one for each panel."""
     projections = []
     rows = [line.split("\t", len(COLUMNS) - 1) for line in read_lines(path)]
     try:
         for _, panel_rows in groupby(rows[1:], key=itemgetter(0)):  # without the header
-            _, *columns, sentences = zip(*panel_rows, strict=True)
-            numbers = np.array(columns, dtype=np.float64)  # (4, n)
-            fraction_x, fraction_y = numbers[2:, 0]
+            _, x, y, fractions_x, fractions_y, sentences = zip(*panel_rows, strict=True)
+            numbers = np.array([x, y, fractions_x, fractions_y], dtype=np.float64)  # (4, n)
             if not np.isfinite(numbers).all():
                 raise ValueError
-            projections.append(Projection(list(sentences), numbers[:2].T, (fraction_x, fraction_y)))
+            points, variance_fractions = (
+                numbers[:2].T,
+                numbers[2:, 0],
+            )  # the fractions are the same in all rows
+            projections.append(Projection(list(sentences), points, tuple(variance_fractions)))
         if not projections:
             raise ValueError
     except ValueError:
-        raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, as of `nmt vectors`") from None
+        raise UserError(f"{path}: expected lines of {', '.join(COLUMNS)}, made by `nmt vectors`") from None
     return projections

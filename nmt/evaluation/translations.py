@@ -134,9 +134,9 @@ def provenance_path(translations: Path) -> Path:
 def initial_provenance(
     mode: str, settings: Decoding, weights: Sequence[Path], device: str, average: Average = "probability"
 ) -> dict[str, Any]:
-    """Return the provenance of translations, as far as it is known before models with these weights translate.
+    """Return the part of a provenance file that is known before the translation begins.
 
-    It is collected before the translation, since somebody may change code and weights while that takes place.
+    It is collected then, since somebody may change code and weights while models with these weights translate.
     """
     average_entry = {"average": average} if len(weights) > 1 else {}
     return {
@@ -153,8 +153,8 @@ def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """Write the provenance file of finished translations.
 
     Args:
-        provenance: `initial_provenance`, and what `nmt.decoding.test_set.translate_file` returns. If an earlier process
-            was killed, its seconds count as well; code and machine are those of the last process.
+        provenance: `initial_provenance`, and what `nmt.decoding.test_set.translate_file` returns. After a crash, the
+            `seconds` are those of all processes, while code and machine are those of the last process.
         translations: the file of translations.
     """
     # An earlier file must not describe these translations if the process is killed now.

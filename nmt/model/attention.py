@@ -227,7 +227,7 @@ def attend_fused(
     return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
 
 
-@fusible(fused=attend_fused, keys=1, padding=1, values=1)
+@fusible(fused=attend_fused, varying_dims={"keys": 1, "padding": 1, "values": 1})
 def attend(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
@@ -296,7 +296,10 @@ def backward_attend_fused(
     grad_query.copy_((g.unsqueeze(2) * slope).sum(dim=1) * v_a)
 
 
-@fusible(fused=backward_attend_fused, alpha=1, values=1, grad_alpha=1, keys=1, grad_energy=1, sum_squares=1)
+@fusible(
+    fused=backward_attend_fused,
+    varying_dims={"alpha": 1, "values": 1, "grad_alpha": 1, "keys": 1, "grad_energy": 1, "sum_squares": 1},
+)
 def backward_attend(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
@@ -340,7 +343,10 @@ def backward_keys_fused(
     return v_a * (g * slope).sum(dim=0), (g * activation).sum(dim=0).sum(dim=(0, 1))
 
 
-@fusible(fused=backward_keys_fused, grad_energies=(0, 2), queries=0, keys=1, sum_squares=1)
+@fusible(
+    fused=backward_keys_fused,
+    varying_dims={"grad_energies": (0, 2), "queries": 0, "keys": 1, "sum_squares": 1},
+)
 def backward_keys(
     grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip

@@ -107,6 +107,7 @@ class EncoderDecoder(BackendModule, ABC):
         super().__init__()
         self.architecture = architecture
         source_vocabulary_size, self.target_vocabulary_size = vocabulary_sizes
+        # `unused_ids` is a number of rows that belong to no word; the authors' models have 1
         M, unused_ids = architecture.embedding_size, architecture.unused_ids
         self.source_embedding = Embedding(source_vocabulary_size + unused_ids, M, embedding_bias)
         self.target_embedding = Embedding(self.target_vocabulary_size + unused_ids, M, embedding_bias)

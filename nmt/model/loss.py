@@ -84,7 +84,7 @@ def replace_logits_by_gradient_fused_(
     return cost.sum(dtype=torch.float64)
 
 
-@fusible(fused=replace_logits_by_gradient_fused_, logits=0, words=0, mask=0)
+@fusible(fused=replace_logits_by_gradient_fused_, varying_dims={"logits": 0, "words": 0, "mask": 0})
 def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Replace logits without bias (P, V) by their gradient, softmax - one-hot, and return the cost, a scalar.
 
@@ -100,7 +100,8 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
         log_probs = torch.log_softmax(values.add_(b), dim=1, out=buffer[: len(values)])
         word_log_probs = log_probs.gather(1, block_words)
 
-        # The gradient is softmax - one-hot. Add a number: a GPU would sort a tensor to add it in a fixed order.
+        # The gradient is softmax - one-hot. `scatter_` adds the number -1 here. It could also add a tensor, but a GPU
+        # would sort that first, to add in a fixed order.
         torch.exp(log_probs, out=values)
         values.scatter_(1, block_words, -1.0, reduce="add")
         if mask is not None:

@@ -122,7 +122,7 @@ class Threshold(Settings):
         self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Return whether each pair of a corpus is selected: (n,), given scores (n,) and global line numbers (n,)."""
-        # Of the pairs whose score is the threshold itself, those before its corpus and line are selected.
+        # A pair whose score equals the threshold's is selected if it comes before the pair `line` of `corpus`.
         is_selected: NDArray[np.bool_] = scores < self.score
         if corpus == self.corpus:
             is_selected |= (scores == self.score) & (lines < self.line)

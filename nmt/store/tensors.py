@@ -78,7 +78,8 @@ def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor
 
 def compute_checksum(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     """Return the SHA-256 of names, types, shapes and contents of the tensors, and of the metadata."""
-    contents, shapes = hashlib.sha256(), []
+    contents = hashlib.sha256()
+    shapes = []
     for name, tensor in sorted(tensors.items()):
         contents.update(name.encode())
         # the bytes of the numbers, without a copy

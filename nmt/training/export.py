@@ -34,7 +34,7 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
     The summary is written last, so that a folder with a summary is complete.
     """
     # 1. the final state, from which another training can continue
-    trainer.check_may_write()
+    trainer.check_before_writing()
     write_checkpoint(folder / FINAL_STATE, trainer.make_checkpoint())
 
     # 2. the weights that the settings choose, with the checksums of their vocabularies
@@ -52,7 +52,7 @@ def export_model(folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path]
 
     # 4. the summary; a process that was suspended while it scored the samples may have lost the folder
     summary = summarize_training(trainer, stop_reason) | {"weights": sha256(folder / WEIGHTS)}
-    trainer.check_may_write()
+    trainer.check_before_writing()
     write_json(folder / SUMMARY, summary)
 
 

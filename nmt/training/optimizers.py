@@ -248,7 +248,7 @@ class Adadelta(Optimizer):
 
     def _step_dense(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
         """Update a whole weight."""
-        # After sparse updates, first apply the decay that is missing in the averages of some rows.
+        # After sparse updates, the averages of some rows lack decay: `current` has the updates that they include.
         if "current" in state:
             decay_averages(state, slice(None), int(state["updates"]), self.rho)
             del state["current"], state["updates"]
@@ -330,7 +330,7 @@ def apply_adadelta_fused(
 
 
 # The length of the tensors, their dimension 0, differs from weight to weight.
-@fusible(fused=apply_adadelta_fused, weight=0, gradient=0, squares=0, steps=0)
+@fusible(fused=apply_adadelta_fused, varying_dims={"weight": 0, "gradient": 0, "squares": 0, "steps": 0})
 def apply_adadelta(
     weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor,

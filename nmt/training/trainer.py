@@ -341,7 +341,7 @@ class Trainer:
             f"did with training.not_finite: groundhog"
         )
 
-    def check_may_write(self) -> None:
+    def check_before_writing(self) -> None:
         """Raise an error if another process has taken the folder, or if a NaN is in the state."""
         if self.is_lock_lost():
             raise UserError(f"{self.state_folder}: another process has taken over this folder; stopped")
@@ -367,7 +367,7 @@ class Trainer:
         checkpoint_due = update % settings.checkpoint_every == 0
 
         if log_due or validation_due or checkpoint_due:
-            self.check_may_write()
+            self.check_before_writing()
             self.updater.read_statistics()  # waits for the updates of a GPU, so that their time is complete
         self._add_elapsed_time(is_update_time=True)
 
@@ -422,7 +422,7 @@ class Trainer:
             message += f", BLEU {score:.2f}"
 
         # 2. keep the best weights, also without `patience`: it may be set later, and the run then resumed
-        self.check_may_write()  # a process that was suspended while it scored may have lost the folder
+        self.check_before_writing()  # a process that was suspended while it scored may have lost the folder
         is_best = counters.count_validation(score, is_scheduled)
         if is_best:
             save_tensors(find_best_weights(self.state_folder, counters.update), self.model.state_dict())
@@ -467,7 +467,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint, then delete the best weights that no checkpoint names any more."""
-        self.check_may_write()
+        self.check_before_writing()
         self._add_elapsed_time()
         save_checkpoint(self.state_folder, self.counters.update, self.make_checkpoint())
         delete_old_best_weights(self.state_folder, self.counters.best_update)

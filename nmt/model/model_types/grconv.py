@@ -103,7 +103,9 @@ class GrConv(GatedEncoderDecoder):
     @torch.no_grad()
     def gates(self, source: Tensor) -> list[Tensor]:
         """Return the gates [w_c, w_l, w_r] of levels t = 1, ..., S - 1, (S - t, 3) each, for a sentence's ids (S,)."""
-        nodes, gates_of_levels = self.encoder.compute_leaves(self.source_embedding(source.unsqueeze(1))), []
+        embedded = self.source_embedding(source.unsqueeze(1))  # (S, 1, M)
+        nodes = self.encoder.compute_leaves(embedded)
+        gates_of_levels = []
         while len(nodes) > 1:
             nodes, gates = self.encoder.compute_level(nodes)
             gates_of_levels.append(gates.squeeze(1))
