@@ -27,10 +27,14 @@ def commands(page: Path) -> list[str]:
     """The commands of a page's blocks, each in one line, without the words that explain it."""
     found: list[str] = []
     text = re.sub(r"^```\w*\n.*?^```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
-    for line in re.sub(r"\\\n +", "", text).splitlines():
-        command = re.split(r"  +| +# ", line.removeprefix("    ").removeprefix("$ "))[0].strip()
-        if line.startswith("    ") and command.split(" ")[0] in PROGRAMS:
-            found.append(command)
+    for paragraph in re.sub(r"\\\n +", "", text).split("\n\n"):
+        lines = paragraph.strip("\n").splitlines()
+        if not all(line.startswith("    ") for line in lines):
+            continue  # what an item of a list says in its second line is no command
+        for line in lines:
+            command = re.split(r"  +| +# ", line.removeprefix("    ").removeprefix("$ "))[0].strip()
+            if command.split(" ")[0] in PROGRAMS:
+                found.append(command)
     return found
 
 
