@@ -26,14 +26,14 @@ class SearchSettings(OmitsDefaults):
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     """Maximum length of a translation, as a multiple of the source's length (with EOS)."""
     if_no_eos: IfNoEos
-    """What happens if no translation in the beam ends. widen_beam: search again with beams that are doubled repeatedly.
-    retry: as in the authors' code, which first allows [UNK] where it was forbidden. best: take the best unfinished
-    translation, as the other two do in the end."""
+    """What happens if no translation in the beam ends. widen_beam: search again with doubled beams. retry: as the
+    authors' code does, first with [UNK] where it was forbidden. best: take the best unfinished translation, as the
+    other two do in the end."""
     max_beam: BeamSize
     """The beam is doubled until it has at least this size."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Maximum cost of these further searches per sentence, in multiples of its first search (hypotheses x steps). With
-    6, a beam of 10 becomes 20 and 40 wide (2 + 4), but not wider. null: no limit."""
+    """Maximum cost of these further searches per sentence, in multiples of its first search: with 6, a beam of 10
+    becomes 20 and 40 wide (2 + 4). null: no limit."""
     beam: BeamSize
     """Beam size. Every finished translation takes one place of the beam."""
     normalize_by_length: bool
@@ -42,9 +42,9 @@ class SearchSettings(OmitsDefaults):
     """Minimum length of a translation. half: half the source's length. none: no minimum."""
     unknown: Unknown
     """Whether the model can write [UNK] in the column "All" of Table 1. allowed: it can, as the note to the table says.
-    excluded: it cannot, as in Cho et al. (2014b). In the column "No UNK" it never can."""
+    excluded: it cannot, as in Cho et al. (2014b)."""
     n_best: BeamSize
-    """Number of translations per sentence. If it is smaller than `beam`, a search ends as soon as they are certain."""
+    """Number of translations per sentence."""
 
 
 class Decoding(SearchSettings):

@@ -47,7 +47,7 @@ class Tokenization(Settings):
     normalization: Normalization = "none"
     """Normalization before tokenization (docs/own-text.md#apostrophes-quotes-and-accents), in training and in every use
     of a model. none: as in the papers. unicode: accents are composed (NFC), and most characters without width are
-    removed. punctuation: also, all forms of apostrophes, quotation marks, hyphens and the ellipsis become ASCII."""
+    removed. punctuation: also, apostrophes, quotation marks, hyphens and the ellipsis become ASCII."""
 
     @model_serializer(mode="wrap")
     def _omit_no_normalization(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Training(OmitsDefaults):
     epsilon: Annotated[float, Field(gt=0, le=1)]
     """epsilon of Adadelta or Adam."""
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
-    """Learning rate. For Adadelta it scales each step; Adadelta as published has 1."""
+    """Learning rate. Adadelta as published has 1."""
     decay_from_epoch: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """Passes over the text after which the learning rate begins to fall. null: it is constant."""
     decay_every_epochs: Annotated[float, Field(gt=0, le=1e6)] = 0.5
@@ -47,33 +47,31 @@ class Training(OmitsDefaults):
     clip_norm: Annotated[float, Field(gt=0, le=1e9)]
     """Maximum L2 norm of the gradient; a longer one is scaled down."""
     cost: Literal["sum", "mean"]
-    """Cost of a batch before clipping. sum: over its sentences, as in the authors' code. mean: over its sentences."""
+    """Cost of a batch before clipping: sum (as in the authors' code) or mean over its sentences."""
     not_finite: Literal["stop", "groundhog"]
-    """Reaction to a gradient that is not finite; the history counts them. stop: training stops at the last good state.
-    groundhog: a tenth of the weights replaces the gradient, as in the authors' code."""
+    """Reaction to a gradient that is not finite. stop: training stops at the last good state. groundhog: a tenth of the
+    weights replaces the gradient, as in the authors' code."""
     precision: Literal["fp32", "tf32", "bf16"]
     """Precision of the matrix products (docs/gpu.md#precision): fp32, tf32 (on a GPU) or bf16."""
     batch_size: BatchSize
     """Sentence pairs per update."""
     batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
-    """Number of batches that are read together, sorted by length, and split again (B.2: 20 x 80 = 1600 pairs)."""
+    """Batches that are read together, sorted by length, and split again (B.2: 20 x 80 = 1600 pairs)."""
     order: Literal["stored", "seed"] = "stored"
-    """Order of the training pairs. stored: the same for every model and seed. seed: a different one for each seed, so
-    batches differ, too (as in the ensembles of Sutskever et al., 2014)."""
+    """Order of the training pairs. stored: the same for every model and seed. seed: a different one for each seed (as
+    in the ensembles of Sutskever et al., 2014)."""
     updates: PositiveInt
-    """Number of updates, counted from the start of the training. Models override it."""
+    """Number of updates, counted from the start of the training."""
     epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
     """Maximum number of passes over the text. null: only `updates` counts."""
     patience: PositiveInt | None
     """Training stops after this many validations without a better development score. null: all updates are done."""
     keep: Literal["best", "last"]
-    """Weights of the finished model: best (by development score) or last. Where the paper reports updates, they are the
-    last."""
+    """Weights of the finished model: best (by development score) or last."""
     dev_score: Literal["nll", "bleu"]
-    """Development score: nll, or bleu of greedy translations. The paper says "performance"."""
+    """Development score: nll, or bleu of greedy translations."""
     dev_sentences: Literal["all", "within_limit"]
-    """Development pairs of the score: all, or within_limit (both sides within the model's max_words). The paper says
-    "the development set"."""
+    """Development pairs of the score: all, or within_limit (both sides within the model's max_words)."""
     validate_every: PositiveInt
     """Updates between two validations."""
     checkpoint_every: PositiveInt
@@ -86,20 +84,17 @@ class Training(OmitsDefaults):
     tensorboard: bool
     """Also write the history for TensorBoard, into the folder of the training in the store."""
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
-    """On a GPU, batches are padded to a multiple of this many words, plus the end symbol. So there are few shapes, each
-    with its own CUDA graph: 10 if the longest side has 50 words."""
+    """On a GPU, batches are padded to a multiple of this many words, plus the end symbol, so that there are few CUDA
+    graphs: 10 if the longest side has 50 words."""
     cuda_graph_max_words: Annotated[int, Field(ge=0, le=MAX_SENTENCE_LENGTH)] | None = None
-    """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words. A smaller
-    number saves memory, but updates without a graph take longer. 0: none is captured. null: all are. No result depends
-    on it."""
+    """Updates are captured as CUDA graphs if the longest side of their batch has at most this many words
+    (docs/gpu.md#memory). 0: none is captured. null: all are. No result depends on it."""
     kernels: Literal["auto", "torch", "compiled"] = "auto"
-    """Operations between the matrix products (docs/gpu.md#kernels). torch: PyTorch's. compiled: fewer and larger ones,
-    compiled in the first minute. auto: compiled on a GPU where this works, else torch. The last digits of the results
-    depend on it."""
+    """Operations between the matrix products (docs/gpu.md#kernels): torch, compiled, or auto: compiled on a GPU where
+    this works. The last digits of the results depend on it."""
     matmul_library: Literal["auto", "torch"] = "auto"
-    """Library of the matrix products in fp32 on a processor. torch: MKL, PyTorch's choice. auto: oneDNN on AMD
-    processors with AVX-512, where MKL does not use its fastest kernels, else MKL. The last digits of the results depend
-    on it; a resumed training keeps its choice."""
+    """Library of the matrix products in fp32 on a processor. torch: MKL. auto: oneDNN on AMD processors with AVX-512,
+    where MKL is slow, else MKL. The last digits of the results depend on it."""
     device: Literal["auto", "cpu", "cuda"]
     """cuda, cpu, or auto: the GPU if there is one."""
     threads: Threads

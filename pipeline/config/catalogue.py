@@ -93,10 +93,9 @@ class Archive(Source):
     """A file to download, and other files with the same members. Sizes and checksums are checked."""
 
     license: str | None = newer_key(None)
-    """SPDX identifier of the licence, such as CC-BY-NC-SA-4.0, for the record of results that contain its text."""
+    """SPDX identifier of the licence, such as CC-BY-NC-SA-4.0, for the record of results."""
     alternatives: list[Source] = Field(default=[])
-    """Other archives, of any kind, with the same members, perhaps in another folder. They are tried in order if no
-    source has the file itself."""
+    """Other archives with the same members, tried in order if no source has the file itself."""
 
 
 class Member(Settings):
@@ -137,7 +136,7 @@ class Corpus(Settings):
     grammar: GrammarCorpus | None = None
     """Generated text, instead of two sides (experiments/demo)."""
     shards: Annotated[int, Field(ge=1, le=500)] = 1
-    """Number of parts that are prepared in parallel, at most 500. No result depends on it."""
+    """Number of parts that are prepared in parallel. No result depends on it."""
     pairs: PositiveInt | None = None
     """Number of pairs that the archives must hold. null: any number."""
     tokenized: bool = False
@@ -197,8 +196,7 @@ class GrammarSettings(Settings):
     seed: Seed
     """Seed of lexicon and sentences."""
     max_words: Annotated[int, Field(ge=12, le=1000)]
-    """Maximum words of an English sentence, with the full stop; at least 12. The French translation can be a quarter
-    longer."""
+    """Maximum words of an English sentence, with the full stop."""
     lexicon: Annotated[int, Field(ge=1, le=100_000)]
     """Number of invented pairs of rare words, besides the hand-written core."""
     zipf_exponent: Annotated[float, Field(gt=0, le=10)]

@@ -26,15 +26,15 @@ class Display(Settings):
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
     """Models or systems in Figure 2 and other figures of BLEU, in the order of the legend."""
     figure2_length: SentenceLength
-    """Side whose words are the length of a sentence in Figure 2 and in tables by length: source, reference, or both
-    (each within the window). The paper does not say; Cho et al. (2014b, Fig. 5) show all three."""
+    """Side whose words are the length of a sentence in Figure 2 and in tables by length: source, reference, or both.
+    The paper does not say."""
     figure2_window: TokenCount
     """Number of lengths whose sentences make one point of the curve (Cho et al., 2014b)."""
     figure2_max_words: TokenCount
     """Right end of the axis of Figure 2."""
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
-    """Bootstrap samples of sentences (and seeds) for each 95% interval (2.5th to 97.5th percentile). 0: no intervals.
-    All samples are in memory together: 10,000 of 3,003 sentences take 2 GB, and some minutes for five models."""
+    """Bootstrap samples of sentences (and seeds) for each 95% interval. 0: no intervals. 10,000 samples of 3,003
+    sentences take 2 GB of memory."""
     bootstrap_seed: Seed
     """Seed of these samples."""
     max_unknown_words: TokenCount
@@ -43,7 +43,7 @@ class Display(Settings):
     """The model whose alignments Figure 3 shows. null, or if no model has attention: no Figure 3."""
     figure3_words: Annotated[list[TokenCount], Field(min_length=2, max_length=2)]
     """Minimum and maximum source words of the random sentences in panels b to d of Figure 3, if the test set does not
-    have the paper's own sentences."""
+    have the paper's own."""
     figure3_seed: Seed
     """Seed of the random sentences."""
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
@@ -62,23 +62,19 @@ class Display(Settings):
     """The sentence of the tree. The default is the paper's."""
     gold_alignments: FilePath | None = None
     """File with known word alignments of the test set's tokens, from which the alignment error rate is computed: in
-    Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure) or that of the WPT 2003 task.
-    Synthetic text has its own file."""
+    Pharaoh's format (`0-0 1-2`, one sentence per line; `1?2` is possible, not sure) or that of the WPT 2003 task."""
     moses_translations: FilePath | None = None
-    """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures. null: the
-    row has only reported numbers."""
+    """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures."""
     moses_dev_translations: FilePath | None = newer_key(None)
-    """The same for the development set, whose corpora follow one another, for tables with its scores."""
+    """The same for the development set, whose corpora follow one another."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = newer_key(8)
-    """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014), whose ticks show 8."""
+    """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014)."""
     rank_of: Literal["source", "reference"] = newer_key("source")
-    """Side whose words sort the sentences there by average rank of frequency: source or reference. The paper does not
-    say. Unknown words rank last."""
+    """Side whose words sort the sentences there by average rank of frequency: source or reference."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = newer_key([FIRST_PAPER])
     """Papers whose tables and figures are made (workflow/papers/PAPER.yaml)."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
-    """Baselines, and for each the models that are compared with it in results/ablations.* (experiments/ablations).
-    null: no such table."""
+    """Baselines, and for each the models that are compared with it (docs/ablations.md). null: no such table."""
 
     @field_validator("figure3_words")
     @classmethod
@@ -124,8 +120,7 @@ class Playground(Settings):
     """Models of the types rnnencdec or rnnsearch. null: of those in Figure 2, the first with attention and the first
     without. []: no page is made."""
     megabytes: Annotated[int, Field(ge=1, le=2000)]
-    """Maximum megabytes of all weights. For larger models, such as the paper's, the page only says why they are
-    missing."""
+    """Maximum megabytes of all weights. Larger models have no page."""
     bits: Literal[16, 8]
     """Bits of a weight in the page, 16 or 8. With 8 the page is half as large, and some translations differ."""
 

@@ -18,8 +18,7 @@ class PhraseBased(Settings):
     max_words: TokenCount
     """Maximum words of a sentence from which phrases are taken."""
     alignment_block: PositiveInt
-    """Pairs that eflomal aligns together. More pairs need more memory. Later blocks start from what the first block has
-    learned."""
+    """Pairs that eflomal aligns together. More pairs need more memory."""
     symmetrization: Literal[
         "grow-diag-final-and", "grow-diag-final", "grow-diag", "grow", "union", "intersect"
     ]
@@ -41,9 +40,8 @@ class PhraseBased(Settings):
     lm_words: PositiveInt | None = newer_key(None)
     """Maximum words of this additional text, in the order of its names. null: no limit."""
     phrase_model: Identifier | None = newer_key(None)
-    """An entry of `models` that is not in use. It is trained on the pairs of the phrase table, each pair once. A second
-    system then has p(target phrase given source phrase) as one more score in its phrase table (Cho et al., 2014a).
-    null: no such system."""
+    """An entry of `models` that is not in use, whose score enters the phrase table of a second system
+    (docs/phrase-based.md). null: no such system."""
     cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None
     """Pops of cube pruning, in tuning and in decoding. null: stack decoding, which is slower and a little better."""
     tuner: Literal["mert", "mira"]
@@ -57,6 +55,6 @@ class PhraseBased(Settings):
     n_best: Annotated[int, Field(ge=1, le=100_000)]
     """Different hypotheses per sentence in the n-best lists (`moses/test/n_best.gz`)."""
     n_best_factor: Annotated[int, Field(ge=1, le=1000)]
-    """Hypotheses that are considered for each of these. More of them then differ, and it takes longer."""
+    """Hypotheses that are considered for each of these."""
     threads: Threads
     """Threads of each of Moses' jobs. No result depends on it."""

@@ -39,8 +39,7 @@ class Pretrained(Settings):
     """Released models of others, which replace those that this run would train."""
 
     models: FilePath | None
-    """Folder with one folder for each model in use, as `nmt unpack` writes them. These models are not trained, but
-    translate the test text."""
+    """Folder with one folder for each model in use, as `nmt unpack` writes them. These models are not trained."""
 
 
 class Use(OmitsDefaults):
@@ -64,23 +63,22 @@ class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Hours
-    """Maximum time limit of a training job in hours, for example that of a partition. A training that meets the limit
-    is continued by another job; at most twice as many jobs are submitted as the estimate needs."""
+    """Maximum time limit of a training job in hours, for example that of a partition. A longer training is continued by
+    another job."""
     updates_per_hour: dict[ModelTypeName, Rate]
-    """Updates per hour by model type, for example {rnnsearch: 60000}, from which the time limit of a training follows
-    until the run has measured its own rate."""
+    """Updates per hour by model type, for example {rnnsearch: 60000}, for the time limit of a training until the run
+    has measured its own rate."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """Speed of the GPU, in 10^12 operations per second with numbers of 32 bits (data sheets: T4 8, RTX 2080 Ti 13, A100
-    19.5, L4 30, H100 and H200 67). Without a rate above, the rate of an H100 is scaled by it."""
+    """Speed of the GPU in fp32, in 10^12 operations per second (data sheets: T4 8, RTX 2080 Ti 13, A100 19.5, L4 30,
+    H100 and H200 67). Without a rate above, the rate of an H100 is scaled by it."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
-    """How often a training job is submitted again on a cluster after it was lost (cancelled, node lost, error). Time
-    limits do not count."""
+    """How often a training job is submitted again after it was lost (cancelled, node lost, error)."""
     train_memory_gb: Gigabytes
     """Memory of a training job in GB."""
     translate_hours: Hours
     """Time limit of a translation job in hours. The next job resumes."""
     moses_hours: Hours
-    """Time limit in hours of each of Moses' jobs: word alignment, phrase extraction, tuning and translation."""
+    """Time limit in hours of each of Moses' jobs."""
     data_memory_gb: Gigabytes
     """Memory of a data job in GB."""
 
@@ -93,11 +91,10 @@ class Config(OmitsDefaults):
     seeds: Seeds | None
     """Seeds of the initial weights, with each of which every model is trained; the tables give mean and standard
     deviation. null: only `seed`. Add new seeds at the end, since the runs of the first seed have the names of the
-    models: then no model is trained again."""
+    models."""
     data_from: FilePath | None
-    """Folder of another experiment, whose prepared text this one uses and does not change. Its models with the same
-    name and settings are used, too, unless this experiment has begun to train them. null: the run prepares its own
-    text."""
+    """Folder of another experiment, whose prepared text this one uses. Its models with the same name and settings are
+    used, too, unless this experiment has begun to train them. null: the run prepares its own text."""
     pretrained: Pretrained
     """Published models, from which the tables and figures are made."""
     languages: Languages
@@ -105,8 +102,7 @@ class Config(OmitsDefaults):
     use: Use
     """Names of the entries that this run uses. The other entries have no effect."""
     mirrors: list[Annotated[str, AfterValidator(check_address)]]
-    """Folders or URLs that hold the archives under their `path`, tried before the official addresses. Another mirror
-    never changes downloaded files."""
+    """Folders or URLs that hold the archives under their `path`, tried before the official addresses."""
     archives: dict[Identifier, Archive]
     """The files to download."""
     corpora: dict[Identifier, Corpus]
@@ -114,17 +110,15 @@ class Config(OmitsDefaults):
     grammar: GrammarSettings
     """The synthetic language of corpora with `grammar`, which the paper's run does not use."""
     cleaning: Cleaning
-    """Limits of training and in-domain text, before tokenization (docs/data.md#cleaning). The paper mentions none.
-    Moses' clean-corpus-n.perl is usually called with max_words: 80, max_ratio: 9.0. Pairs with an empty side are always
-    removed, and malformed characters are always repaired and counted."""
+    """Limits of training and in-domain text, before tokenization (docs/data.md#cleaning). The paper mentions none."""
     tokenization: Tokenization
     """Tokenization by Moses' rules (Sec. 4.1), without lower-casing and stemming."""
     selection: Selection
     """Selection of training text by bilingual cross-entropy difference (Axelrod et al., 2011; Sec. 4.1): from 850M
     words to 348M."""
     vocabulary: VocabularySettings
-    """The words that have an id of their own (Sec. 4.1). All others are [UNK]. All models share them. They are counted
-    in the selected text of all lengths."""
+    """The words that have an id of their own, for all models (Sec. 4.1). All others are [UNK]. They are counted in the
+    selected text of all lengths."""
     architecture: GatedArchitecture
     """Sizes of the models, and choices where the paper is not clear (Sec. 3, App. A and B.1). All models share them; a
     model's own `architecture` wins."""
@@ -143,14 +137,13 @@ class Config(OmitsDefaults):
     decoding: Decoding
     """Beam search (Sec. 4.2). Where the paper is silent, this is what the authors' code does."""
     moses: PhraseBased
-    """Moses (Koehn et al., 2007) on the same text, whose row in Table 1 is then measured. The paper says only that it
-    had another 418 million words of monolingual text (Sec. 5.1); Cho et al. (2014b), who report the same 33.30 BLEU,
-    add that the language model was a 4-gram model. The rest is Moses' own baseline."""
+    """Moses (Koehn et al., 2007) on the same text, whose row in Table 1 is then measured (docs/phrase-based.md). What
+    the paper does not say is Moses' own baseline."""
     artifacts: Display
     """Contents of the tables and figures."""
     sentence_vectors: SentenceVectors | None = None
     """A figure of sentence vectors in the plane in which they differ most (PCA), as Figure 2 of Sutskever et al.
-    (2014). The encoder of a model hands such a vector to the decoder. null: no such figure."""
+    (2014). null: no such figure."""
     playground: Playground
     """results/playground.html, where models translate in the browser."""
     release: Release

@@ -30,8 +30,8 @@ class Selection(Settings):
     """Order of the language models (words in the longest n-gram)."""
     lm_vocabulary: Literal["all", "in_domain"] = "all"
     """Words that the language models know. all: each model knows all words of its own text. in_domain: all four know
-    only the words of the in-domain text, as in Moore and Lewis (2010), whom Axelrod et al. follow, and in XenC. The
-    paper names no limit, so `all` is the default; how the authors' text was selected is not known."""
+    only the words of the in-domain text, as in Moore and Lewis (2010), whom Axelrod et al. follow. The paper names no
+    limit."""
     lm_vocabulary_min_count: PositiveInt = 2
     """For in_domain: minimum count of a word in the in-domain text. Moore and Lewis have 2, XenC has 1."""
     sample_pairs: PositiveInt | None = None
@@ -55,7 +55,7 @@ class VocabularySettings(OmitsDefaults):
     subwords: bool = False
     """Cut words into subword units (docs/own-text.md#subword-units), whose number is then `words`."""
     specials_included: bool
-    """Whether [UNK] and the end symbol count among `words`. In the authors' code they do; the paper does not say."""
+    """Whether [UNK] and the end symbol count among `words`, as they do in the authors' code."""
 
     @property
     def sizes(self) -> tuple[int, int]:
