@@ -52,7 +52,8 @@ def explain_missing_programs() -> str | None:
     """Return why this machine can neither find the programs nor build them, or None if it can."""
     if all(map(shutil.which, PROGRAMS)):
         return None
-    return explain_missing_tools("lmplz", ["cmake", "make"], PACKAGES)
+    headers = ["boost/program_options.hpp", "boost/thread.hpp"]
+    return explain_missing_tools("lmplz", ["cmake", "make"], headers, PACKAGES)
 
 
 def _build_programs(folder: Path, jobs: int) -> None:

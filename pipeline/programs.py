@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.system import last_output_line
+from nmt.io.system import last_output_line, query_program
 
 
 def run_program(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
@@ -41,14 +42,23 @@ def _find_first_error(output: str) -> str:
     return last_output_line(error_lines[0] if error_lines else output)
 
 
-def explain_missing_tools(program: str, tools: Sequence[str], packages: str) -> str | None:
-    """Return why this machine cannot build a program, or None if it has these tools and a C++ compiler.
+def explain_missing_tools(
+    program: str, tools: Sequence[str], headers: Sequence[str], packages: str
+) -> str | None:
+    """Return why this machine cannot build a program, or None if it has these tools and headers and a C++ compiler.
 
     packages: where they come from.
     """
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
-    if not any(map(shutil.which, ("c++", "g++", "clang++"))):
+    compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
+    if not compilers:
         missing_tools.append("a C++ compiler")
+
+    # preprocess an empty file that includes the header, which may be in a conda environment
+    for header in headers if compilers else ():
+        options = ["-x", "c++", "-E", f"-I{os.environ.get('CONDA_PREFIX', '')}/include", "-include", header]
+        if query_program(compilers[0], *options, "-o", os.devnull, os.devnull) is None:
+            missing_tools.append(header)
     if not missing_tools:
         return None
     lacking = ", ".join(missing_tools)

@@ -115,12 +115,17 @@ class Progress:
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._start_time = self._report_time = time.monotonic()
 
-        # a bar on a terminal; lines of this form elsewhere: "clean:  50% 500/1.00k [00:05<00:05, 100 lines/s]"
-        self._form: dict[str, Any] = {"total": total, "initial": initial_count, "unit": f" {unit}"}
+        # a bar on a terminal; lines of this form elsewhere: "clean:  50% 500/1000 [00:05<00:05, 100.00 lines/s]"
+        self._form: dict[str, Any] = {
+            "total": total,
+            "initial": initial_count,
+            "unit": f" {unit}",
+            "unit_scale": unit == "bytes",  # only these are too many to be read: 12.3M
+        }
         self._format_line = tqdm.format_meter
         self._bar = None
         if self._stream.isatty():
-            self._bar = tqdm(desc=label, file=self._stream, unit_scale=True, leave=False, **self._form)
+            self._bar = tqdm(desc=label, file=self._stream, leave=False, **self._form)
         self._write()
 
     @classmethod
@@ -150,9 +155,7 @@ class Progress:
         """Print the progress, and write it into its file."""
         self._report_time = time.monotonic()
         seconds = self._report_time - self._start_time
-        line = self._format_line(
-            self.count, elapsed=seconds, prefix=self.label, unit_scale=True, ncols=0, **self._form
-        )
+        line = self._format_line(self.count, elapsed=seconds, prefix=self.label, ncols=0, **self._form)
         print(line, file=self._stream, flush=True)
         self._write()
 

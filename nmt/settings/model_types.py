@@ -88,7 +88,7 @@ class ModelType:
 
     architecture: the class of its settings.
     weights_per_square: number of weights of encoder and decoder, divided by the square of `hidden_units`, if the other
-    sizes are those of the paper. For deep LSTMs, it is the number of each layer.
+    sizes are in the paper's proportions. For deep LSTMs, it is the number of each layer.
     description, paper: text for a model's card.
     """
 
@@ -115,28 +115,31 @@ CHO_2014B = (
     "Cho, van Merriënboer, Bahdanau and Bengio (2014), [arXiv 1409.1259](https://arxiv.org/abs/1409.1259)"
 )
 SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)"
+
+# With n hidden units, the paper's models have embeddings of 0.62 n, n alignment units, and 0.5 n maxout units of two
+# inputs each. So the matrices of a gated unit, three of 0.62 n by n and three of n by n, have 4.86 n^2 weights.
 MODEL_TYPES: dict[ModelTypeName, ModelType] = {
     "rnnencdec": ModelType(
         architecture=GatedArchitecture,
-        weights_per_square=16.3,
+        weights_per_square=16.3,  # encoder 4.86; decoder: unit 4.86, context and first state 4, output 2.62
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
     ),
     "rnnsearch": ModelType(
         architecture=GatedArchitecture,
-        weights_per_square=28.2,
+        weights_per_square=28.2,  # encoder 2 * 4.86; alignment 3; decoder as above, but with a context of 2 n
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
     ),
     "grconv": ModelType(
         architecture=GrConvArchitecture,
-        weights_per_square=14.1,
+        weights_per_square=14.1,  # encoder 2.62, leaves and two children; decoder as above
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
     ),
     "lstm": ModelType(
         architecture=LSTMArchitecture,
-        weights_per_square=16,
+        weights_per_square=16,  # in encoder and decoder, four gates of n + n by n
         description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
         paper=SUTSKEVER,
     ),

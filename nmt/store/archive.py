@@ -10,6 +10,7 @@ import io
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from nmt.errors import UserError, errors_as_user_error
 from nmt.io.compression import ZstdError, decompress, open_zstd_writer
@@ -39,6 +40,11 @@ CHECKSUMS = "SHA256SUMS"
 ROUNDING_NOTE = (
     "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
 )
+
+MIN_UNPACKED_BYTES = 1 << 26
+"""Bytes that every archive may unpack to."""
+MAX_COMPRESSION = 100
+"""Further bytes that an archive may unpack to for each of its own bytes. Weights hardly shrink."""
 
 
 def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
@@ -139,7 +145,7 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     with (
         errors_as_user_error(archive, "get it again", tarfile.TarError, ZstdError),
         archive.open("rb") as raw_file,
-        tarfile.open(fileobj=decompress(raw_file), mode="r|") as tar,
+        tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
     ):
         # Newer versions of Python also refuse unsafe members themselves.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
@@ -154,6 +160,29 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
     if len(folders) != 1:
         raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
     return folders[0]
+
+
+class _LimitedStream(io.RawIOBase):
+    """The decompressed bytes of an archive, up to a limit.
+
+    An archive from a stranger may expand without end. Its files would fill the disk, and its headers, which `tarfile`
+    holds, the memory.
+    """
+
+    def __init__(self, raw_file: io.BufferedReader[Any], archive_size: int) -> None:
+        """Read from `raw_file`, an archive of `archive_size` bytes."""
+        self._stream = decompress(raw_file)
+        self._remaining_bytes = MIN_UNPACKED_BYTES + MAX_COMPRESSION * archive_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self._stream.readinto(buffer)
+        self._remaining_bytes -= size
+        if self._remaining_bytes < 0:
+            raise ValueError(f"unpacked, more than {MAX_COMPRESSION} times as large")
+        return size
 
 
 def is_plain_file(entry: tarfile.TarInfo) -> bool:

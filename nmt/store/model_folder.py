@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.errors import UserError
+from nmt.errors import UserError, errors_as_user_error
 from nmt.io.files import read_json, sha256, write_json
 from nmt.settings.base import read_settings
 from nmt.settings.decoding import TextSettings
@@ -53,7 +53,9 @@ def read_text_settings(folder: Path) -> TextSettings:
 
 def read_model_key(folder: Path) -> str:
     """Return the key of a finished model in a store (see `nmt.store.result_store.compute_model_key`)."""
-    key: str = read_json(folder / SUMMARY)["key"]
+    path = folder / SUMMARY
+    with errors_as_user_error(path, "expected a model of this version: train it again", KeyError, TypeError):
+        key: str = read_json(path)["key"]
     return key
 
 

@@ -222,7 +222,8 @@ def explain_missing_moses() -> str | None:
     """Return why this machine can neither find Moses nor build it, or None if it can."""
     if _find_installation():
         return None
-    return explain_missing_tools("moses", ["perl", "make"], PACKAGES)
+    headers = ["boost/thread.hpp", "zlib.h", "bzlib.h", "lzma.h"]
+    return explain_missing_tools("moses", ["perl", "make"], headers, PACKAGES)
 
 
 def _build_programs(source: Path, folder: Path, jobs: int) -> None:

@@ -53,6 +53,16 @@ def test_missing_tools_are_named(tmp_path: Path, folder: Path, monkeypatch: pyte
         provide_programs(folder, fail_to_fetch, 1)
 
 
+def test_missing_headers_are_named(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("perl", "make", "c++"):
+        program = tmp_path / name
+        program.write_text('#!/bin/sh\ncase "$*" in *bzlib.h*) exit 1; esac\n')
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"lacks bzlib\.h \(Debian: "):
+        provide_programs(folder, fail_to_fetch, 1)
+
+
 @pytest.mark.usefixtures("compiler")
 def test_damaged_source_is_named(tmp_path: Path, folder: Path) -> None:
     archive = make_source_archive(tmp_path, BJAM)

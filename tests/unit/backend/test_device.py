@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nmt.backend import gpu_pool
-from nmt.backend.device import choose_device, find_out_of_memory_error
+from nmt.backend.device import choose_device, find_out_of_memory_error, keep_freed_memory
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -140,6 +140,30 @@ def test_cpu_out_of_memory(tmp_path: Path) -> None:
 
 def test_other_errors_are_no_out_of_memory() -> None:
     assert find_out_of_memory_error(RuntimeError("shapes do not fit"), "work") is None
+
+
+@pytest.mark.parametrize(
+    ("mmap_limit", "expected_calls"),
+    [(2**31, [(-3, 2**31 - 1), (-1, 2**31 - 1)]), (2**25, [(-3, 2**25), (-1, 2**31 - 1)]), (0, [])],
+)
+def test_old_glibc_thresholds(
+    monkeypatch: pytest.MonkeyPatch, mmap_limit: int, expected_calls: list[tuple[int, int]]
+) -> None:
+    accepted_calls = list[tuple[int, int]]()
+
+    class Library:
+        def __init__(self, _: object) -> None: ...
+
+        def mallopt(self, option: int, value: int) -> bool:
+            is_accepted = option == -1 or value <= mmap_limit
+            if is_accepted:
+                accepted_calls.append((option, value))
+            return is_accepted
+
+    monkeypatch.setattr("nmt.backend.device.platform.libc_ver", lambda: ("glibc", "2.17"))
+    monkeypatch.setattr("nmt.backend.device.ctypes.CDLL", Library)
+    keep_freed_memory()
+    assert accepted_calls == expected_calls
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.io.compression import zstd
 from nmt.io.files import sha256
+from nmt.store import archive as archive_module
 from nmt.store.archive import CHECKSUMS, ROUNDING_NOTE, pack_model, unpack_model
 from nmt.store.model_card import CorpusInfo, write_card
 from nmt.store.model_folder import (
@@ -163,6 +164,7 @@ def checksum_lines(files: dict[str, bytes]) -> bytes:
     return "".join(lines).encode()
 
 
+ZEROS = bytes(1 << 22)
 RIGHT = checksum_lines({"a": b"right"})
 MALICIOUS_ARCHIVES: dict[str, tuple[dict[str, bytes], list[tarfile.TarInfo]]] = {
     "link": (
@@ -173,6 +175,11 @@ MALICIOUS_ARCHIVES: dict[str, tuple[dict[str, bytes], list[tarfile.TarInfo]]] = 
     "sparse file": (
         {},
         [make_entry("m/a", pax_headers={"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"})],
+    ),
+    "large weights": ({"m/a": ZEROS, "m/SHA256SUMS": checksum_lines({"a": ZEROS})}, []),
+    "large header": (
+        {"m/SHA256SUMS": checksum_lines({"a": b""})},
+        [make_entry("m/a", pax_headers={"comment": "x" * (1 << 22)})],
     ),
     "altered": ({"m/a": b"wrong", "m/SHA256SUMS": RIGHT}, []),
     "missing": ({"m/SHA256SUMS": RIGHT}, []),
@@ -187,8 +194,9 @@ for _folder in ("-rf", ".hidden", "m\x1b[2J", "m\nn"):
 
 
 @pytest.mark.parametrize("name", MALICIOUS_ARCHIVES)
-def test_malicious_archives(tmp_path: Path, name: str) -> None:
+def test_malicious_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Nothing of them is written."""
+    monkeypatch.setattr(archive_module, "MIN_UNPACKED_BYTES", 1 << 20)
     files, entries = MALICIOUS_ARCHIVES[name]
     archive, output = write_archive(tmp_path / "a.tar.zst", files, *entries), tmp_path / "deep" / "out"
     with pytest.raises(UserError) as error:
