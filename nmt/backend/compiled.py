@@ -94,15 +94,15 @@ def _find_reason(error: Exception) -> str:
 
 
 def fusible(
-    fused: Callable[..., Any] | None = None, varying_dims: Mapping[str, int | tuple[int, ...]] = {}
+    fused: Callable[..., Any] | None = None, varying_dims: Mapping[str, Any] = {}
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Mark a function that torch.compile can make faster.
 
     Args:
         fused: a function with the same arguments and results, which is compiled in place of the function, since
             torch.compile makes better kernels of it. Example: `attend_fused` for `attend`.
-        varying_dims: for each argument whose size varies from batch to batch, the dimension or dimensions. These
-            arguments must be passed by keyword.
+        varying_dims: the arguments whose size varies from batch to batch, each with the dimension, or a tuple of
+            dimensions, that varies. These arguments must be passed by keyword.
 
     Returns:
         The function with an additional argument `fuse`, which says whether it runs compiled.

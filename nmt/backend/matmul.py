@@ -84,13 +84,13 @@ class Backend:
         """Return the same backend without compiled steps."""
         return replace(self, fuse=False)
 
-    def rounded(self, values: Tensor) -> Tensor:
-        """Return the values rounded to bf16, or unchanged in any other precision."""
+    def round_operand(self, values: Tensor) -> Tensor:
+        """Return an operand rounded to bf16, or unchanged in any other precision."""
         return values.to(torch.bfloat16) if self.is_bf16 else values
 
     def prepare_weight(self, weight: Tensor) -> PreparedWeight:
         """Return a weight that is rounded once for several products, such as a recurrent one, used at every step."""
-        return Int8Weight(weight) if self.precision == "int8" else self.rounded(weight)
+        return Int8Weight(weight) if self.precision == "int8" else self.round_operand(weight)
 
     def product(self, values: Tensor, weights: PreparedWeight) -> Tensor:
         """Return values @ weights, (..., n) by (n, m) or batches of both. Prepared weights are not rounded again."""
@@ -99,7 +99,7 @@ class Backend:
         if not self.is_bf16:
             return values @ weights
         multiply = multiply_bf16 if values.is_cuda else torch.matmul
-        return multiply(self.rounded(values), self.rounded(weights)).to(torch.float32)
+        return multiply(self.round_operand(values), self.round_operand(weights)).to(torch.float32)
 
     def add_product(self, sums: Tensor, values: Tensor, weights: PreparedWeight) -> None:
         """Compute sums += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""

@@ -1,7 +1,7 @@
 """Minibatches as in App. B.2: fetch 20 x 80 pairs in order, sort them by length, split them into 20.
 
-Binarization shuffles the data once. Here pairs are read in that order, or in an order drawn by a seed, and from the
-start again at the end. Pairs with a side longer than the model's limit are skipped. The number of an update alone
+Binarization shuffles the data once. Here pairs are read in that order, or in an order drawn by a seed. After the last
+pair comes the first again. Pairs with a side longer than the model's limit are skipped. The number of an update alone
 determines its pairs, so a resumed run only needs its number of updates.
 """
 
@@ -71,8 +71,8 @@ def word_mask(lengths: Tensor, steps: int) -> Tensor:
 class PairsWithinLimit:
     """The pairs of a bitext that are short enough for a model, in the order of training.
 
-    With a seed, pair i of N pairs is the one of rank (offset + stride * i) modulo N, with stride and N coprime: another
-    order of the shuffled pairs.
+    With a seed, the shuffled pairs come in another order: pair i of N is the shuffled pair (offset + stride * i) modulo
+    N, where stride and N are coprime.
 
     Attributes:
         bitext: the bitext.
@@ -81,7 +81,7 @@ class PairsWithinLimit:
     """
 
     def __init__(self, bitext: Bitext, max_words: int, seed: int | None = None) -> None:
-        """Take the pairs with at most `max_words` on both sides. A UserError says if there are none."""
+        """Take the pairs with at most `max_words` on both sides. Raises a UserError if there are none."""
         lengths = bitext.longer_lengths(np.arange(len(bitext)))
         self.bitext = bitext
         self.rows = np.flatnonzero(lengths <= max_words)
@@ -96,7 +96,8 @@ class PairsWithinLimit:
         self._offset, self._stride = 0, 1
         if seed is not None:
             generator = np.random.Generator(np.random.PCG64(seed))
-            self._offset, self._stride = int(generator.integers(len(self))), 0
+            self._offset = int(generator.integers(len(self)))
+            self._stride = 0
             while gcd(self._stride, len(self)) != 1:
                 self._stride = int(generator.integers(1, len(self) + 1))
 
@@ -208,7 +209,7 @@ WORDS_PER_SENTENCE = 50
 def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
     """Yield batches of sentences of similar length. A batch is a list of indices into `lengths`.
 
-    A batch has at most `batch_size` sentences, and together with padding at most 50 times as many words.
+    A batch has at most `batch_size` sentences, and at most 50 * `batch_size` words, padding included.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):

@@ -31,7 +31,7 @@ class Meta(Settings, extra="ignore"):
 
 
 def read_meta(folder: Path) -> Meta:
-    """Return the description of the bitext in a folder. A UserError says if there is none."""
+    """Return the description of the bitext in a folder. Raises a UserError if there is none."""
     if not (folder / "meta.json").is_file():
         raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
     return read_settings(Meta, folder / "meta.json", "make the bitext again")

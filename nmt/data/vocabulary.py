@@ -148,7 +148,7 @@ class WordVocabulary(Vocabulary):
 
 
 class SubwordVocabulary(Vocabulary):
-    """Subwords, of which a token has one or several; an unknown word is one [UNK], but see `BytePairEncoder`."""
+    """Subwords. A token has one or several. An unknown word is one [UNK]; `BytePairEncoder` tells the exception."""
 
     has_subwords = True
     header = "rank\tpiece\tcount"
@@ -190,7 +190,7 @@ def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple
 def size_without_specials(words: int, specials_included: bool) -> int:
     """Return the number of words besides the special symbols.
 
-    With `specials_included`, two of `words` are special symbols. A UserError says if no word is left.
+    With `specials_included`, two of `words` are special symbols. Raises a UserError if no word is left.
     """
     size = words - len(SPECIALS) if specials_included else words
     if size < 1:
@@ -211,7 +211,7 @@ def build_vocabulary(
         subwords: whether the vocabulary consists of subwords, learned from the words.
     """
     size = size_without_specials(words, specials_included)
-    if counts.keys() <= {*SPECIALS}:
+    if counts.keys() <= set(SPECIALS):
         raise UserError(f"{output}: no words in the text")
 
     vocabulary: Vocabulary

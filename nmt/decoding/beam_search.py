@@ -53,7 +53,7 @@ class Hypothesis:
         log_probability: the sum of the scores, in nats.
         finished: whether the search reached the end symbol.
         scores: the log-probability of each word and, if it was reached, of the end symbol: T or T + 1 numbers.
-        attention: alpha_ij when each of these was written, (T or T + 1, S), padding included; None if it was not
+        attention: alpha_ij when each word was written, (T or T + 1, S), padding included; None if it was not
             asked for, or the model has no attention.
     """
 
@@ -202,7 +202,7 @@ def advance_beams(
         is_too_short = is_too_short[active_rows]
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
     if forbid_unknown:
-        prediction.log_probs[:, UNKNOWN].fill_(-torch.inf)
+        prediction.log_probs[:, UNKNOWN] = -torch.inf
     return beams.advance(step, active_rows, prediction)
 
 
@@ -268,7 +268,7 @@ class Beams:
         self.min_steps = torch.from_numpy(min_steps).to(device)
         self.max_steps = torch.from_numpy(max_steps).to(device)
 
-        # its hypotheses, (B, P), the best finished ones, (B, n_best), and the slots that these leave free, (B, 1)
+        # its hypotheses, (B, P), its best finished ones, (B, n_best), and the slots that they leave free, (B, 1)
         self.scores = torch.zeros(sentence_count, 1, device=device, dtype=encoded.tensor.dtype)
         self.finished_scores = self.scores.new_full((sentence_count, decoding.n_best), -torch.inf)
         self.free_slots = torch.full((sentence_count, 1), beam_size, device=device)
@@ -352,7 +352,8 @@ class Beams:
     def _find_ended_searches(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
         """Return whether the search of each sentence ends: (B,).
 
-        It ends at its limit of steps, or if no active hypothesis can become better than the `n_best` finished ones.
+        A search ends at its limit of steps, or if no active hypothesis can become better than the `n_best` finished
+        ones.
 
         Without division by length, log-probabilities only decrease with further words, so this early end does not
         change the result.
@@ -490,8 +491,8 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Return the same as `stable_topk`. This is fast for long rows, which are read once.
 
-    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): each of these
-    chunks has a value that comes before all values of the other chunks.
+    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): before any value
+    of another chunk come at least the maxima of these chunks, which are k values.
     """
     width = values.shape[1]
     if width <= 2 * CHUNK_COLUMNS * k:

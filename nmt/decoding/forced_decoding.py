@@ -145,8 +145,8 @@ def to_word_scores(
         source: the words of the source.
         word_starts: the index of the first id of each word, then that of the end symbol if it was written.
         scores: the log-probabilities of the ids, then that of the end symbol if it was written: N numbers.
-        attention: the attention, a row for each of these and a column for each id of the source. Rows and columns of
-            padding may follow. None if there is no attention.
+        attention: the attention, a row for each of these scores and a column for each id of the source. Rows and
+            columns of padding may follow. None if there is no attention.
     """
     # 1. the steps of the source: its ids and, if the model reads it, the end symbol, whose index is the last one
     source_starts = model.source.word_start_indices(source)

@@ -96,7 +96,7 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
 
 
 def _make_order_error(path: Path, source: Path, number: int, next_list: NBestList | None) -> UserError:
-    """Return the error for the list that comes in place of that of sentence `number`. None: the file ends there."""
+    """Return the error that `next_list` (None: the end of the file) comes in place of the list of sentence `number`."""
     location = f"sentence {next_list.number}" if next_list else "the end"
     return UserError(
         f"{path}: expected a list for each line of {source}, in order; found {location} at line {number} (from 0)"

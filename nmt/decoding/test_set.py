@@ -57,9 +57,9 @@ def translate_file(
     output: Path,
     average: Average = "probability",
 ) -> dict[str, Any]:
-    """Translate a test set with one model or an ensemble, and return what its provenance says of this work.
+    """Translate a test set with one model or an ensemble, and return three entries of the provenance.
 
-    These are the numbers of `sentences` and of `seconds`, and whether it has `resumed` the work of a killed process.
+    The entries are the numbers of `sentences` and of `seconds`, and whether the work of a killed process was `resumed`.
 
     Finished batches are stored next to `output`. If the process is killed, the same call resumes after them, and its
     output has the same bytes.
@@ -179,8 +179,8 @@ _DIGITS = 6
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
     """Write the attention of the model while it is fed given translations (teacher forcing).
 
-    It is alpha_ij of each pair: rows are target words and the end symbol, columns source words and the end symbol. It
-    is null for a model without attention.
+    Each line has the matrix alpha_ij of a pair: rows are target words and the end symbol, columns source words and the
+    end symbol. The matrix is null for a model without attention.
     """
     sentences = read_sentences(source, target)
     pairs = [(sentence.source, sentence.reference) for sentence in sentences]

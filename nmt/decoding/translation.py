@@ -100,7 +100,8 @@ class Translation:
 def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     """Split a line into pieces of at most `max_words` words.
 
-    A piece ends after punctuation, if there is any in the second half of these words, or has `max_words` words.
+    A piece ends after a punctuation mark in the second half of the next `max_words` words or, without one, after all
+    of them.
     """
     split_pieces: list[list[str]] = []
     remaining = list(words)

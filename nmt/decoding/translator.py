@@ -106,7 +106,7 @@ def make_translation(
         hypotheses: the hypothesis of each piece.
         codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].
-        attention: whether the translation keeps the attention of its hypotheses, which then have it.
+        attention: whether the translation keeps the attention of its hypotheses. They must then have it.
     """
     score = 0.0
     tokens: list[str] = []

@@ -38,7 +38,7 @@ def multi_bleu() -> BLEU:
 
 @cache
 def bleu_signature(**bootstrap: int) -> str:
-    """Return sacrebleu's signature of these scores against one reference.
+    """Return sacrebleu's signature of the scores of `multi_bleu` against one reference.
 
     `bootstrap` adds the seed (`seed`) and the number of samples (`bs`) of a bootstrap.
     """

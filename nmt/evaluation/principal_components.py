@@ -76,11 +76,8 @@ def read_projections(path: Path) -> list[Projection]:
             numbers = np.array([x, y, fractions_x, fractions_y], dtype=np.float64)  # (4, n)
             if not np.isfinite(numbers).all():
                 raise ValueError
-            points, variance_fractions = (
-                numbers[:2].T,
-                numbers[2:, 0],
-            )  # the fractions are the same in all rows
-            projections.append(Projection(list(sentences), points, tuple(variance_fractions)))
+            # each line repeats the fractions of its panel
+            projections.append(Projection(list(sentences), numbers[:2].T, tuple(numbers[2:, 0])))
         if not projections:
             raise ValueError
     except ValueError:

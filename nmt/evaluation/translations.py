@@ -136,7 +136,7 @@ def initial_provenance(
 ) -> dict[str, Any]:
     """Return the part of a provenance file that is known before the translation begins.
 
-    It is collected then, since somebody may change code and weights while models with these weights translate.
+    Code and weights are described before they are used, since somebody may change them during the translation.
     """
     average_entry = {"average": average} if len(weights) > 1 else {}
     return {

@@ -29,7 +29,7 @@ _SECONDS_PER_DAY = 86400
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path, whose file is renamed to `path` if the block ends without an error.
 
-    Both are in the same folder. The content is on the disk (fsync) before the renaming. If the block raises, the
+    Both paths are in the same folder. The content is on the disk (fsync) before the renaming. If the block raises, the
     temporary file is removed and an earlier `path` does not change. The temporary name keeps the suffix, since some
     libraries depend on it.
 

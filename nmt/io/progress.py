@@ -32,7 +32,7 @@ class JobProgress:
         total: all units, if their number is known.
         unit: the name of the units, such as "lines".
         seconds: the time of this attempt.
-        before: units that earlier attempts finished.
+        initial_count: units that earlier attempts finished.
         error: the error of the job, if it failed.
     """
 
@@ -40,13 +40,13 @@ class JobProgress:
     total: int | None = None
     unit: str = ""
     seconds: float = 0.0
-    before: int = 0
+    initial_count: int = 0
     error: str | None = None
 
     @property
     def rate(self) -> float:
         """Units per second of this attempt."""
-        return (self.count - self.before) / max(self.seconds, 1e-3)
+        return (self.count - self.initial_count) / max(self.seconds, 1e-3)
 
 
 def progress_path(log: Path) -> Path:

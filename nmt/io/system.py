@@ -118,8 +118,8 @@ def slurm_seconds_left() -> float | None:
 def seconds_until_stop(requested_minutes: float) -> float:
     """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
 
-    This is five minutes before the end, or a fifth of the remaining time if that is less than 25 minutes. It is
-    infinite outside of jobs.
+    The process stops five minutes before the limit, or a fifth of the remaining time before it if that is less. Outside
+    of jobs, the result is infinite.
 
     Args:
         requested_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has

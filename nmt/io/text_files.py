@@ -74,7 +74,7 @@ class LineStream:
         self._lines = self._read_lines()
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the lines as bytes, without line ends. A UserError names a line that is too long."""
+        """Yield the lines as bytes, without line ends. Raises a UserError at a line that is too long."""
         return (line for line in self._lines if line is not None)
 
     def _read_lines(self) -> Iterator[bytes | None]:
@@ -157,7 +157,7 @@ class LineStream:
 def open_text(file: io.BufferedReader[Any], name: str | Path) -> io.BufferedReader[Any] | io.BytesIO:
     """Find out the format of an open file, and return a stream of its lines. `name` is for messages.
 
-    It is the file itself unless the file is compressed or SGML.
+    The stream is the file itself unless the file is compressed or SGML.
 
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
@@ -263,7 +263,7 @@ def _uneven_sides_error(longer: str | Path, shorter: str | Path) -> UserError:
 def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
 ) -> Iterator[list[tuple[str, str]]]:
-    """Yield groups of parallel lines of two inputs. A UserError says if one input ends first."""
+    """Yield groups of parallel lines of two inputs. Raises a UserError if one input ends first."""
     # A group of sources ends where its input pauses, as at a terminal. So the targets are read by these groups.
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))

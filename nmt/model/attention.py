@@ -155,7 +155,7 @@ class AttentionScan(torch.autograd.Function):
         grad_projected = gates.new_empty(T, B, 3 * N)
         grad_state_products = gates.new_empty(T, B, A + 2 * N)
         grad_energies = torch.empty_like(alpha)
-        sum_squares, sum_activations = torch.zeros_like(keys), keys.new_zeros(B, A)
+        sum_squares, sum_activations = torch.zeros_like(keys), torch.zeros_like(v_a)  # see `backward_attend`
         transposed_W_state, transposed_U = backend.prepare_weight(W_state.t()), backend.prepare_weight(U.t())
 
         # dL/d alpha_ij through the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
@@ -252,8 +252,8 @@ def iterate_activations(
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield the activations of the alignment model block by block; see `attend` for the arguments.
 
-    A block is b sentences, k of their hypotheses, and tanh(W_a s + U_a h_j), (b, k, S, A), for these. Each block reuses
-    the memory of the block before.
+    Yields three values for each block: the slice of its b sentences, the slice of k of their hypotheses, and their
+    activations tanh(W_a s + U_a h_j), (b, k, S, A). Each block reuses the memory of the block before.
     """
     B, K, A = queries.shape
     S = keys.shape[1]
@@ -314,7 +314,8 @@ def backward_attend(
         grad_sum: the gradient of the weighted sum of values, (B, X).
         grad_alpha: the gradient of alpha_i by other ways than this sum, (B, S).
         grad_energy, grad_query: to be filled with dL/de_i (B, S) and dL/dq_i (B, A).
-        sum_squares, sum_activations: the sums over the steps of g a^2, (B, S, A), and of g a over positions, (B, A).
+        sum_squares: the sum over the steps of g a^2, (B, S, A).
+        sum_activations: the sum over the steps, sentences and positions of g a, (A,).
         fast_tanh: see `Backend.fast_tanh`.
     """
     # through the weighted sum and the softmax, (B, S); g is 0 on padding, where alpha is 0
@@ -326,7 +327,7 @@ def backward_attend(
     step_squares = torch.empty_like(query)  # sum_j g a^2, (B, A)
     for sentences, _, activations in iterate_activations(keys, query.unsqueeze(1), fast_tanh):
         activation, block_g = activations.squeeze(1), g[sentences]  # (b, S, A), (b, S)
-        sum_activations[0].addmv_(activation.flatten(0, 1).t(), block_g.reshape(-1))
+        sum_activations.addmv_(activation.flatten(0, 1).t(), block_g.reshape(-1))
         square = activation.mul_(activation)
         step_squares[sentences] = torch.bmm(block_g.unsqueeze(1), square).squeeze(1)
         sum_squares[sentences].addcmul_(square, block_g.unsqueeze(2))
@@ -360,4 +361,4 @@ def backward_keys(
         sum_squares, sum_activations: the sums over all steps that `backward_attend` has computed.
     """
     g_sum = grad_energies.sum(dim=0).unsqueeze(2)  # (B, S, 1)
-    return torch.sub(g_sum, sum_squares, out=sum_squares).mul_(v_a), sum_activations.sum(dim=0)
+    return torch.sub(g_sum, sum_squares, out=sum_squares).mul_(v_a), sum_activations

@@ -88,7 +88,7 @@ class GatedDecoder(BackendModule, ABC):
 class FixedContextDecoder(GatedDecoder):
     """The decoder of RNNencdec: the same vector is c_i at every step, in candidate, both gates and the output layer.
 
-    The paper does not define s_0. It is a layer on the same vector, as in the authors' code.
+    The paper does not define s_0. Here, s_0 is a layer on the same vector, as in the authors' code.
     """
 
     def __init__(self, architecture: GatedDecoderArchitecture) -> None:

@@ -215,9 +215,9 @@ def write_gru_step(
         gates, candidate: to be filled with [z | r], (..., B, 2N), and the candidate, (..., B, N).
         next_state: to be filled with h after the step, (..., B, N).
     """
-    reset_state = open_gates(projected, recurrent, state, mask, gates, fuse=backend.fuse)
+    reset_state = write_gates(projected, recurrent, state, mask, gates, fuse=backend.fuse)
     update_state(
-        from_reset=backend.product(reset_state, U),
+        reset_product=backend.product(reset_state, U),
         projected=projected,
         state=state,
         gates=gates,
@@ -229,7 +229,7 @@ def write_gru_step(
 
 
 @fusible()
-def open_gates(
+def write_gates(
     projected: Tensor, recurrent: Tensor, state: Tensor, mask: Tensor | None, gates: Tensor
 ) -> Tensor:
     """Write the gates [z | r] into `gates`, and return r * h; see `write_gru_step` for the arguments."""
@@ -243,7 +243,7 @@ def open_gates(
 
 @fusible()
 def update_state(
-    from_reset: Tensor,
+    reset_product: Tensor,
     projected: Tensor,
     state: Tensor,
     gates: Tensor,
@@ -253,10 +253,10 @@ def update_state(
 ) -> None:
     """Write tanh(U [r * h] + projected) into `candidate`, and h + z (candidate - h) into `next_state`.
 
-    `from_reset` is U [r * h]; for the other arguments, see `write_gru_step`.
+    `reset_product` is U [r * h]; for the other arguments, see `write_gru_step`.
     """
     N = state.shape[-1]
-    values = tanh_(torch.add(from_reset, projected[..., 2 * N :]), fast_tanh)
+    values = tanh_(torch.add(reset_product, projected[..., 2 * N :]), fast_tanh)
     candidate.copy_(values)
     next_state.copy_(torch.lerp(state, values, gates[..., :N]))
 
@@ -291,7 +291,7 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate, and return the latter; see `backward_gru_step`."""
+    """Fill the columns of `grad_projected` for z and the candidate, and return the candidate's, (..., B, N)."""
     N = state.shape[-1]
     z = gates[..., :N]  # the update gate
 

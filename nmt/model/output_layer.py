@@ -114,9 +114,9 @@ class MaxoutOutputLayer(OutputLayer):
         self.is_factored = architecture.output_layer == "factored"
         if self.is_factored:
             self.W_m = create_weight(L, M)
-        words = vocabulary_size + architecture.unused_ids
-        self.W_o = create_weight(M if self.is_factored else L, words)
-        self.b_o = create_weight(words)
+        output_size = vocabulary_size + architecture.unused_ids
+        self.W_o = create_weight(M if self.is_factored else L, output_size)
+        self.b_o = create_weight(output_size)
 
     def compute_features(self, *inputs: Tensor) -> Tensor:
         """Return the features, (P, F), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""

@@ -50,7 +50,8 @@ class GatedReference(ABC):
         h, summary = self.encode(x)
         s = self.first_state(summary)
         previous = torch.zeros_like(self.embed("target", y[0]))  # E y_0: no word stands before the first
-        total, alignment = torch.zeros((), dtype=s.dtype), []
+        total = torch.zeros((), dtype=s.dtype)
+        alignment = []
         for word in y:
             c, alpha = self.context(s, h)
             if alpha is not None:
@@ -217,7 +218,8 @@ class DeepLSTM:
 
     def step(self, side: str, e: Tensor, states: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
         """Return (h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""
-        x, next_states = e, []
+        x = e
+        next_states = []
         for layer, (h, c) in enumerate(states):
             h_next, c_next = self.cell(f"{side}.{layer}", x, h, c)
             next_states.append((h_next, c_next))

@@ -60,7 +60,7 @@ def read_model_key(folder: Path) -> str:
 
 
 def find_initial_weights(folder: Path | None) -> dict[str, str]:
-    """Return the checksum of the weights in `folder`, from which a training starts, as an entry for its checksums.
+    """Return the entry for the model in `folder`, from whose weights a training starts, in the training's checksums.
 
     If `folder` is None, the initial weights are random, and the result is an empty dictionary.
     """

@@ -1,7 +1,7 @@
 """Tensors in safetensors files. Files are written atomically, have a checksum, and cannot run code.
 
-The metadata of the tensors and the SHA-256 of both are one single entry of the file's metadata, since the library
-writes several entries in any order.
+The file's metadata has a single entry, since the library writes several entries in any order. It holds the metadata of
+the tensors, and the SHA-256 of tensors and metadata.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def load_metadata(path: Path) -> dict[str, str]:
 
 
 def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """Return tensors rounded to 16 bits (IEEE 754 binary16). A UserError names `path` if a number is too large."""
+    """Return tensors rounded to 16 bits (IEEE 754 binary16). Raises a UserError if a number is too large."""
     rounded_tensors = {name: tensor.half() for name, tensor in tensors.items()}
     for tensor in rounded_tensors.values():
         if not tensor.isfinite().all():

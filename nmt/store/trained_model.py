@@ -97,7 +97,7 @@ def load_model(
     precision: Precision | None = None,
     matmul_library: Literal["auto", "torch"] = "torch",
 ) -> TrainedModel:
-    """Read a model's folder. A UserError names what is missing or does not fit together.
+    """Read a model's folder. Raises a UserError if a file is missing, or does not fit the others.
 
     Args:
         folder: the folder.
@@ -146,7 +146,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 
 
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """Raise a UserError if the weights in a model's folder were trained with other vocabularies than these."""
+    """Raise a UserError if the weights in a model's folder were trained with other vocabularies than `vocabularies`."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, "make or fetch it again", KeyError, TypeError):
         recorded_checksums = json.loads(load_metadata(path)["vocabularies"])

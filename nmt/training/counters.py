@@ -64,8 +64,8 @@ class Counters:
     seconds: wall-clock time of the run, over all its starts.
     history_bytes: size of the history at the last checkpoint.
     best_score: the best development score, where greater is better: BLEU, or the NLL with its sign changed.
-    most_validations_without_gain: the largest value so far, which was first reached after the update
-    most_reached_at: with a smaller `patience` the run would have ended before.
+    most_validations_without_gain: the largest `validations_without_gain` so far.
+    most_reached_at: the update after which it was first reached. A `patience` of this size would have ended the run.
     """
 
     update: int = 0
@@ -105,7 +105,6 @@ class Counters:
         elif is_scheduled:
             self.validations_without_gain += 1
             if self.validations_without_gain > self.most_validations_without_gain:
-                # With a patience of this number, the run would have ended after this update.
                 self.most_validations_without_gain = self.validations_without_gain
                 self.most_reached_at = self.update
         return is_best

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,8 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    update_lines: list[HistoryLine] = [{"update": 0, "seconds": 0.0}]  # the start of the run
+    # the last lines about updates, after one for the start of the run
+    update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
     for line in read_history(path, finished=False):
         if "train_nll" in line:
@@ -139,7 +141,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
         if line.get("dev_nll") is not None:
             scores.append(DevScore(line["update"], line["dev_nll"], line.get("dev_bleu")))
 
-    base_line, last_line = update_lines[-RATE_LINES - 1 :][0], update_lines[-1]
+    base_line, last_line = update_lines[0], update_lines[-1]
     seconds = last_line["seconds"] - base_line["seconds"]
     updates = last_line["update"] - base_line["update"]
     return RunStatus(

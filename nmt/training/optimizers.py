@@ -247,8 +247,8 @@ class Adadelta(Optimizer):
                 self._step_dense(weight, weight.grad, state, scale)
 
     def _step_dense(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
-        """Update a whole weight."""
-        # After sparse updates, the averages of some rows lack decay: `current` has the updates that they include.
+        """Update a whole weight; for `scale`, see `Optimizer.step`."""
+        # After sparse updates, the averages of row r only include the first `current[r]` of all updates: decay them.
         if "current" in state:
             decay_averages(state, slice(None), int(state["updates"]), self.rho)
             del state["current"], state["updates"]

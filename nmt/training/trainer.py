@@ -82,7 +82,7 @@ def load_initial_weights(
 ) -> None:
     """Load the weights of the finished model in `folder` into a new model.
 
-    Raises UserError if that model has weights of other shapes, or other vocabularies than these.
+    Raises UserError if that model has weights of other shapes, or other vocabularies than `vocabularies`.
     """
     check_vocabularies(folder, vocabularies)
     try:

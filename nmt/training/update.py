@@ -29,8 +29,11 @@ from nmt.training.optimizers import (
 
 @dataclass(frozen=True)
 class UpdateStatistics:
-    """Sums over updates: NLL in nats and gradient norm where they are finite; updates with a clipped or a not finite
-    gradient."""
+    """Sums over updates.
+
+    nll, gradient_norm: sums over the updates with a finite gradient; the NLL is in nats.
+    clipped_updates, nonfinite_updates: numbers of updates whose gradient was clipped, or was not finite.
+    """
 
     nll: float
     gradient_norm: float

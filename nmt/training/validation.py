@@ -52,7 +52,7 @@ def compute_greedy_bleu(
 ) -> float:
     """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`.
 
-    It is that of words, also for a model of subword units. Unknown words are never correct.
+    BLEU is measured on words, also for a model of subword units. Unknown words are never correct.
     """
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 

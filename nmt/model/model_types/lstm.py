@@ -55,7 +55,8 @@ class LSTMLayer(BackendModule):
             return self._scan_by_library(x, state, mask)
 
         input_terms = self.backend.product(x, self.W) + mask.unsqueeze(2) * self.b  # (T, B, 4N)
-        U, states = self.prepare_once("U", lambda: self.U), []
+        U = self.prepare_once("U", lambda: self.U)
+        states = []
         for step_terms in input_terms:
             state = self._apply_gates(step_terms + self.backend.product(state.h, U), state.c)
             states.append(state.h)
@@ -149,8 +150,8 @@ class SoftmaxLayer(OutputLayer):
 
     def __init__(self, architecture: LSTMArchitecture, vocabulary_size: int) -> None:
         super().__init__()
-        words = vocabulary_size + architecture.unused_ids
-        self.W_o, self.b_o = create_weight(architecture.hidden_units, words), create_weight(words)
+        output_size = vocabulary_size + architecture.unused_ids
+        self.W_o, self.b_o = create_weight(architecture.hidden_units, output_size), create_weight(output_size)
 
     def compute_features(self, *inputs: Tensor) -> Tensor:
         """Return h of the top layer unchanged."""

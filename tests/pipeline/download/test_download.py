@@ -190,7 +190,7 @@ def test_partial_file_is_resumed(
     assert server.begins == [partial_size] * (partial_size < len(DATA) or known is SUM_ONLY)
     if partial_size < len(DATA):
         assert (reading := progress.read_progress(tmp_path / "a.progress.json")) is not None
-        assert (reading.count, reading.total, reading.before) == (len(DATA), len(DATA), partial_size)
+        assert (reading.count, reading.total, reading.initial_count) == (len(DATA), len(DATA), partial_size)
 
 
 def test_server_without_ranges(tmp_path: Path) -> None:

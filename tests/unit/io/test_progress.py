@@ -44,7 +44,7 @@ def test_rate_excludes_earlier_attempt(progress_file: Path) -> None:
         bar._start_time -= 10_000
     end = progress.read_progress(progress_file)
     assert end is not None
-    assert (end.count, end.before) == (800, 500)
+    assert (end.count, end.initial_count) == (800, 500)
     assert end.rate == pytest.approx(0.03, rel=0.01)
 
 

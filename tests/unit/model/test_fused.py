@@ -47,7 +47,7 @@ def test_backward_attend() -> None:
             "keys": keys,
             "v_a": v_a,
             "sum_squares": torch.zeros_like(keys),
-            "sum_activations": keys.new_zeros(B, A),
+            "sum_activations": torch.zeros_like(v_a),
         }
         for t in range(T):
             backward_attend(
