@@ -129,8 +129,7 @@ class ModelEntry(Settings):
     max_words: TokenCount
     """Maximum words of each side of the model's training pairs."""
     continue_from: Identifier | None = None
-    """The model that this one continues, from its final state: weights, optimizer, position in the data, counts and
-    hours."""
+    """The model whose final state this one continues."""
     seeds: Seeds | None = None
     """Seeds of this model instead of the shared ones."""
     architecture: ArchitectureOfModelType

@@ -54,9 +54,9 @@ class Use(OmitsDefaults):
     models: Annotated[Names, Field(min_length=1)]
     """Models, in the order of the tables (Sec. 4.2)."""
     systems: Names = Field(default=[])
-    """Other systems, such as ensembles, in the order of the tables, where they follow the models."""
+    """Other systems, such as ensembles, whose rows follow those of the models."""
     rescored: Names = Field(default=[])
-    """Rescored n-best lists, in the order of the tables, where they follow all others."""
+    """Rescored n-best lists, whose rows come last."""
 
 
 class ClusterResources(Settings):
@@ -120,11 +120,10 @@ class Config(OmitsDefaults):
     """The words that have an id of their own, for all models (Sec. 4.1). All others are [UNK]. They are counted in the
     selected text of all lengths."""
     architecture: GatedArchitecture
-    """Sizes of the models, and choices where the paper is not clear (Sec. 3, App. A and B.1). All models share them; a
-    model's own `architecture` wins."""
+    """Sizes of the models, and choices where the paper is not clear (Sec. 3, App. A and B.1). A model's own
+    `architecture` wins."""
     training: Training
-    """Optimizer, batches and records of the training (Sec. 4.2, B.2). All models share them; a model's own `training`
-    wins."""
+    """Optimizer, batches and records of the training (Sec. 4.2, B.2). A model's own `training` wins."""
     models: dict[Identifier, ModelEntry]
     """The models that can be trained."""
     systems: dict[Identifier, SystemEntry] = Field(default={})

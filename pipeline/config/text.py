@@ -14,7 +14,7 @@ class Cleaning(Settings):
     """Which pairs are removed before tokenization, besides those with an empty side."""
 
     max_words: TokenCount | None = None
-    """Maximum words of a side. null: no limit (models.*.max_words is another limit)."""
+    """Maximum words of a side. null: no limit."""
     max_ratio: Annotated[float, Field(gt=1, le=1e6)] | None = None
     """Maximum ratio of the longer side to the shorter one, in words. null: no limit."""
 
