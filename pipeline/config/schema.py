@@ -134,7 +134,7 @@ class Config(OmitsDefaults):
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     """Systems that choose from n-best lists."""
     decoding: Decoding
-    """Beam search (Sec. 4.2). Where the paper is silent, this is what the authors' code does."""
+    """Beam search (Sec. 4.2). Where the paper is silent, all but `if_no_eos` is what the authors' code does."""
     moses: PhraseBased
     """Moses (Koehn et al., 2007) on the same text, whose row in Table 1 is then measured (docs/phrase-based.md). What
     the paper does not say is Moses' own baseline."""
