@@ -14,6 +14,7 @@ import io
 import os
 import select
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice, zip_longest
@@ -180,7 +181,9 @@ def open_lines(path: Path) -> Iterator[LineStream]:
     is_standard_input = str(path) == "-"
     name = "standard input" if is_standard_input else str(path)
     with os_errors_as_user_error(path):
-        file = open(os.dup(0) if is_standard_input else path, "rb")  # noqa: SIM115
+        # If standard input is closed, 0 may be another file by now; -1 makes `dup` raise the system's error.
+        descriptor = 0 if sys.stdin else -1
+        file = open(os.dup(descriptor) if is_standard_input else path, "rb")  # noqa: SIM115
 
     with file:
         status = os.fstat(file.fileno())

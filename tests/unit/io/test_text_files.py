@@ -173,6 +173,12 @@ def test_typed_line_is_read_before_the_next() -> None:
         os.close(writer)
 
 
+def test_closed_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with refused():
+        list(read_lines("-"))
+
+
 def test_formats_of_standard_input() -> None:
     code = (
         "from pathlib import Path\nfrom nmt.io.text_files import open_lines\n"
