@@ -47,6 +47,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     # replace the target of a link, not the link
     if path.is_symlink():
         path = Path(os.path.realpath(path))
+    if path.is_dir():  # an error now, and not when hours of work are done
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     temporary = _new_temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}")
     try:
         with full_disk_as_user_error(path):

@@ -243,15 +243,18 @@ def write_splits(
                     statistics.left_out += 1
                 else:
                     write("train", source, target, count_words=line_number % counting_interval == 0)
-        if statistics.pairs["train"] < MIN_TRAINING_PAIRS:
-            problem = f"{statistics.pairs['train']:,} pairs to train on"
-            raise UserError(f"{train}: {problem}; expected at least {MIN_TRAINING_PAIRS:,}")
+        _check_training_pairs(train, statistics.pairs["train"])
 
     # 5. sides that are out of step
     for split in SPLITS:
         if split in texts and (shift := lengths[split].find_shift()):
             statistics.shifts[split] = shift
     return statistics
+
+
+def _check_training_pairs(text: ParallelText, pairs: int) -> None:
+    if pairs < MIN_TRAINING_PAIRS:
+        raise UserError(f"{text}: {pairs:,} pairs to train on; expected at least {MIN_TRAINING_PAIRS:,}")
 
 
 def _get_side_keys(source: str, target: str) -> SideKeys:
@@ -304,6 +307,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
                 candidates = dict(sorted(candidates.items())[:max_candidates])
 
     # 3. text that cannot be trained on
+    _check_training_pairs(train, pairs)
     if 2 * untranslated > line_number:
         problem = f"{untranslated:,} of {line_number:,} pairs are the same on both sides"
         raise UserError(f"{train}: {problem}; expected a translation")
