@@ -22,7 +22,7 @@ class Model:
     Attributes:
         labels: the models' names.
         languages: codes of the source and the target language, such as ("en", "fr").
-        aligns: whether the model has attention.
+        has_attention: whether the model has attention.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Model:
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.models]
         self.languages = self.text.languages.source, self.text.languages.target
-        self.aligns = any(model.run.aligns for model in self.models)
+        self.has_attention = any(model.run.has_attention for model in self.models)
 
     def __repr__(self) -> str:
         return f"<nmt model {', '.join(self.labels)}: {' to '.join(self.languages)}>"

@@ -105,7 +105,7 @@ def translate(
 
         # 1. check the options, and make the translator and the function that formats its translations
         alignment_form = None if alignment == "none" else alignment
-        if (alignment_form or plot) and not model.aligns:
+        if (alignment_form or plot) and not model.has_attention:
             option = "--alignment" if alignment_form else "--plot"
             model_types = " or ".join(MODEL_TYPES_WITH_ATTENTION)
             raise UserError(

@@ -194,10 +194,10 @@ class TextTranslator:
             attention: whether translations have their attention, if the models have any.
             shortlist: the allowed target words for each line; None for all.
         """
-        aligns = any(model.run.aligns for model in models)
+        has_attention = any(model.run.has_attention for model in models)
         unknown_words = text.unknown_word_policy(options)
         self._copy_unknown = unknown_words == "copy"
-        if self._copy_unknown and not aligns:
+        if self._copy_unknown and not has_attention:
             raise UserError(
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
                 f"of type {' or '.join(MODEL_TYPES_WITH_ATTENTION)}, or keep or forbid the words"
@@ -210,7 +210,7 @@ class TextTranslator:
 
         self._source_codec, self._target_codec = choose_text_codecs(text, options.tokenized)
         self._max_words = options.max_words
-        self._attention = attention and aligns
+        self._attention = attention and has_attention
         self._translator = SentenceTranslator(
             models,
             decoding,

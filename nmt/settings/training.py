@@ -138,7 +138,7 @@ class ModelEntry(Settings):
     """Differences from the shared `training`."""
 
     @property
-    def aligns(self) -> bool:
+    def has_attention(self) -> bool:
         """Whether the model has attention."""
         return self.model_type in MODEL_TYPES_WITH_ATTENTION
 
@@ -170,6 +170,6 @@ class ModelRun(OmitsDefaults):
         return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=ENDING_KEYS)}
 
     @property
-    def aligns(self) -> bool:
-        """See `ModelEntry.aligns`."""
+    def has_attention(self) -> bool:
+        """See `ModelEntry.has_attention`."""
         return self.model_type in MODEL_TYPES_WITH_ATTENTION

@@ -211,8 +211,8 @@ def select_contrasted_models(config: Config) -> list[str]:
     if not models:
         models = config.use.models
 
-    with_attention = [model for model in models if config.models[model].aligns]
-    without_attention = [model for model in models if not config.models[model].aligns]
+    with_attention = [model for model in models if config.models[model].has_attention]
+    without_attention = [model for model in models if not config.models[model].has_attention]
     if with_attention and without_attention:
         return [with_attention[0], without_attention[0]]
     return models[:2]

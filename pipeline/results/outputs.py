@@ -86,6 +86,6 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     # 3. runs with attention, if there are gold alignments of the test text: from a file, or written by the grammar
     aligned_runs: list[str] = []
     if config.artifacts.gold_alignments or config.corpora[config.use.test[0]].grammar:
-        models = [model for model in config.use.models if config.models[model].aligns]
+        models = [model for model in config.use.models if config.models[model].has_attention]
         aligned_runs = list(collect_runs(config, models))
     return Outputs(tables, figures, aligned_runs, corpora=config.pretrained.models is None)

@@ -91,7 +91,7 @@ def test_options_of_translate(model: nmt.Model) -> None:
 
 
 def test_attributes_of_model(model: nmt.Model) -> None:
-    assert model.labels == ["rnnsearch"] and model.languages == ("en", "fr") and model.aligns
+    assert model.labels == ["rnnsearch"] and model.languages == ("en", "fr") and model.has_attention
     assert repr(model) == "<nmt model rnnsearch: en to fr>"
 
 
@@ -146,7 +146,7 @@ def test_model_without_attention(tmp_path: Path) -> None:
         nmt.load(tmp_path / "nowhere")
     model = nmt.load(trained_model(tmp_path / "model", "rnnencdec"), device="cpu")
     translation = model.translate("w3 w4")
-    assert translation.attention is None and not model.aligns
+    assert translation.attention is None and not model.has_attention
     with refused():
         translation.plot()
     with refused():

@@ -59,7 +59,9 @@ rule align:
     log:
         "logs/align/{run}.log",
     wildcard_constraints:
-        run=options.match_any(name for name, run in plan.runs.items() if CONFIG.models[run.model].aligns),
+        run=options.match_any(
+            name for name, run in plan.runs.items() if CONFIG.models[run.model].has_attention
+        ),
     threads: MODEL_JOB_THREADS
     resources:
         **MODEL_JOB_RESOURCES,

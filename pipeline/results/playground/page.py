@@ -148,7 +148,7 @@ def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, 
     return {
         "label": run.label,
         "model_type": run.model_type,
-        "aligns": run.aligns,
+        "aligns": run.has_attention,
         "max_words": run.max_words,
         "architecture": run.architecture.model_dump(),
         "targetWords": len(model.target),
