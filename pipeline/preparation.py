@@ -37,6 +37,8 @@ REASONS = ("empty", "too_long", "ratio")
 SIDES = ("source", "target")
 SideFiles = tuple[Path, Path]
 """The files of source and target."""
+WordCounts = tuple[Counter[str], Counter[str]]
+"""Counts of the words of source and target."""
 
 
 class Cleaner:
@@ -86,7 +88,7 @@ def repair_line(line: str) -> str:
     if not _MALFORMED.search(line):
         return line
 
-    # halves of surrogate pairs become U+FFFD, too
+    # encoded again, the bytes are as they were in the file
     line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
 
@@ -106,6 +108,7 @@ def matching_key(line: str) -> str:
     # Unicode can write an accent as a character of its own, and has ligatures and wide or raised digits. NFKC makes
     # them equal.
     text = unicodedata.normalize("NFKC", html.unescape(line))
+    # To Python, marks are no letters; they are put back.
     return _NOT_LETTERS.sub(_keep_marks, text).casefold()
 
 
@@ -171,7 +174,7 @@ class StageCounts:
 
     def __init__(self) -> None:
         self.pairs = 0
-        self.words: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+        self.words: WordCounts = Counter(), Counter()
 
     def add(self, source: str, target: str) -> None:
         """Count a pair of tokenized lines."""

@@ -63,7 +63,8 @@ def preflight(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], pro
 
     options = ["--profile", profile] if profile else ["--cores", "1"]
     if files:
-        options += ["--configfile", *(str(file.absolute()) for file in files)]
+        options.append("--configfile")
+        options += [str(file.absolute()) for file in files]
     if pairs:
         options += ["--config", *pairs]
     forecast, problems = run_preflight(folder, options)

@@ -45,4 +45,4 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
         build(verdict.inputs, output)
     if verdict.problems:
         sys.exit(1)
-    click.echo(verdict.checked)
+    click.echo(verdict.conclusion)

@@ -15,7 +15,7 @@ from nmt.settings.model_types import (
 )
 from pipeline.config.runs import (
     PHRASE_BASED,
-    PHRASE_BASED_WITH_MODEL,
+    PHRASE_BASED_WITH_RNNENC,
     SEED_SUFFIX,
     collect_runs,
     get_seeds,
@@ -196,7 +196,7 @@ def _check_names(config: Config) -> Iterator[Problem]:
             yield Problem(("models", model), "a name cannot end in .seed-NUMBER: this is how runs are named")
 
     # 2. names that are used twice
-    phrase_based_names = {PHRASE_BASED, PHRASE_BASED_WITH_MODEL}
+    phrase_based_names = {PHRASE_BASED, PHRASE_BASED_WITH_RNNENC}
     system_names = phrase_based_names | set(config.models) | set(collect_runs(config, use.models))
     forbidden_names = {
         "models": phrase_based_names,

@@ -53,7 +53,7 @@ def get_role(config: Config, corpus: str) -> str:
 
 
 def find_missing_data(config: Config, with_dev: bool) -> list[str]:
-    """Return the files that this experiment reads from the one in `data_from`, but that are missing there.
+    """Return the files that are missing in the experiment `data_from`, whose prepared text this experiment reads.
 
     with_dev: whether the development text is translated, too.
     """
@@ -173,7 +173,10 @@ def get_final_stage(config: Config) -> str:
 
 
 def collect_budgets(config: Config) -> dict[str, list[str]]:
-    """Return the training corpora of each word budget: that of a single corpus has its name, the others share one."""
+    """Return the training corpora of each word budget.
+
+    A corpus with a budget of its own stands under its name; the other corpora share `COMMON_BUDGET`.
+    """
     budgets: dict[str, list[str]] = {}
     for corpus in config.use.train:
         budget = corpus if corpus in config.selection.corpus_words else COMMON_BUDGET

@@ -9,7 +9,7 @@ from nmt.settings.decoding import TextSettings
 from pipeline.config.catalogue import Corpus
 from pipeline.config.display import ReportSettings
 from pipeline.config.experiment import get_role
-from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_MODEL, get_labels
+from pipeline.config.runs import PHRASE_BASED, PHRASE_BASED_WITH_RNNENC, get_labels
 from pipeline.config.schema import Config
 
 
@@ -39,32 +39,32 @@ def get_preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
     }
 
 
-def get_text_facts(config: Config, split: str) -> dict[str, Any]:
+def get_bitext_settings(config: Config, split: str) -> dict[str, Any]:
     """Return the settings that the ids of the training or development text depend on (rule `binarize`).
 
     Checksums and addresses of archives are left out: they say where a file is found, and do not change its text.
 
     split: `train` or `dev`.
     """
-    facts = config.model_dump(
+    settings = config.model_dump(
         mode="json", include={"languages", "cleaning", "tokenization", "selection", "vocabulary"}
     )
     if not config.selection.enabled:  # nothing depends on its other keys
-        facts["selection"] = None
+        settings["selection"] = None
 
     # the settings of each corpus
-    facts["corpora"] = {}
+    settings["corpora"] = {}
     corpora = config.use.train if split == "train" else config.use.dev
     for corpus in corpora:
         entry = config.corpora[corpus]
         grammar = None
         if entry.grammar:
             grammar = config.grammar.model_dump() | entry.grammar.model_dump()
-        facts["corpora"][corpus] = {"tokenized": entry.tokenized, "grammar": grammar}
+        settings["corpora"][corpus] = {"tokenized": entry.tokenized, "grammar": grammar}
 
     # only training text is shuffled
-    facts["seed"] = config.seed if split == "train" else None
-    return facts
+    settings["seed"] = config.seed if split == "train" else None
+    return settings
 
 
 def get_text_settings(config: Config) -> TextSettings:
@@ -82,7 +82,7 @@ def get_report_settings(config: Config) -> ReportSettings:
     labels = get_labels(config)
     for name in config.use.rescored:
         labels[name] = config.rescored[name].label
-    labels |= {PHRASE_BASED: "Moses", PHRASE_BASED_WITH_MODEL: "Moses + RNNenc"}
+    labels |= {PHRASE_BASED: "Moses", PHRASE_BASED_WITH_RNNENC: "Moses + RNNenc"}
     return ReportSettings(
         **config.artifacts.model_dump(),
         labels=labels,

@@ -120,7 +120,7 @@ def find_layers(
         pairs: the KEY=VALUE pairs of `--config`.
 
     Raises:
-        UserError: a file cannot be read, or the folder has none.
+        UserError: a file is missing or cannot be read.
     """
     # 1. files
     if not os.path.lexists(directory / CONFIG_FILE):
@@ -132,6 +132,8 @@ def find_layers(
     # 2. the command line
     if pairs:
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
+
+    # 3. the layers of experiments have no such key any more, since they are resolved
     for layer in layers:
         if EXTENDS in layer.values:
             raise UserError(
@@ -144,8 +146,8 @@ def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Lay
     """Return the layers of a run that another workflow imports: the defaults, then the module statement.
 
     Args:
-        directory: where the other workflow runs; paths start there.
-        settings: its `config:`, of the form of an experiment's `config.yaml`.
+        directory: the folder in which the other workflow runs; paths start there.
+        settings: the `config:` of the module statement, with the keys of an experiment's `config.yaml`.
     """
     layer = Layer.create("config of the module", directory.resolve(), settings)
     layers = [read_layer(DEFAULTS)]
@@ -157,8 +159,8 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     """Return the layers of the experiments that a layer extends, then its own.
 
     Args:
-        layer: that of an experiment.
-        folder: where it lies.
+        layer: the layer of an experiment's `config.yaml`.
+        folder: the folder of that file.
         descendants: folders of the experiments that extend this one.
     """
     if EXTENDS not in layer.values:

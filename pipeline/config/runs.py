@@ -16,7 +16,7 @@ from pipeline.config.schema import Config
 SEED_SUFFIX = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
-PHRASE_BASED, PHRASE_BASED_WITH_MODEL = "moses", "moses-rnnenc"
+PHRASE_BASED, PHRASE_BASED_WITH_RNNENC = "moses", "moses-rnnenc"
 """Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
 
@@ -135,7 +135,7 @@ def select_other_systems(config: Config, set_name: str) -> list[str]:
     if config.measures_moses or given_files[set_name]:
         names.append(PHRASE_BASED)
     if config.measures_moses and config.moses.phrase_model:
-        names.append(PHRASE_BASED_WITH_MODEL)
+        names.append(PHRASE_BASED_WITH_RNNENC)
     if set_name == "test":
         names += config.use.rescored
     return names

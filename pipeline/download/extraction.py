@@ -27,15 +27,17 @@ from nmt.settings.base import suggest_name
 
 _CHUNK_BYTES = 1 << 17
 _ARCHIVE_ERRORS = (tarfile.TarError, zipfile.BadZipFile, ZstdError, NotImplementedError, RuntimeError)
-"""The last two are of zip archives with other compression or a password."""
+"""The last two are raised for zip archives with other compression or a password."""
+MemberStreams = Iterator[tuple[str, IO[bytes] | None]]
+"""The name of each member of an archive, with a stream of its bytes or None."""
 
 
 @dataclass(frozen=True)
 class Side:
     """Where one side of a corpus is, and where its lines are to be written.
 
-    archive: the file. member: the name of the text in it; None: the archive is the text. outputs: a file for each
-    shard. md5: the checksum that the text must have, as it is in the archive; None: any.
+    archive: the file. member: the name of the text in the archive; None: the archive is the text. outputs: a file for
+    each shard. md5: the checksum that the text in the archive must have; None: any.
     """
 
     archive: Path
@@ -201,7 +203,7 @@ def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -
     return names
 
 
-def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
+def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> MemberStreams:
     """Yield the name of each member of a zip archive, with a stream of its bytes if it is one of `members`."""
     with zipfile.ZipFile(archive) as zip_file:
         for name in zip_file.namelist():
@@ -212,7 +214,7 @@ def _iterate_zip(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple
                 yield name, None
 
 
-def _iterate_tar(archive: IO[bytes], members: Collection[str]) -> Iterator[tuple[str, IO[bytes] | None]]:
+def _iterate_tar(archive: IO[bytes], members: Collection[str]) -> MemberStreams:
     """Yield the name of each member of a tar archive, with a stream if it is a file and one of `members`."""
     # Unlike tarfile's own decompression, this one compares the checksum at the end of the stream.
     stream = decompress(io.BufferedReader(archive, _CHUNK_BYTES))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from pipeline.grammar import lexicon
-from pipeline.grammar.elision import AlignedWord, begins_with_vowel
+from pipeline.grammar.elision import AlignedWord, Links, begins_with_vowel
 from pipeline.grammar.lexicon import Adjective, Auxiliary, Noun, NounKind, PhrasePair, Pronoun, Verb
 from pipeline.grammar.rare_words import RareWords, ZipfSampler
 
@@ -71,7 +71,7 @@ class Derivation:
 
     # --- English --------------------------------------------------------------
 
-    def emit(self, *words: str) -> tuple[int, ...]:
+    def emit(self, *words: str) -> Links:
         """Append English words, and return their positions."""
         start = len(self.english)
         self.english += words
@@ -267,7 +267,7 @@ class Derivation:
         if polarity != "never" and self.with_probability(0.25):
             french += self.emit_word("very", "très")
         adjective = self.choose_adjective(after_noun=self.with_probability(0.8))
-        form = adjective.french[subject.plural][subject.feminine]
+        form = adjective.inflect(subject.plural, subject.feminine)
         return french + self.emit_word(adjective.english, form)
 
     # --- verbs ----------------------------------------------------------------
@@ -339,7 +339,7 @@ class Derivation:
 
     def emit_auxiliary(
         self, auxiliary: Auxiliary | None, plural: bool, polarity: Polarity
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    ) -> tuple[Links, Links]:
         """Append the English auxiliary and negation, and return the positions of each."""
         if polarity == "not" and auxiliary is lexicon.CAN:
             links = self.emit("cannot")
@@ -349,7 +349,7 @@ class Derivation:
         links = self.emit(auxiliary.english[plural]) if auxiliary else ()
         return links, self.emit_negation(polarity)
 
-    def emit_negation(self, polarity: Polarity) -> tuple[int, ...]:
+    def emit_negation(self, polarity: Polarity) -> Links:
         """Append "not" or "never", and return its position; () if there is no negation."""
         return () if polarity == "positive" else self.emit(polarity)
 
@@ -441,25 +441,28 @@ class Derivation:
         """Return a noun with adjectives and compound, and whether an adjective comes first in French.
 
         Most words change sides: a "very strange school book" is a "livre de école très étrange".
+
+        end: the English position up to which the phrase may reach.
         """
-        free_words = self.count_free_words(end)
         adjective_before: list[AlignedWord] = []
         words_after: list[AlignedWord] = []
 
-        # 1. an adjective that stands before the French noun, such as "grand"
-        if free_words >= 2 and self.with_probability(0.3):
+        # 1. an adjective that stands before the French noun, such as "grand"; each step leaves a word for the noun
+        if self.count_free_words(end) >= 2 and self.with_probability(0.3):
             adjective = self.choose_adjective(after_noun=False)
-            form = adjective.french[plural][noun.feminine]
+            form = adjective.inflect(plural, noun.feminine)
             if not plural and not noun.feminine and begins_with_vowel(noun.french[0]):
                 form = adjective.before_vowel
             adjective_before = self.emit_word(adjective.english, form)
 
         # 2. an adjective that stands behind it, such as "rouge"
-        if free_words >= 2 + len(adjective_before) and self.with_probability(0.4):
+        if self.count_free_words(end) >= 2 and self.with_probability(0.4):
             adjective = self.choose_adjective(after_noun=True)
-            if not adjective_before and free_words >= 3 and self.with_probability(0.15):
+            has_room_for_very = not adjective_before and self.count_free_words(end) >= 3
+            if has_room_for_very and self.with_probability(0.15):
                 words_after = self.emit_word("very", "très")
-            words_after += self.emit_word(adjective.english, adjective.french[plural][noun.feminine])
+            form = adjective.inflect(plural, noun.feminine)
+            words_after += self.emit_word(adjective.english, form)
 
         # 3. a place: a "school book" is a "livre de école"
         if kind == "thing" and self.count_free_words(end) >= 2 and self.with_probability(0.25):
@@ -555,9 +558,7 @@ def _inflect_participle(verb: Verb, controller: Phrase | Pronoun | None) -> str:
     return participle
 
 
-def _negate(
-    verb: list[AlignedWord], polarity: Polarity, negation_links: tuple[int, ...]
-) -> list[AlignedWord]:
+def _negate(verb: list[AlignedWord], polarity: Polarity, negation_links: Links) -> list[AlignedWord]:
     """Return a French verb between "ne" and "pas" or "jamais", which both translate the English negation."""
     if polarity == "positive":
         return verb

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-AlignedWord = tuple[str, tuple[int, ...]]
-"""A French word, and the positions of the English words that it translates."""
+Links = tuple[int, ...]
+"""Positions of the English words that a French word translates."""
+AlignedWord = tuple[str, Links]
+"""A French word with its links."""
 
 VOWELS = frozenset("aeiouhâàéèêîôû")  # with the h, which is mute in most words
 WORDS_WITH_ASPIRATED_H = ("héros",)  # before them nothing is elided: le héros

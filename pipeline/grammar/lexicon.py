@@ -40,6 +40,10 @@ class Adjective:
     french: tuple[Forms, Forms]
     before_vowel: str
 
+    def inflect(self, plural: bool, feminine: bool) -> str:
+        """Return the French form that agrees with a noun."""
+        return self.french[plural][feminine]
+
 
 @dataclass(frozen=True, slots=True)
 class Verb:

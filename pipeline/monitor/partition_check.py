@@ -47,13 +47,13 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
 
 @dataclass(frozen=True)
 class Request:
-    """What the jobs of a rule request of a cluster. time_setting: the key of `resources` that limits their time."""
+    """What the jobs of a rule request of a cluster. time_limit_key: the key of `resources` that limits their time."""
 
     rule: str
     partition: str
     needs_gpu: bool
     has_quality_of_service: bool
-    time_setting: str
+    time_limit_key: str
 
     @classmethod
     def from_job(cls, job: Job) -> Request:
@@ -63,7 +63,7 @@ class Request:
             partition=job.resources.get("slurm_partition", ""),
             needs_gpu=bool(job.resources.get("gpu")),
             has_quality_of_service=bool(job.resources.get("qos")),
-            time_setting=job.resources.get("time_setting", ""),
+            time_limit_key=job.resources.get("time_limit_key", ""),
         )
 
 
@@ -115,8 +115,8 @@ def _find_problems(
         # in hundredths of an hour, rounded down, so that the advised value is granted
         granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"
         remedy = "name another partition"
-        if request.time_setting:
-            remedy = f"set resources.{request.time_setting} to {granted_hours} or less, or {remedy}"
+        if request.time_limit_key:
+            remedy = f"set resources.{request.time_limit_key} to {granted_hours} or less, or {remedy}"
         yield (
             f"{request.rule}: a job asks for {minutes / 60:,.3g} hours, but {names} grants"
             f" {granted_hours}: {remedy}"

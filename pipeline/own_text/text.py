@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from nmt.data.tokenization import RawText, TokenText
@@ -23,13 +24,11 @@ from nmt.io.text_files import pair_lines, read_lines, write_lines
 from nmt.settings.text import Languages, Tokenization
 from pipeline.own_text.shift import PairLengths, Shift
 from pipeline.own_text.spreadsheet import is_spreadsheet, read_rows
-from pipeline.preparation import matching_key
+from pipeline.preparation import SideFiles, WordCounts, matching_key
 
 Pair = tuple[str, str]
 SideKeys = set[tuple[str, str]]
 """Matching keys of sentences, each with the name of its side: ("source", "itsfive")."""
-WordCounts = tuple[Counter[str], Counter[str]]
-"""Counts of the words of source and target."""
 HELD_OUT_SPLITS = ("dev", "test")
 SPLITS = ("train", *HELD_OUT_SPLITS)
 MIN_TRAINING_PAIRS = 1000
@@ -179,7 +178,7 @@ class TextStatistics:
 def write_splits(
     texts: Mapping[str, ParallelText],
     languages: Languages,
-    outputs: Mapping[str, tuple[Path, Path]],
+    outputs: Mapping[str, SideFiles],
     tokenized: bool = False,
 ) -> TextStatistics:
     """Write training, development and test text of an experiment. Sets that the user gives stay as they are.
@@ -194,7 +193,7 @@ def write_splits(
         UserError: the text cannot be used; the message is one line.
     """
     # 1. no file may be read and written
-    written_paths = {path.resolve() for paths in outputs.values() for path in paths}
+    written_paths = {path.resolve() for path in chain.from_iterable(outputs.values())}
     for text in texts.values():
         for file in text.files:
             if file.resolve() in written_paths:

@@ -34,7 +34,7 @@ def align_text(
     Args:
         moses: for symal.
         source: plain tokens, a sentence per line.
-        target: the other side.
+        target: plain tokens of the other side.
         output: the alignment that is written, `0-0 1-2`, source word first, a line per pair.
         alignment_block: pairs aligned together.
         symmetrization: heuristic that makes one alignment of both directions, such as `grow-diag-final-and`.

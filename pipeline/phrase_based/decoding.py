@@ -56,7 +56,7 @@ def translate_file(
         if n_best_lists:
             command += ["-n-best-list", str(work / "lists"), str(n_best), "distinct"]
             command += ["-n-best-factor", str(n_best_factor)]
-        run_logged(command, log, "decoding failed", work, work / "text", work / "translated")
+        run_logged(command, log, "decoding failed", work, source=work / "text", output=work / "translated")
 
         # copy the translations and the lists; a decoder that broke off has written fewer lines
         translations = [line.rstrip(" ") for line in read_lines(work / "translated")]

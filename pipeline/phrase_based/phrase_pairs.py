@@ -11,11 +11,10 @@ from pathlib import Path
 from nmt.io.text_files import write_lines
 from pipeline.phrase_based.phrases import read_entries
 from pipeline.phrase_based.text import is_selected
+from pipeline.preparation import SideFiles
 
 
-def write_pairs(
-    table: Path, held_out: int, train: tuple[Path, Path], dev: tuple[Path, Path]
-) -> tuple[int, int]:
+def write_pairs(table: Path, held_out: int, train: SideFiles, dev: SideFiles) -> tuple[int, int]:
     """Write each pair of a table once, however often the text has it, as training and development text.
 
     Args:
@@ -32,8 +31,10 @@ def write_pairs(
     with ExitStack() as files:
         train_writers = [files.enter_context(write_lines(path)) for path in train]
         dev_writers = [files.enter_context(write_lines(path)) for path in dev]
-        for number, entry in enumerate(read_entries(table, "moses phrase-pairs"), start=1):
-            writers = dev_writers if is_selected(number, dev_total, total) else train_writers
-            for writer, phrase in zip(writers, entry, strict=False):
-                writer.write(phrase)
+        entries = read_entries(table, progress_label="moses phrase-pairs")
+        for number, (source_phrase, target_phrase, *_) in enumerate(entries, start=1):
+            is_dev = is_selected(number, dev_total, total)
+            source_writer, target_writer = dev_writers if is_dev else train_writers
+            source_writer.write(source_phrase)
+            target_writer.write(target_phrase)
     return total - dev_total, dev_total

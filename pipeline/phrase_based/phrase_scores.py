@@ -33,7 +33,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     written_count = total = 0
     rescorer = Rescorer([model])
     with write_lines(output) as writer:
-        for batch in _batch_by_source(read_entries(table, "moses phrase-scores")):
+        for batch in _batch_by_source(read_entries(table, progress_label="moses phrase-scores")):
             total += sum(map(len, batch.values()))
             # [(["source", "phrase"], ["first target phrase", ...]), ...]
             needed_entries, lists = [], []

@@ -84,10 +84,10 @@ def count_scores(table: Path) -> int:
     return len(next(read_entries(table))[SCORES_FIELD].split())
 
 
-def read_entries(table: Path, label: str | None = None) -> Iterator[Entry]:
-    """Yield the entries of a phrase table. With a `label`, a progress bar of this name is shown."""
+def read_entries(table: Path, progress_label: str | None = None) -> Iterator[Entry]:
+    """Yield the entries of a phrase table. With a `progress_label`, a progress bar of this name is shown."""
     number = 0
-    progress_bar = Progress.over_files([table], label) if label else nullcontext()
+    progress_bar = Progress.over_files([table], progress_label) if progress_label else nullcontext()
     with progress_bar as progress:
         for number, line in enumerate(read_lines(table, progress), start=1):
             entry = line.rstrip(" ").split(SEPARATOR)

@@ -46,7 +46,7 @@ PACKAGES = (
     "conda: cxx-compiler make perl libboost-devel zlib bzip2 xz"
 )
 
-SOURCE = "84be1e9c786a86c346f3d56839f42d49bc43c352fb5d47fd20b60797c4a4e26f"
+SOURCE_SHA256 = "84be1e9c786a86c346f3d56839f42d49bc43c352fb5d47fd20b60797c4a4e26f"
 """Checksum of the files of Moses' commit 34452895, since its archive is packed on demand and has none of its own. In
 the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"""
 
@@ -144,7 +144,9 @@ def run_logged(
 
 
 def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
-    """Put `bin`, `scripts` and `python` into a folder, unless they are there. Return the origin: the PATH or `SOURCE`.
+    """Put `bin`, `scripts` and `python` into a folder, unless they are there.
+
+    Returns the origin of the programs: the PATH, or the checksum of the source that they were built from.
 
     If several processes call this with the same folder, one builds and the others wait.
 
@@ -174,7 +176,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
                 for name in ("bin", "scripts"):
                     _remove_path(folder / name)
                     (work / name).rename(folder / name)
-    return "the PATH" if (folder / "scripts").is_symlink() else SOURCE
+    return "the PATH" if (folder / "scripts").is_symlink() else SOURCE_SHA256
 
 
 def _link_programs(installation: Path, folder: Path) -> None:
@@ -256,13 +258,13 @@ def _unpack_source(source: Path, folder: Path) -> Path:
             f"{source}: incomplete archive of Moses' source ({error}); download it again"
         ) from None
     tree = next((path for path in folder.iterdir() if path.is_dir()), folder)
-    if _checksum_of_files(tree) != SOURCE:
+    if _checksum_of_files(tree) != SOURCE_SHA256:
         raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")
     return tree
 
 
 def _checksum_of_files(tree: Path) -> str:
-    """Return the SHA-256 over names and checksums of the files, without `contrib`, which is not built (see SOURCE)."""
+    """Return the SHA-256 over names and checksums of the files; `contrib`, which is not built, is left out."""
     lines = []
     for path in tree.rglob("*"):
         name = f"./{path.relative_to(tree)}"

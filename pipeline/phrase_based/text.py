@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from itertools import chain
 
 from nmt.errors import UserError
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
+from pipeline.preparation import SideFiles
 
 RESERVED = re.compile(r"[|<[]")
 """Characters of Moses' own notation. Its tokenizer writes them in another form."""
 
 
 def write_text(
-    shards: Sequence[tuple[Path, Path]],
-    outputs: tuple[Path, Path],
+    shards: Sequence[SideFiles],
+    outputs: SideFiles,
     max_words: int | None = None,
     sentences: int | None = None,
 ) -> tuple[int, int]:
@@ -66,9 +67,9 @@ def write_text(
     return written_count, long_count
 
 
-def _read_words(shards: Sequence[tuple[Path, Path]], label: str) -> Iterator[tuple[str, list[list[str]]]]:
+def _read_words(shards: Sequence[SideFiles], label: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield the location (file and line) and the words of both sides of each pair that has words on both."""
-    with Progress.over_files((path for pair in shards for path in pair), label) as progress:
+    with Progress.over_files(chain.from_iterable(shards), label) as progress:
         for source, target in shards:
             for number, pair in enumerate(read_pairs(source, target, progress), start=1):
                 words = [sentence.split() for sentence in pair]

@@ -8,12 +8,13 @@ from typing import Literal
 from nmt.io.files import temporary_folder, write_text
 from pipeline.phrase_based.configuration import System, format_configuration, initial_weights, read_weights
 from pipeline.phrase_based.programs import Moses, run_logged
+from pipeline.preparation import SideFiles
 
 
 def tune_weights(
     moses: Moses,
     system: System,
-    text: tuple[Path, Path],
+    text: SideFiles,
     output: Path,
     log: Path,
     tuner: Literal["mert", "mira"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,11 @@ def sum_corpus_counts(
     # the stages after it
     for name in files.stages:
         shards = [read_json(path)["stage"] for path in files.shard_files(name, "counts.json")]
-        words = [sum(shard[side]["words"] for shard in shards) for side in SIDES]
-        stages.append(_describe_stage(name, sum(shard["pairs"] for shard in shards), words))
+        pairs = sum(shard["pairs"] for shard in shards)
+        words = []
+        for side in SIDES:
+            words.append(sum(shard[side]["words"] for shard in shards))
+        stages.append(_describe_stage(name, pairs, words))
 
     # unknown words of the last stage
     for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
@@ -101,7 +105,8 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     held_out = [corpus for corpus in corpora if corpus["part"] != "train"]
     if len(train) < 2:
         return train + held_out
-    stage_names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])  # each once
+    train_stages = chain.from_iterable(corpus["stages"] for corpus in train)
+    stage_names = dict.fromkeys(stage["name"] for stage in train_stages)  # each once
     total = {"name": TOTAL, "part": "train", "stages": [_sum_stage(name, train) for name in stage_names]}
     return [*train, total, *held_out]
 
@@ -156,7 +161,9 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
     headers |= {"source_unknown": f"Unknown, {source}", "target_unknown": f"Unknown, {target}"}
     if any(row["reported"] for row in rows):
         headers["reported"] = f"Words, {target}, reported"
-    cells = [{key: _format_cell(row[key]) for key in headers} for row in rows]
+    cells = []
+    for row in rows:
+        cells.append({key: _format_cell(row[key]) for key in headers})
 
     # a note for each corpus that lost pairs
     notes = [_NOTE]

@@ -56,9 +56,9 @@ class ReplicationPackage:
         """Return the words of a language by rank."""
         return self.folder / "training_text" / f"{language}.vocabulary.tsv.gz"
 
-    def text_checksums(self, part: str) -> Path:
-        """Return the checksums of the binarized training (`train`) or development text (`dev`)."""
-        return self.folder / "training_text" / f"{part}.json"
+    def bitext_meta(self, split: str) -> Path:
+        """Return the settings and checksums of the binarized training (`train`) or development text (`dev`)."""
+        return self.folder / "training_text" / f"{split}.json"
 
     def raw_reference(self, language: str) -> Path:
         """Return the reference before tokenization."""

@@ -20,7 +20,7 @@ from nmt.settings.decoding import Decoding
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import SETTINGS, SUMMARY, WEIGHTS, list_weights_checksums
 from pipeline.config.folder import find_expected_model
-from pipeline.config.job_settings import get_text_facts
+from pipeline.config.job_settings import get_bitext_settings
 from pipeline.config.runs import collect_runs, run_settings
 from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage
@@ -38,13 +38,13 @@ def find_contradictions(inputs: Inputs) -> Iterator[str]:
 def check_training_text(inputs: Inputs) -> Iterator[str]:
     """Yield a line for training or development text, or a vocabulary, that was made with other settings."""
     config, package = inputs.config, inputs.package
-    meta_files = {split: package.text_checksums(split) for split in ("train", "dev")}
+    meta_files = {split: package.bitext_meta(split) for split in ("train", "dev")}
     metas = {split: read_settings(Meta, file) for split, file in meta_files.items()}
 
     # text made with the settings
     for split, meta in metas.items():
-        text_facts = get_text_facts(config, split)
-        changes = describe_differences(flatten(meta.settings), flatten(text_facts))
+        expected_settings = get_bitext_settings(config, split)
+        changes = describe_differences(flatten(meta.settings), flatten(expected_settings))
         if changes:
             yield f"{meta_files[split]}: text of other settings: {changes}"
 
@@ -75,7 +75,7 @@ def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
 def check_trainings(inputs: Inputs) -> Iterator[str]:
     """Yield a line for each run that was trained with other settings, text or base than the package says."""
     config, package = inputs.config, inputs.package
-    train, dev = (read_settings(Meta, package.text_checksums(split)) for split in ("train", "dev"))
+    train, dev = (read_settings(Meta, package.bitext_meta(split)) for split in ("train", "dev"))
     checksums = data_checksums(train, dev)
     for run in collect_runs(config, config.use.models).values():
         settings_file = package.run_file(run.name, SETTINGS)

@@ -34,15 +34,19 @@ CRATE = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSES = "https://spdx.org/licenses/"
 
-Facts = dict[str, Any]
-"""The values of an entity by their names in the vocabulary of RO-Crate, or a reference: {"@id": ...}."""
+Entity = dict[str, Any]
+"""The values of an entity by their names in the vocabulary of RO-Crate."""
+Reference = dict[str, str]
+"""Stands for an entity in the values of another one: {"@id": ...}."""
 
 
 def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
     """Remove the files of a former run from a results folder, and return them.
 
-    They are those which the folder's record names and which are not among the files of this run. Other files stay,
-    since they are not the run's.
+    A file is removed if the folder's record names it and this run did not write it. Files that the record does not
+    name stay, since they are the user's.
+
+    files: the files that this run wrote.
     """
     record = results / RECORD
     if not record.is_file():
@@ -50,7 +54,8 @@ def remove_former_files(results: Path, files: Sequence[Path]) -> list[Path]:
     former_files = []
     for entity in read_json(record)["@graph"]:
         path = results / entity["@id"]
-        if entity["@type"] == "File" and path not in files and path.is_file():
+        is_former = entity["@type"] == "File" and path not in files
+        if is_former and path.is_file():
             path.unlink()
             former_files.append(path)
     return sorted(former_files)
@@ -113,31 +118,31 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 
 
 class _Crate:
-    """A crate under construction. A reference is the id of an entity; one that is added twice is in it once."""
+    """A crate under construction. An entity that is added twice is in it once."""
 
     def __init__(self, results: Path) -> None:
         self._results = results
-        self.entities: dict[str, Facts] = {}
+        self.entities: dict[str, Entity] = {}
 
-    def add(self, identifier: str, kind: str, /, **facts: Any) -> Facts:
-        """Add an entity with those of the facts that are not None; return a reference to it."""
+    def add(self, identifier: str, kind: str, /, **values: Any) -> Reference:
+        """Add an entity with those of the values that are not None; return a reference to it."""
         entity = {"@id": identifier, "@type": kind}
-        entity |= {name: value for name, value in facts.items() if value is not None}
+        entity |= {name: value for name, value in values.items() if value is not None}
         self.entities.setdefault(identifier, entity)
         return {"@id": identifier}
 
-    def refer_to(self, path: Path) -> Facts:
+    def refer_to(self, path: Path) -> Reference:
         """Return a reference to a file of the results."""
         return {"@id": path.relative_to(self._results).as_posix()}
 
-    def add_file(self, path: Path) -> Facts:
+    def add_file(self, path: Path) -> Reference:
         """Add a file of the results with size and checksum."""
         name = path.relative_to(self._results).as_posix()  # "runs/rnnsearch-50/summary.json"
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
-    def add_license(self, config: Config) -> Facts:
+    def add_license(self, config: Config) -> Reference:
         """Add the licence of the results: that of their text or, for generated text, that of the project."""
         # the archives of the text that the results contain
         names = list_archives(config, config.use.test + config.use.dev)
@@ -149,31 +154,31 @@ class _Crate:
             return self.add(f"{LICENSES}{identifier}", "CreativeWork", name=identifier)
         return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
-    def add_archive(self, archive: Archive, folder: Path) -> Facts:
+    def add_archive(self, archive: Archive, folder: Path) -> Reference:
         """Add an archive: size and checksums as its download recorded them, or else as the settings know them."""
         record = read_download_record(folder / archive.path)
-        facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
+        file_facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
 
         # Passwords and signatures in addresses are secret, and paths on this machine are private.
-        url, source = hide_secrets(archive.url), hide_secrets(facts.get("source", ""))
+        url, source = hide_secrets(archive.url), hide_secrets(file_facts.get("source", ""))
         is_elsewhere = source.startswith("http") and source != url
         return self.add(
             url,
             "DigitalDocument",
             name=archive.path,
-            contentSize=str(facts["bytes"]) if facts["bytes"] else None,
-            sha256=facts["sha256"],
-            identifier=f"md5:{facts['md5']}" if facts["md5"] else None,
+            contentSize=str(file_facts["bytes"]) if file_facts["bytes"] else None,
+            sha256=file_facts["sha256"],
+            identifier=f"md5:{file_facts['md5']}" if file_facts["md5"] else None,
             contentUrl=source if is_elsewhere else None,
         )
 
-    def add_training(self, run: Run, package: ReplicationPackage, corpora: list[Facts]) -> Facts:
+    def add_training(self, run: Run, package: ReplicationPackage, corpora: list[Reference]) -> Reference:
         """Add the training of one model at one seed: program, corpora, checksums of its data, and its results."""
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
         data = []
         for file_name, checksum in summary["data"].items():
-            data.append(self._add_checksum(kind=file_name, name=file_name, checksum=checksum))
+            data.append(self._add_checksum(id_prefix=file_name, name=file_name, checksum=checksum))
         return self.add(
             f"#training-{run.name}",
             "CreateAction",
@@ -183,7 +188,7 @@ class _Crate:
             result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
         )
 
-    def add_decoding(self, system: str, mode: str, set_name: str, package: ReplicationPackage) -> Facts:
+    def add_decoding(self, system: str, mode: str, set_name: str, package: ReplicationPackage) -> Reference:
         """Add the decoding of one file of translations, from its provenance file."""
         translations = package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
@@ -202,11 +207,11 @@ class _Crate:
             result=[self.refer_to(translations), self.refer_to(provenance_path(translations))],
         )
 
-    def _add_checksum(self, kind: str, name: str, checksum: str) -> Facts:
-        """Add a file that is not in the results: weights, text or a vocabulary."""
-        return self.add(f"#{kind}-{checksum[:12]}", "DigitalDocument", name=name, sha256=checksum)
+    def _add_checksum(self, id_prefix: str, name: str, checksum: str) -> Reference:
+        """Add a file that is not in the results (weights, text or a vocabulary) by its checksum."""
+        return self.add(f"#{id_prefix}-{checksum[:12]}", "DigitalDocument", name=name, sha256=checksum)
 
-    def add_program(self, made_with: Facts) -> Facts:
+    def add_program(self, made_with: dict[str, Any]) -> Reference:
         """Add the program at one version, with the packages that it ran on."""
         version = format_version(made_with["code"])
         packages = sorted(made_with["packages"].items())

@@ -104,8 +104,9 @@ def bleu_by_length(
 
 def select_by_length(rows: Rows, min_words: int, max_words: int, length: SentenceLength) -> Rows:
     """Return the sentences with `min_words` to `max_words` words on the counted side, or on both."""
-    sides = counted_sides(length)
-    return [row for row in rows if all(min_words <= row[f"{side}_length"] <= max_words for side in sides)]
+    for side in counted_sides(length):
+        rows = [row for row in rows if min_words <= row[f"{side}_length"] <= max_words]
+    return rows
 
 
 def counted_sides(length: SentenceLength) -> tuple[str, ...]:

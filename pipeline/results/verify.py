@@ -51,13 +51,13 @@ NOT_RECORDED = (RECORD, "README.md")
 class Verdict:
     """The result of a verification.
 
-    problems: one line each. notes: what is worth knowing but is no problem. checked: a line about what was checked.
+    problems: one line each. notes: what is worth knowing but is no problem. conclusion: a line about what was checked.
     inputs: the package, unless it has links or special files, which are not read.
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    checked: str = ""
+    conclusion: str = ""
     inputs: Inputs | None = None
 
     @contextmanager
@@ -93,7 +93,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     if not checksums:
         raise UserError(f"{results / RECORD}: names no file with a checksum; make it again")
     verdict.problems += find_altered_files(results, checksums, files)
-    verdict.checked = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
+    verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
     # 2. everything that follows from the package, unless there are links and special files, which are not read
     for name in special_files:
@@ -104,7 +104,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
         verdict.inputs = Inputs(ReplicationPackage(results))
         reproduction = _Reproduction(verdict.inputs, files, scratch, archives, verdict)
         with verdict.errors_as_problem("nothing can be made again"):
-            verdict.checked += reproduction.check_package()
+            verdict.conclusion += reproduction.check_package()
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.inputs)
 
@@ -113,7 +113,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
         verdict.notes.append(f"{results / name}: not in the record")
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
         verdict.notes += compare_program(crate)
-    verdict.checked += f"; taken on trust: {UNPROVEN}"
+    verdict.conclusion += f"; taken on trust: {UNPROVEN}"
     return verdict
 
 
@@ -260,10 +260,10 @@ class _Reproduction:
     def _compare_text(self, set_name: str, folders: Sequence[Path]) -> None:
         """Report where the text of a set differs from what was made again in the folders of its corpora."""
         package, languages = self.inputs.package, self.inputs.config.languages
-        remade_files = {
-            package.text(set_name, language): [folder / f"tokens.{language}" for folder in folders]
-            for language in (languages.source, languages.target)
-        }
+        remade_files = {}
+        for language in (languages.source, languages.target):
+            files = [folder / f"tokens.{language}" for folder in folders]
+            remade_files[package.text(set_name, language)] = files
         if set_name == "test":
             remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
             remade_files[package.gold] = [folders[0] / "gold"]

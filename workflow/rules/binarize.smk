@@ -4,7 +4,7 @@ In:  tokens of the final stage (data/tokens or data/selected), and their words b
 Out: data/vocabulary/LANGUAGE.tsv, data/binary/train, data/binary/dev.
 """
 
-if PREPARED:
+if PREPARED_CORPORA:
 
     for language, size in zip((SOURCE, TARGET), CONFIG.vocabulary.sizes):
         SETTINGS.add(
@@ -16,7 +16,7 @@ if PREPARED:
             },
         )
     for split in ("train", "dev"):
-        SETTINGS.add(f"binarize/{split}", job_settings.get_text_facts(CONFIG, split))
+        SETTINGS.add(f"binarize/{split}", job_settings.get_bitext_settings(CONFIG, split))
 
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""

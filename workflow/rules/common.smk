@@ -17,7 +17,7 @@ import pipeline.config.experiment as experiment
 import pipeline.config.job_settings as job_settings
 from pipeline.config.layers import find_layers, find_module_layers, load_config
 from pipeline.config.folder import RUN_SETTINGS, ExperimentFolder
-from pipeline.config.runs import PHRASE_BASED_WITH_MODEL, run_settings, select_distinct_systems
+from pipeline.config.runs import PHRASE_BASED_WITH_RNNENC, run_settings, select_distinct_systems
 from pipeline.config.snapshot import get_page_settings, get_published_settings
 from nmt.data.meta import BITEXT_FILES
 from nmt.evaluation.translations import provenance_path
@@ -106,7 +106,7 @@ DATA = str(FOLDER.data)
 RESULTS = ReplicationPackage(Path("results"))
 
 # Corpora that this run prepares itself, and the last stage of its training text.
-PREPARED = experiment.list_prepared_corpora(CONFIG)
+PREPARED_CORPORA = experiment.list_prepared_corpora(CONFIG)
 FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
 # What decides each kind of job, as small files that rules have as inputs.

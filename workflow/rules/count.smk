@@ -4,10 +4,20 @@ In:  counts of shards and corpora in data/raw, data/tokens and data/selected; vo
 Out: data/corpora.json, of which the table of the corpora is made.
 """
 
-if PREPARED:
+if PREPARED_CORPORA:
 
-    # The last stage of each corpus has its words.
-    PREPARED_STAGES = {corpus: experiment.list_stages(CONFIG, corpus) for corpus in PREPARED}
+    STAGES_BY_CORPUS = {corpus: experiment.list_stages(CONFIG, corpus) for corpus in PREPARED_CORPORA}
+
+    # Counts of each shard at all stages of its corpus, and its words at the last stage.
+    SHARD_COUNTS = []
+    SHARD_WORDS = []
+    for corpus, stages in STAGES_BY_CORPUS.items():
+        for stage in stages:
+            SHARD_COUNTS += [f"data/{stage}/{shard}.counts.json" for shard in list_shards([corpus])]
+        for shard in list_shards([corpus]):
+            stem = f"data/{stages[-1]}/{shard}"
+            SHARD_WORDS += [f"{stem}.{SOURCE}.words.zst", f"{stem}.{TARGET}.words.zst"]
+
     SETTINGS.add(
         "count",
         {
@@ -19,7 +29,7 @@ if PREPARED:
                     "shards": CONFIG.corpora[corpus].shards,
                     "stages": stages,
                 }
-                for corpus, stages in PREPARED_STAGES.items()
+                for corpus, stages in STAGES_BY_CORPUS.items()
             ],
         },
     )
@@ -46,20 +56,10 @@ if PREPARED:
         """Add up the counts of all shards, corpus by corpus, and find out which words the vocabularies lack."""
         input:
             settings="settings/count.json",
-            raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
+            raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED_CORPORA),
             overlap=expand("data/overlap/{corpus}.json", corpus=CONFIG.use.train),
-            counts=[
-                f"data/{stage}/{shard}.counts.json"
-                for corpus, stages in PREPARED_STAGES.items()
-                for stage in stages
-                for shard in list_shards([corpus])
-            ],
-            words=[
-                f"data/{stages[-1]}/{shard}.{language}.words.zst"
-                for corpus, stages in PREPARED_STAGES.items()
-                for shard in list_shards([corpus])
-                for language in (SOURCE, TARGET)
-            ],
+            counts=SHARD_COUNTS,
+            words=SHARD_WORDS,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:

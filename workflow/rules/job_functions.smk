@@ -96,7 +96,7 @@ MODEL_JOB_RESOURCES = {
     "gpu": count_gpus(CONFIG.decoding.device),
     "mem_mb": scale_memory(DATA_MEMORY, per_input_mb=1),
     "runtime": scale_minutes(60 * CONFIG.resources.translate_hours),
-    "time_setting": "translate_hours",
+    "time_limit_key": "translate_hours",
 }
 MODEL_JOB_THREADS = count_cores(CONFIG.decoding.threads)
 DECODING_OPTIONS = options.format_options(
@@ -179,13 +179,15 @@ def archive_alternatives(wildcards, input):
 def language_model_text(wildcards):
     """The text of a language model: the in-domain corpora, or the sample of the training text."""
     if wildcards.domain == "in":
-        return token_files(IN_DOMAIN, wildcards.language)
+        return token_files(IN_DOMAIN_CORPORA, wildcards.language)
     return [f"data/selection/lm/out.{wildcards.language}.zst"]
 
 
 def language_model_vocabulary_text(wildcards):
     """The text whose words are a language model's vocabulary; an empty list if its vocabulary is not limited."""
-    return token_files(IN_DOMAIN, wildcards.language) if CONFIG.selection.lm_vocabulary == "in_domain" else []
+    if CONFIG.selection.lm_vocabulary == "in_domain":
+        return token_files(IN_DOMAIN_CORPORA, wildcards.language)
+    return []
 
 
 def budget_scores(wildcards):
@@ -197,12 +199,14 @@ def budget_scores(wildcards):
 
 
 def base_files(wildcards):
-    """The final state and the summary of the run that a run continues, if any.
+    """The final state and the summary of the run that a run continues; an empty list if it continues none.
 
-    The summary has the key of that training, so a run is trained again if the run that it continues was.
+    The summary has the key of that training. So if the earlier run is trained again, this one is, too.
     """
     base = plan.runs[wildcards.run].base
-    return [f"models/{base}/{name}" for name in ("final_state.safetensors", "summary.json")] if base else []
+    if base is None:
+        return []
+    return [f"models/{base}/final_state.safetensors", f"models/{base}/summary.json"]
 
 
 def train_folder(wildcards, input):

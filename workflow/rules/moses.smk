@@ -36,7 +36,7 @@ if CONFIG.moses.enabled:
     LONG_JOB_RESOURCES = {
         "mem_mb": scale_memory(DATA_MEMORY),
         "runtime": scale_minutes(60 * CONFIG.resources.moses_hours),
-        "time_setting": "moses_hours",
+        "time_limit_key": "moses_hours",
     }
 
     PHRASE_TABLE, REORDERING_TABLE = "moses/phrase-table.gz", "moses/reordering-table.gz"
@@ -273,6 +273,6 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
             source=set_source,
             programs=MOSES_BUILD,
         output:
-            translations=f"translations/{{set}}/{PHRASE_BASED_WITH_MODEL}.txt",
+            translations=f"translations/{{set}}/{PHRASE_BASED_WITH_RNNENC}.txt",
         log:
             "logs/moses/{set}/translate_scored.log",

@@ -156,7 +156,7 @@ def list_package_files():
     files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
     if plan.trained_here:
         for split in ("train", "dev"):
-            files.append((FOLDER.bitext(split) / "meta.json", RESULTS.text_checksums(split)))
+            files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
 
     # what models wrote
     for run in plan.selected_runs:

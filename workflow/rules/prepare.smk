@@ -5,18 +5,18 @@ Out: data/raw/CORPUS/SHARD.LANGUAGE.zst, data/tokens/CORPUS/SHARD.LANGUAGE.zst, 
 """
 
 # Corpora by their origin: both sides in files, files of one language, the grammar.
-IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
-MONOLINGUAL = experiment.list_lm_corpora(CONFIG)
-GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+CORPORA_IN_FILES = [corpus for corpus in PREPARED_CORPORA if CONFIG.corpora[corpus].grammar is None]
+MONOLINGUAL_CORPORA = experiment.list_lm_corpora(CONFIG)
+GENERATED_CORPORA = [corpus for corpus in PREPARED_CORPORA if CONFIG.corpora[corpus].grammar is not None]
 
-for corpus in IN_FILES + MONOLINGUAL:
+for corpus in CORPORA_IN_FILES + MONOLINGUAL_CORPORA:
     SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
-for corpus in PREPARED + MONOLINGUAL:
+for corpus in PREPARED_CORPORA + MONOLINGUAL_CORPORA:
     SETTINGS.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
-for corpus in IN_FILES:
+for corpus in CORPORA_IN_FILES:
 
     rule:
         """Take both sides of a corpus out of their archives or files, and distribute their lines over shards."""
@@ -39,7 +39,7 @@ for corpus in IN_FILES:
             "../scripts/extract.py"
 
 
-for corpus in MONOLINGUAL:
+for corpus in MONOLINGUAL_CORPORA:
 
     rule:
         """Take the target side of a corpus out of its archive, and distribute its lines over shards."""
@@ -60,7 +60,7 @@ for corpus in MONOLINGUAL:
             "../scripts/extract.py"
 
 
-for corpus in GENERATED:
+for corpus in GENERATED_CORPORA:
 
     rule:
         """Let the project's grammar write a corpus, with its word alignments."""
@@ -89,7 +89,7 @@ for corpus in GENERATED:
             "../scripts/generate.py"
 
 
-if MONOLINGUAL:
+if MONOLINGUAL_CORPORA:
 
     rule prepare_monolingual:
         """Tokenize a shard of text in the target language."""
@@ -101,7 +101,7 @@ if MONOLINGUAL:
         log:
             "logs/prepare/{corpus}/{number}.log",
         wildcard_constraints:
-            corpus=options.match_any(MONOLINGUAL),
+            corpus=options.match_any(MONOLINGUAL_CORPORA),
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),
@@ -109,7 +109,7 @@ if MONOLINGUAL:
             "../scripts/prepare_monolingual.py"
 
 
-if PREPARED:
+if PREPARED_CORPORA:
 
     rule prepare:
         """Clean and tokenize a shard in one pass, and count its words.
@@ -129,7 +129,7 @@ if PREPARED:
         log:
             "logs/prepare/{corpus}/{number}.log",
         wildcard_constraints:
-            corpus=options.match_any(PREPARED),
+            corpus=options.match_any(PREPARED_CORPORA),
         resources:
             mem_mb=scale_memory(2000),
             runtime=scale_minutes(30, per_input_gb=600),

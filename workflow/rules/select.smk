@@ -9,10 +9,10 @@ Out: data/selected of the training corpora: the pairs with the best scores, the 
 # removes outputs before it runs a rule, so a second experiment would take them away from the jobs of the first.
 KENLM_BUILD = str(ROOT / ".kenlm" / "build.json")
 
-# Word budgets with their corpora.
+# The training corpora of each word budget.
 BUDGETS = experiment.collect_budgets(CONFIG)
 
-IN_DOMAIN = experiment.list_in_domain_corpora(CONFIG)
+IN_DOMAIN_CORPORA = experiment.list_in_domain_corpora(CONFIG)
 
 
 # A local rule, since compute nodes often cannot reach the internet. One build serves every experiment of this checkout.
@@ -28,9 +28,11 @@ rule kenlm_programs:
         "../scripts/kenlm_programs.py"
 
 
-if PREPARED and CONFIG.selection.enabled:
+if PREPARED_CORPORA and CONFIG.selection.enabled:
 
+    BUDGET_BY_CORPUS = {}
     for budget, corpora in BUDGETS.items():
+        BUDGET_BY_CORPUS |= dict.fromkeys(corpora, budget)
         SETTINGS.add(
             f"selection/{budget}",
             {
@@ -47,7 +49,7 @@ if PREPARED and CONFIG.selection.enabled:
             ),
             source=token_files(CONFIG.use.train, SOURCE),
             target=token_files(CONFIG.use.train, TARGET),
-            in_domain=token_files(IN_DOMAIN, SOURCE),
+            in_domain=token_files(IN_DOMAIN_CORPORA, SOURCE),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
             target=f"data/selection/lm/out.{TARGET}.zst",
@@ -103,7 +105,7 @@ if PREPARED and CONFIG.selection.enabled:
             "../scripts/threshold.py"
 
     # As in prepare.smk, there is a rule for each corpus. Its job works on several shards at the same time.
-    for corpus, budget in [(corpus, budget) for budget, corpora in BUDGETS.items() for corpus in corpora]:
+    for corpus, budget in BUDGET_BY_CORPUS.items():
 
         rule:
             """Score the pairs of a corpus: cross-entropy difference summed over both sides, smaller is better."""

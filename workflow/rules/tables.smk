@@ -4,11 +4,10 @@ In:  REPLICATION_PACKAGE (package.smk), scores of all systems.
 Out: results/: tables, figures, comparison.json.
 """
 
-SCORES = [
-    str(FOLDER.scores(set_name, system))
-    for set_name in SETS
-    for system in (*plan.selected_systems, *plan.other_systems[set_name])
-]
+SCORES = []
+for set_name in SETS:
+    for system in plan.selected_systems + plan.other_systems[set_name]:
+        SCORES.append(str(FOLDER.scores(set_name, system)))
 
 
 rule compare:

@@ -45,7 +45,7 @@ rule train:
         gpu=training_gpus,
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=training_minutes,
-        time_setting="train_hours",
+        time_limit_key="train_hours",
         # Slurm starts jobs with a lower nice value first, whatever the order in which they are submitted.
         slurm_extra=nice_option,
     params:

@@ -39,7 +39,7 @@ rule translate:
         gpu=translation_gpus,
         mem_mb=scale_memory(DATA_MEMORY, per_input_mb=1),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
-        time_setting="translate_hours",
+        time_limit_key="translate_hours",
     params:
         model_arguments=member_arguments,
     shell:
@@ -115,6 +115,12 @@ rule bleu:
         "../scripts/bleu.py"
 
 
+# Systems without models, of all sets.
+OTHER_SYSTEMS = []
+for systems_of_set in plan.other_systems.values():
+    OTHER_SYSTEMS += systems_of_set
+
+
 rule bleu_of_text:
     """Compute the same scores of a system without models: Moses, measured here or given, or rescored lists."""
     input:
@@ -128,7 +134,7 @@ rule bleu_of_text:
     log:
         "logs/score/{set}/{system}.log",
     wildcard_constraints:
-        system=options.match_any(system for names in plan.other_systems.values() for system in names),
+        system=options.match_any(OTHER_SYSTEMS),
     localrule: True
     params:
         model="{system}",

@@ -18,20 +18,24 @@ from nmt.cli import describe_error, exit_with_error  # found by the line above
 from nmt.io import progress
 from nmt.io.files import read_json
 
+ShardsByCorpus = dict[str, list[tuple[Path, ...]]]
+"""The shards of each corpus: for each shard the files of its sides."""
 LOG_WAIT_SECONDS = 10.0
 """Time that a program which outlives the job may keep its log open."""
 
 
 @contextmanager
 def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
-    """Write what the block prints to the job's log and to the terminal; an error of input or system is one line.
+    """Write what the block prints to the job's log and to the terminal.
 
-    The block gets the named inputs and outputs of the rule as paths, and the input `settings` as its values.
+    The block gets the named inputs and outputs of the rule as paths, and the input `settings` as its values. Errors of
+    input or system are printed in one line, without a traceback.
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
+    # quoted, as the shell lines of other rules set it
     os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
-    progress.clear_progress()
+    progress.clear_progress()  # of an earlier attempt
     with _copy_output_to(log):
         try:
             inputs = _read_paths(snakemake.input)
@@ -53,13 +57,12 @@ def _read_paths(files: Any) -> SimpleNamespace:
     return SimpleNamespace(**paths)
 
 
-def group_by_corpus(*sides: Iterable[Path]) -> dict[str, list[tuple[Path, ...]]]:
-    """Return the shards of text by corpus, each a tuple of the files of its sides.
+def group_by_corpus(*sides: Iterable[Path]) -> ShardsByCorpus:
+    """Return the shards of text by corpus.
 
-    The files of one side are named CORPUS/NUMBER.LANGUAGE.zst. A text in files of another name is the one shard of a
-    corpus without a name.
+    sides: the files of each side, named CORPUS/NUMBER.LANGUAGE.zst. Those with other names belong to the corpus "".
     """
-    corpora: dict[str, list[tuple[Path, ...]]] = {}
+    corpora: ShardsByCorpus = {}
     for shard in zip(*sides, strict=True):
         number = shard[0].name.partition(".")[0]
         corpus = shard[0].parent.name if number.isdigit() else ""
@@ -85,8 +88,8 @@ def _copy_output_to(log: Path) -> Iterator[None]:
     with subprocess.Popen(["tee", "-i", log], stdin=subprocess.PIPE) as tee:
         assert tee.stdin
         # 1 and 2 are the descriptors of standard output and standard error
-        original_streams = [os.dup(stream) for stream in (1, 2)]
-        for stream in (1, 2):
+        original_streams = {stream: os.dup(stream) for stream in (1, 2)}
+        for stream in original_streams:
             os.dup2(tee.stdin.fileno(), stream)
         tee.stdin.close()
         try:
@@ -94,7 +97,7 @@ def _copy_output_to(log: Path) -> Iterator[None]:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
-            for stream, original in zip((1, 2), original_streams, strict=True):
+            for stream, original in original_streams.items():
                 os.dup2(original, stream)
                 os.close(original)
             # tee ends with the last program that writes to it

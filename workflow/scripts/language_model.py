@@ -6,10 +6,12 @@ with job(snakemake) as (inputs, outputs):
     from nmt.selection.language_models import list_frequent_words, train_language_model
 
     settings = inputs.settings
-    text_of_corpora = group_by_corpus(inputs.text)
+    text = {}
+    for corpus, shards in group_by_corpus(inputs.text).items():
+        text[corpus] = [text_file for (text_file,) in shards]
     vocabulary_text = getattr(inputs, "vocabulary_text", [])
     train_language_model(
-        text={corpus: [file for (file,) in shards] for corpus, shards in text_of_corpora.items()},
+        text=text,
         order=settings["order"],
         output=outputs.model,
         discount_fallback=settings["discount_fallback"],

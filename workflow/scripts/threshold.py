@@ -5,8 +5,8 @@ from job import group_by_corpus, job
 with job(snakemake) as (inputs, outputs):
     from nmt.selection.cross_entropy import choose_threshold
 
-    scores = {
-        corpus: [file for (file,) in shards] for corpus, shards in group_by_corpus(inputs.scores).items()
-    }
+    scores = {}
+    for corpus, shards in group_by_corpus(inputs.scores).items():
+        scores[corpus] = [score_file for (score_file,) in shards]
     threshold = choose_threshold(scores, inputs.settings["words"], outputs.threshold)
     print(f"{threshold.pairs:,} pairs, {threshold.target_words:,} target words")

@@ -122,9 +122,9 @@ def _draw_curves(
     """Draw the curve and band of each system, with its label at the end, and write the title above.
 
     Args:
-        axes: whose x axis has its final limits.
+        axes: the panel; the limits of its x axis are set already, since they place the labels.
         curves: points by system.
-        title: what a point is.
+        title: says which sentences a point stands for.
         settings: labels, colours and bootstrap.
         marker: the form of a point in matplotlib's notation; None draws lines alone.
     """
@@ -142,10 +142,13 @@ def _draw_curves(
             marker=marker,
             **style,
         )
-        drawn_points = [(point.x, point.bleu) for point in points if point.bleu is not None]
-        if drawn_points:
-            labels.append(PointLabel(*drawn_points[-1], label, style["color"]))
-            highest_bleu = max(highest_bleu, *(bleu for _, bleu in drawn_points))
+        last_label = None
+        for point in points:
+            if point.bleu is not None:
+                last_label = PointLabel(point.x, point.bleu, label, style["color"])
+                highest_bleu = max(highest_bleu, point.bleu)
+        if last_label:
+            labels.append(last_label)
 
     # 2. the paper's axis; a better score moves its end up to the next ten
     axis_end = max(_PAPER_AXIS_END, min(100, 10 * math.ceil(highest_bleu / 10)))
@@ -158,7 +161,7 @@ def _draw_curves(
     write_labels(
         axes,
         labels,
-        line_letters=18,
+        max_line_length=18,
         line_height=0.045,
         margin=0.2,
         fontsize="small",

@@ -21,6 +21,8 @@ from pipeline.results.seeds import Result
 
 Points = list[tuple[int, float]]
 """Updates and nats per sentence, in the order of the updates."""
+RunRecord = tuple[Result, Sequence[Result]]
+"""The summary of a run, and the lines of its history."""
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
@@ -36,12 +38,10 @@ def plot_learning_curves(inputs: Inputs) -> Figure:
     return make_learning_curves(runs, inputs.settings)
 
 
-def make_learning_curves(runs: Sequence[tuple[Result, Sequence[Result]]], settings: ReportSettings) -> Figure:
+def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
-    A model has one colour and line style; several seeds are thin lines of it.
-
-    runs: the summary of each run, and the lines of its history.
+    A model has one colour and line style; if it has several seeds, their lines are thin.
     """
     models = [summary["model"] for summary, _ in runs]
     legend_lines = math.ceil(len(set(models)) / _LEGEND_COLUMNS)
@@ -69,10 +69,11 @@ def make_learning_curves(runs: Sequence[tuple[Result, Sequence[Result]]], settin
     return figure
 
 
-def _collect_curves(runs: Sequence[tuple[Result, Sequence[Result]]], key: str) -> list[Points]:
-    """Return the finite values of a key of each run's history, which only some lines have.
+def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
+    """Return the curve of each run: the finite values of a key, which only some lines of the history have.
 
-    A run that continues another starts at the end of that one's curve, since its own history begins after that.
+    The curve of a run that continues another begins with the last point of the other's curve, since its own history
+    begins after it.
     """
     # 1. the points of each history
     points_by_run: dict[tuple[str, int], Points] = {}

@@ -61,7 +61,8 @@ def plot_length_curves(inputs: Inputs) -> Figure:
                     linewidth=1.8,
                     label=title,
                 )
-                highest_bleu = max(highest_bleu, *(point.bleu or 0.0 for point in points))
+                for point in points:
+                    highest_bleu = max(highest_bleu, point.bleu or 0.0)
             axes.set_title(settings.label(system), fontsize=10)
             add_grid(axes)
             if index % columns == 0:

@@ -54,7 +54,7 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
         write_labels(
             axes,
             labels,
-            line_letters=90,
+            max_line_length=90,
             line_height=0.034,
             margin=1,
             fontsize=7,

@@ -57,7 +57,7 @@ def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style
 def write_labels(
     axes: Axes,
     labels: Sequence[PointLabel],
-    line_letters: int,
+    max_line_length: int,
     line_height: float,
     margin: float,
     fontsize: str | float,
@@ -67,7 +67,7 @@ def write_labels(
     Args:
         axes: the axes, with their final limits.
         labels: the texts and their points.
-        line_letters: number of letters after which a text is broken.
+        max_line_length: characters of a line of text; longer texts are broken.
         line_height: height of a line as a fraction of the y axis.
         margin: in this fraction of the x axis, at its end, the text of a point is moved to the right of the axis.
         fontsize: the size of the texts.
@@ -80,7 +80,7 @@ def write_labels(
     texts = []
     text_heights = []
     for label in labels:
-        lines = textwrap.wrap(label.text, line_letters)
+        lines = textwrap.wrap(label.text, max_line_length)
         texts.append("\n".join(lines))
         text_heights.append(line_height * height * (len(lines) + 0.4))
 

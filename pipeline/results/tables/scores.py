@@ -29,8 +29,8 @@ class Measurements(NamedTuple):
     scores: Mapping[str, Results]
     """For each set ("dev", "test") the scores of all systems, in the order of the rows. A system that is no run of a
     model has no seed."""
-    summaries: Results
-    """Of the runs of each model."""
+    training_summaries: Results
+    """For each model the summaries of its runs' trainings (summary.json)."""
     comparison: Mapping[str, Any]
     """What `compare` found on the test set, by mode."""
 
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
     reported: str = ""
     """BLEU as the paper prints it: "28.45", or "~45"."""
     bleu: Mean = Mean()
-    """On tokens."""
+    """BLEU on tokens."""
     sentences: int | None = None
     """Number of sentences of the column."""
     interval: tuple[float, float] | None = None
@@ -64,11 +64,11 @@ class SystemRow(NamedTuple):
     system: str
     label: str
     cells: Mapping[str, Cell]
-    """By column."""
+    """The cells of the row by column."""
     runs: int
     """Number of runs of a model; 0 for a system that was not trained here."""
-    summary: Result
-    """The summaries of a model's runs, merged."""
+    training_summary: Result
+    """The summaries of the trainings of a model's runs, merged; {} for a system that was not trained here."""
     signature: str
     """sacrebleu's signature of BLEU on tokens; "" without scores."""
 
@@ -84,9 +84,10 @@ def make_score_table(
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
-        spec: rows, columns, and what is reported. If nothing is, there are no columns for it, and no quoted rows.
-        paper: its name in notes.
-        measurements: scores, summaries and comparison.
+        spec: rows, columns, and the scores that the paper reports. If it reports none, there are no columns for them,
+            and no quoted rows.
+        paper: the name of the paper in notes.
+        measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
     """
     # 1. rows: models, other systems, and systems that only the paper has
@@ -98,14 +99,14 @@ def make_score_table(
     rows = [
         _measure_system(system, scores.get(system, ()), spec, measurements, settings) for system in systems
     ]
-    rows.sort(key=lambda row: row.runs == 0)
+    rows.sort(key=lambda row: row.runs == 0)  # models first
 
     # 2. notes, which name models in this order
     summaries = []
     seed_counts = {}
     for row in rows:
         if row.runs:
-            summaries.append(row.summary)
+            summaries.append(row.training_summary)
             seed_counts[row.system] = row.runs
     notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
     if summaries:
@@ -142,7 +143,7 @@ def _group_rules(rows: Sequence[SystemRow]) -> list[int]:
 
     Example: rows of the types [enc, search, enc, search, None] give [2, 4].
     """
-    model_types = [row.summary.get("model_type") for row in rows]
+    model_types = [row.training_summary.get("model_type") for row in rows]
     rules = []
     for row in range(1, len(rows)):
         starts_group = model_types[row] is None or model_types[row] == model_types[0]
@@ -161,16 +162,22 @@ def _measure_system(
     """Return the row of a system. runs: the scores of its runs on a set; empty for a system that only the paper has."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = spec.reported.get(system)
+
+    # a model trained here has the label of the settings, other systems have that of the paper
+    label = settings.label(system)
+    if paper_row and not is_model:
+        label = paper_row.label
+
     cells = {}
     for name, column in spec.columns.items():
         reported_bleu = paper_row.format(name) if paper_row else ""
         cells[name] = _measure_cell(system, column, reported_bleu, measurements, settings)
     return SystemRow(
         system=system,
-        label=paper_row.label if paper_row and not is_model else settings.label(system),
+        label=label,
         cells=cells,
         runs=len(runs) if is_model else 0,
-        summary=merge_summaries(measurements.summaries[system]) if is_model else {},
+        training_summary=merge_summaries(measurements.training_summaries[system]) if is_model else {},
         signature=runs[0]["signature"] if runs else "",
     )
 
@@ -231,8 +238,9 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
 
     # 2. the system
     for key in ("optimizer", "hidden_units", "embedding_size"):
-        record[key] = row.summary.get(key)
-    record["updates"] = format_number(row.summary["updates"].value, 0) if row.summary else None
+        record[key] = row.training_summary.get(key)
+    updates = row.training_summary.get("updates")
+    record["updates"] = format_number(updates.value, 0) if updates else None
     record["signature"] = row.signature
     record["id"] = row.system
 

@@ -24,7 +24,8 @@ from tests.experiments import paper
 )
 def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: bool) -> None:
     before, after = (
-        job_settings.get_text_facts(config, "train") for config in (paper(tmp_path), paper(tmp_path, **pairs))
+        job_settings.get_bitext_settings(config, "train")
+        for config in (paper(tmp_path), paper(tmp_path, **pairs))
     )
     assert (after != before) == decides
 

@@ -36,7 +36,7 @@ def make_job(rule: str, partition: str = "", minutes: int = 0, **resources: obje
 
 
 def training_job(partition: str = "gpu", minutes: int = 2880, **resources: object) -> Job:
-    return make_job("train", partition, minutes, gpu=1, time_setting="train_hours", **resources)
+    return make_job("train", partition, minutes, gpu=1, time_limit_key="train_hours", **resources)
 
 
 def test_jobs_that_fit_have_no_problems() -> None:

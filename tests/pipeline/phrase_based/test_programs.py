@@ -117,13 +117,13 @@ def test_build_from_source(
     source = make_source_archive(tmp_path, bjam)
     with pytest.raises(UserError, match="other files than those of Moses' commit"):
         provide_programs(folder, partial(shutil.copy, source), 2)
-    monkeypatch.setattr(programs, "SOURCE", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
+    monkeypatch.setattr(programs, "SOURCE_SHA256", programs._checksum_of_files(tmp_path / "mosesdecoder-0"))
     if problem:
         with pytest.raises(UserError, match=problem):
             provide_programs(folder, partial(shutil.copy, source), 2)
         assert not (folder / "bin").exists() and not (folder / "scripts").exists()
     else:
-        assert provide_programs(folder, partial(shutil.copy, source), 2) == programs.SOURCE
+        assert provide_programs(folder, partial(shutil.copy, source), 2) == programs.SOURCE_SHA256
         assert {path.name for path in (folder / "bin").iterdir()} == set(programs.TARGETS)
         assert (folder / "scripts" / "training").is_dir()
     assert not list(folder.glob("build-*"))
