@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from typing import TYPE_CHECKING
 
-from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.model_types import AnyArchitecture, ModelTypeName
+if TYPE_CHECKING:
+    from nmt.model.encoder_decoder import EncoderDecoder
+    from nmt.settings.model_types import AnyArchitecture, ModelTypeName
 
 
 def build_model(
