@@ -66,7 +66,7 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
     again = snakemake(folder, "--cores", "1", "--config", more, "mirrors=[]", "--", target)
     assert "Nothing to be done" in again.stdout, again.stdout
     other = snakemake(folder, "--cores", "1", "--config", "corpora={mini: {pairs: 3}}", "--", target)
-    assert "2 pairs, expected 3" in other.stdout
+    assert "2 lines, expected 3" in other.stdout
 
 
 # --- text that is tokenized already
