@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 import shutil
 from pathlib import Path
@@ -25,7 +26,7 @@ from nmt.settings.model_types import ModelTypeName
 from nmt.settings.text import Tokenization
 from nmt.store import trained_model
 from nmt.store.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
-from nmt.store.tensors import load_tensors, save_tensors
+from nmt.store.tensors import load_metadata, load_tensors, save_tensors
 from pipeline.results.playground.page import write_playground
 from pipeline.results.playground.text_rules import collect_rules
 from tests.browser import Page, needs_browser
@@ -59,8 +60,11 @@ def model_folder(folder: Path, model_type: ModelTypeName, seed: int) -> Path:
     """A model with random weights that 16 bits hold."""
     folder.mkdir(parents=True)
     run = model_run(model_type=model_type).model_copy(update={"label": f"{model_type}, small"})
-    for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
-        WordVocabulary([(word, 9) for word in words]).write(folder / name)
+    checksums = {}
+    for side, words, name in (("source", ENGLISH, SOURCE_VOCABULARY), ("target", FRENCH, TARGET_VOCABULARY)):
+        vocabulary = WordVocabulary([(word, 9) for word in words])
+        vocabulary.write(folder / name)
+        checksums[side] = vocabulary.sha256
     network = model_types.create_model(
         model_type, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed
     )
@@ -69,7 +73,7 @@ def model_folder(folder: Path, model_type: ModelTypeName, seed: int) -> Path:
         name: weight.normal_(0, 0.9, generator=generator).half().float()
         for name, weight in network.state_dict().items()
     }
-    save_tensors(folder / WEIGHTS, weights)
+    save_tensors(folder / WEIGHTS, weights, {"vocabularies": json.dumps(checksums)})
     write_json(folder / SETTINGS, run.model_dump())
     return folder
 
@@ -186,7 +190,8 @@ def test_page_with_8_bits(
             if weight.dim() > 1:
                 step = weight.abs().max() / 127
                 weights[name] = (weight / step).round() * step
-        save_tensors(folder / WEIGHTS, weights)
+        vocabularies = load_metadata(original / WEIGHTS)["vocabularies"]
+        save_tensors(folder / WEIGHTS, weights, {"vocabularies": vocabularies})
     playground = Playground(driver, output)
     compare_translations(playground, rounded, text, LINES, 4, False)
     assert "rounded to 8 bits" in str(playground.one("#about").get_property("textContent"))
@@ -215,7 +220,7 @@ def test_every_interpretation(playground: Playground, model_type: ModelTypeName)
             "tensors": [[name, list(weight.shape), None] for name, weight in state.items()],
             "architecture": model.architecture.model_dump(),
             "aligns": model_type == "rnnsearch",
-            "targetWords": model.target_vocabulary,
+            "targetWords": model.target_vocabulary_size,
         }
         numbers = np.concatenate([weight.numpy().ravel() for weight in state.values()])
         weights = base64.b64encode(numbers.view(np.uint8).reshape(-1, 2).T.tobytes()).decode()
