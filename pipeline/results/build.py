@@ -45,8 +45,8 @@ def list_package_outputs(inputs: Inputs) -> Outputs:
     A package without attention weights, which are left out to keep it small, has no alignment error rates.
     """
     outputs = list_outputs(inputs.config, list(inputs.papers.values()))
-    aligned_runs = [run for run in outputs.aligned if inputs.package.alignments(run).is_file()]
-    return replace(outputs, aligned=aligned_runs)
+    aligned_runs = [run for run in outputs.aligned_runs if inputs.package.alignments(run).is_file()]
+    return replace(outputs, aligned_runs=aligned_runs)
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
     for name, form in product(_append_corpora_name(outputs.tables, outputs), ("csv", "md", "tex")):
         makers[f"{name}.{form}"] = partial(make_form, name, form)
     makers[DOCUMENT] = make_tables_document
-    for run, file in zip(outputs.aligned, outputs.error_rates, strict=True):
+    for run, file in zip(outputs.aligned_runs, outputs.error_rates, strict=True):
         makers[file] = partial(make_error_rate, run)
     makers[HEADLINE] = make_headline
     return makers
@@ -90,7 +90,7 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
 
 def _append_corpora_name(names: list[str], outputs: Outputs) -> list[str]:
     """Return names of tables or figures, with the one of the corpora at the end if the package has their counts."""
-    return [*names, DATA] if outputs.corpora else names
+    return [*names, DATA] if outputs.has_corpora else names
 
 
 def make_table(name: str, inputs: Inputs) -> Table:
@@ -118,10 +118,10 @@ def make_table(name: str, inputs: Inputs) -> Table:
         case TrainingTable():
             return make_training_table(spec, paper.name, inputs.summaries(), settings)
         case SentenceTable():
-            sets: dict[str, SetTexts] = {
-                set_name: _collect_set_texts(set_name, spec, inputs) for set_name in spec.sets
-            }
-            return make_sentence_table(spec, sets, settings)
+            texts: dict[str, SetTexts] = {}
+            for set_name in spec.sets:
+                texts[set_name] = _collect_set_texts(set_name, spec, inputs)
+            return make_sentence_table(spec, texts, settings)
 
 
 def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
@@ -152,13 +152,13 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
 
     Args:
         inputs: the package.
-        folder: where the files are written.
+        folder: the folder of the files.
         requested_files: the names of the files to make; None: all files.
     """
     # 1. tables and other texts
-    for file, make in list_text_files(inputs).items():
+    for file, make_content in list_text_files(inputs).items():
         if requested_files is None or file in requested_files:
-            write_text(folder / file, make())
+            write_text(folder / file, make_content())
 
     # 2. figures
     outputs = list_package_outputs(inputs)

@@ -29,7 +29,7 @@ class ColumnTranslations:
     texts: Mapping[str, Sequence[Sequence[str]]]
     """For each run of each system the detokenized translations."""
     references: Sequence[str]
-    """As they came, before tokenization."""
+    """The reference translations before tokenization."""
 
 
 def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
@@ -43,15 +43,15 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
     if not column.references:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
 
-    # 1. the scores of each system; metrics that get the references here count these once for all systems
+    # 1. the scores of each system. The metrics get the references here, so that they count their n-grams once
     references = [column.references]
     modern_metrics = {"sacrebleu": BLEU(references=references), "chrf": CHRF(references=references)}
-    sampled = {}
+    sampled_bleu = {}
     systems = {}
     for name, runs in column.counts.items():
-        sampled[name] = SampledBleu(runs, bootstrap)
-        low, high = sampled[name].compute_interval() or (None, None)
-        systems[name] = _format_scores("bleu", sampled[name].run_scores)
+        sampled_bleu[name] = SampledBleu(runs, bootstrap)
+        low, high = sampled_bleu[name].compute_interval() or (None, None)
+        systems[name] = _format_scores("bleu", sampled_bleu[name].run_scores)
         systems[name] |= {"low": _round(low), "high": _round(high)}
         if len(runs) > 1:
             systems[name]["runs"] = len(runs)
@@ -61,7 +61,7 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
 
     # 2. the difference of each pair
     pairs = []
-    for (first_name, first_system), (name, system) in combinations(sampled.items(), 2):
+    for (first_name, first_system), (name, system) in combinations(sampled_bleu.items(), 2):
         pair = {
             "first": first_name,
             "second": name,

@@ -53,14 +53,16 @@ def sum_corpus_counts(
         `name` and `part`; `stages`: pairs and words of each; `removed`: pairs by reason; `overlap`: pairs by held-out
         set and kind of match.
     """
-    raw = read_json(Path("data", "raw", files.name, "counts.json"))
-    stages = [_describe_stage("raw", raw["pairs"], [raw.get(f"{side}_words") for side in SIDES])]
+    raw_counts = read_json(Path("data", "raw", files.name, "counts.json"))
+    raw_words = [raw_counts.get(f"{side}_words") for side in SIDES]
+    stages = [_describe_stage("raw", raw_counts["pairs"], raw_words)]
 
     # the counts of the cleaning are in the files of the first stage
-    clean: Counter[str] = Counter()
+    clean_counts: Counter[str] = Counter()
     for path in files.shard_files(files.stages[0], "counts.json"):
-        clean.update(read_json(path)["clean"])
-    stages.append(_describe_stage("clean", clean["kept"], [clean[f"kept_{side}_words"] for side in SIDES]))
+        clean_counts.update(read_json(path)["clean"])
+    clean_words = [clean_counts[f"kept_{side}_words"] for side in SIDES]
+    stages.append(_describe_stage("clean", clean_counts["kept"], clean_words))
 
     # the stages after it
     for name in files.stages:
@@ -78,7 +80,7 @@ def sum_corpus_counts(
 
     # Other counts of the cleaning are reasons: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
     removed = {}
-    for name, count in clean.items():
+    for name, count in clean_counts.items():
         if name != "pairs" and not name.startswith(("source", "target", "kept")):
             removed[name] = count
     overlap = read_json(Path("data", "overlap", f"{files.name}.json")) if files.part == "train" else {}
@@ -145,9 +147,9 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
     """Return the table with a row for each corpus at each stage.
 
     Args:
-        corpora: their counts, of `sum_corpus_counts`.
+        corpora: the counts of the corpora, made by `sum_corpus_counts`.
         languages: the languages of source and target.
-        paper: what the paper reports of its corpora, if the table is to have it.
+        paper: the paper's numbers of its corpora, if the table is to have them.
     """
     # the table for programs
     rows = []

@@ -20,7 +20,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
 
     Args:
         scores: the scores of the runs of each model, in the order of the headline.
-        settings: those of tables and figures. Lengths are counted as in Figure 2, and end at the end of its axis.
+        settings: the settings of tables and figures. Lengths are counted as in Figure 2, up to the end of its axis.
     """
     # 1. the lengths of the sentences, which are the same in every run
     first_run, *_ = next(iter(scores.values()))
@@ -48,13 +48,13 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
             long_scores.append(corpus_bleu(counts))
         long_bleu = statistics.fmean(long_scores)
         total_bleu = statistics.fmean(run["bleu_all"] for run in runs)
-        statements.append(f"{settings.label(model)} {_compare(long_bleu, total_bleu)}")
+        statements.append(f"{settings.label(model)} {_describe_change(long_bleu, total_bleu)}")
     words = f"{min_length} to {max_length} words" if min_length < max_length else f"{min_length} words"
     return f"At {words} ({sentence_count:,} of {len(all_lengths):,} test sentences) {'; '.join(statements)}."
 
 
-def _compare(long_bleu: float, total_bleu: float) -> str:
-    """Return the statement on a model's BLEU."""
+def _describe_change(long_bleu: float, total_bleu: float) -> str:
+    """Return the statement on a model's BLEU on long sentences, compared with that on all."""
     if long_bleu >= total_bleu:
         return f"has {long_bleu:.1f} BLEU ({total_bleu:.1f} on all)"
     if long_bleu >= _KEPT_FRACTION * total_bleu:

@@ -1,4 +1,4 @@
-"""What tables, figures and pages are made of: a replication package, read once, and the scores of its translations."""
+"""The inputs of tables, figures and pages: a replication package, read once, and the scores of its translations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from pipeline.results.comparison import ColumnTranslations, compare
 from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.papers import PAPERS_FOLDER, Paper, ReportedData, list_translated_sets, read_paper
-from pipeline.results.seeds import Result, Results, group_by_model, sentence_rows
+from pipeline.results.seeds import Result, Results, get_scored_sentences, group_by_model
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Inputs:
         return group_by_model(self.score(system, set_name) for system in systems)
 
     def figure2_scores(self) -> dict[str, Result]:
-        """Return the scores of the systems in Figure 2: of a model its first run's; Moses, if measured, is the last."""
+        """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it was measured."""
         scores = {name: self.score(name) for name in self.config.artifacts.figure2_models}
         if PHRASE_BASED in self.other_translations():
             scores[PHRASE_BASED] = self.score(PHRASE_BASED)
@@ -171,25 +171,25 @@ class Inputs:
         """Return all translations of a column of Table 1."""
         detokenize = Detokenizer(self.config.languages.target, self.settings.tokenization)
 
-        # 1. translations of each run, which are of the same lines
+        # 1. texts by model: for each run a list of sentences
         texts: dict[str, list[list[str]]] = {}
-        lines: list[int] = []
         for name, system in self.systems.items():
             records = self.system_translations(name, mode)
-            lines = [record.line for record in records]
             texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
 
         # 2. the same lines of other systems' translations, and of the reference
+        lines = [record.line for record in records]  # equal for all runs
         for name, path in self.other_translations().items():
             translations = list(read_lines(path))
-            texts[name] = [[detokenize(split_words(translations[line])) for line in lines]]  # a single run
+            sentences = [detokenize(split_words(translations[line])) for line in lines]
+            texts[name] = [sentences]  # a single run
         references = self._read_references(detokenize)
 
-        # 3. the counts of the same sentences
+        # 3. the n-gram counts of the same sentences
         counts: dict[str, list[list[BleuCounts]]] = {}
         for name, runs in self.scores().items():
             for run in runs:
-                run_counts = [BleuCounts.from_dict(row) for row in sentence_rows(run, mode)]
+                run_counts = [BleuCounts.from_dict(row) for row in get_scored_sentences(run, mode)]
                 counts.setdefault(name, []).append(run_counts)
         return ColumnTranslations(counts, texts, [references[line] for line in lines])
 
@@ -212,6 +212,6 @@ class Inputs:
         return self.run_records(SUMMARY)
 
     def perplexities(self) -> Results:
-        """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""
+        """Return perplexities on the test set. Systems that differ by their decoding alone have one in common."""
         names = select_distinct_systems(self.systems.values())
         return group_by_model(read_json(self.package.perplexity(name)) for name in names)

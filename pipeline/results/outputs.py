@@ -1,4 +1,4 @@
-"""The names of what a run makes of its replication package; the rules and `build` list them from here."""
+"""The names of the tables and figures that a run makes from its replication package, for the rules and `build`."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 class Outputs:
     """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments.
 
-    corpora: whether there are counts of the corpora, and with them a table and a figure.
+    has_corpora: whether there are counts of the corpora, and with them a table and a figure.
     """
 
     tables: list[str]
     figures: list[str]
-    aligned: list[str]
-    corpora: bool
+    aligned_runs: list[str]
+    has_corpora: bool
 
     @property
     def error_rates(self) -> list[str]:
         """The files of alignment error rates."""
-        return [f"alignment_error_rate/{run}.json" for run in self.aligned]
+        return [f"alignment_error_rate/{run}.json" for run in self.aligned_runs]
 
     @property
     def table_files(self) -> list[str]:
@@ -51,7 +51,7 @@ class Outputs:
     @property
     def data_files(self) -> list[str]:
         """The files of the corpora's table and figure."""
-        return [f"{DATA}.{form}" for form in ("csv", "md", "tex", "pdf", "png")] if self.corpora else []
+        return [f"{DATA}.{form}" for form in ("csv", "md", "tex", "pdf", "png")] if self.has_corpora else []
 
     @property
     def figure_files(self) -> list[str]:
@@ -88,4 +88,4 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     if config.artifacts.gold_alignments or config.corpora[config.use.test[0]].grammar:
         models = [model for model in config.use.models if config.models[model].has_attention]
         aligned_runs = list(collect_runs(config, models))
-    return Outputs(tables, figures, aligned_runs, corpora=config.pretrained.models is None)
+    return Outputs(tables, figures, aligned_runs, has_corpora=config.pretrained.models is None)

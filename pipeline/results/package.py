@@ -18,7 +18,7 @@ from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
 _DROPPED_KEYS = ("n_best", "word_log_probabilities")
-"""What translations in a package do not have, since no table needs it."""
+"""Fields that translations in a package do not have, since no table needs them."""
 _FOLDERS = (
     "translations/", "test/", "dev/", "training_text/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/",
 )  # fmt: skip
@@ -100,10 +100,10 @@ def belongs_to_package(name: str) -> bool:
     return name.startswith(_FOLDERS) or name in _FILES
 
 
-def copy_into_package(source: Path, copy: Path, attention: bool = False) -> None:
+def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) -> None:
     """Copy a file into a package: translations by `copy_translations`, other lines compressed, the rest as it is."""
     if copy.name.endswith(tuple(f".{mode}.jsonl.gz" for mode in MODES)):
-        copy_translations(source, copy, attention)
+        copy_translations(source, copy, keep_attention)
     elif copy.suffix == ".gz":
         with write_lines(copy) as writer:
             for line in read_lines(source):
@@ -113,7 +113,7 @@ def copy_into_package(source: Path, copy: Path, attention: bool = False) -> None
             shutil.copyfile(source, temporary)
 
 
-def copy_translations(source: Path, target: Path, attention: bool = False) -> None:
+def copy_translations(source: Path, target: Path, keep_attention: bool = False) -> None:
     """Copy translations and their provenance, without n-best lists and, unless requested, without attention.
 
     Raises:
@@ -121,7 +121,7 @@ def copy_translations(source: Path, target: Path, attention: bool = False) -> No
     """
     check_unaltered(source)
     dropped_keys = set(_DROPPED_KEYS)
-    if not attention:
+    if not keep_attention:
         dropped_keys.add("alignment")
     with write_lines(target) as writer:
         for line in read_lines(source):

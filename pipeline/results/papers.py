@@ -28,7 +28,7 @@ class _Entry(BaseModel):
 
 
 class ScoreColumn(_Entry):
-    """A column of scores: which sentences of which set they are of."""
+    """A column of scores: the set of sentences, and which of its sentences count."""
 
     header: str
     set: SetName = "test"
@@ -73,7 +73,7 @@ class SentenceGroup(_Entry):
     openings: list[str] = []
     """Beginnings of the paper's own sentences."""
     sentences: int | None = None
-    """Their number; None: `artifacts.table3_sentences`, of `artifacts.table3_words` or more words."""
+    """Number of sentences; None: `artifacts.table3_sentences`, with `artifacts.table3_words` or more words."""
     min_words: int = 1
     """Minimum number of source words of a sampled sentence."""
     max_words: int | None = None
@@ -104,7 +104,10 @@ class ScoreTable(_PaperTable):
         return self
 
     def find_row(self, system: str) -> int | None:
-        """Return the position of a system's row, or None if the table does not show the system."""
+        """Return the position of a system's row, or None if the table does not show the system.
+
+        A table whose file does not list the rows shows every system, and does not order them: all have position 0.
+        """
         if not self.rows:
             return 0
         for row, pattern in enumerate(self.rows):
@@ -131,11 +134,11 @@ class SentenceTable(_PaperTable):
     kind: Literal["sentences"]
     groups: Annotated[list[SentenceGroup], Field(min_length=1)]
     sets: Annotated[list[SetName], Field(min_length=1)] = ["test"]
-    """The sets that the sentences are of."""
+    """The sets from which the sentences come."""
     no_unk: bool = False
     """Whether only sentences without unknown words in source and reference are shown, translated without [UNK]."""
     other_systems: list[str] = []
-    """Systems besides the models, shown if there are translations of theirs."""
+    """Systems besides the models, shown if they have translated the sets."""
 
 
 class PerplexityTable(_PaperTable):

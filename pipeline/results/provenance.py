@@ -1,6 +1,6 @@
 """Whether trainings and translations of a replication package are those that its settings ask for.
 
-A run checks its package before tables are made of it, and `nmt verify` that of others.
+A run checks its package before it makes tables from it, and `nmt verify` checks packages of others.
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
     package = inputs.package
     checksums: dict[str, str] = {}
 
-    # the checksum of each run's weights, which those on this machine must have
+    # the weights of each run: a model next to the results must have the checksum that the summary records
     for run in inputs.runs:
         summary_file = package.run_file(run, SUMMARY)
         checksums[run] = read_json(summary_file)["weights"]
         file = package.folder.resolve().parent / "models" / run / WEIGHTS
-        is_readable = file.is_file() and not file.is_symlink()
-        if is_readable and checksums[run] not in list_weights_checksums(file.parent):
+        is_own_file = file.is_file() and not file.is_symlink()  # a link may lead to a file of somebody else
+        if is_own_file and checksums[run] not in list_weights_checksums(file.parent):
             yield f"{file}: altered: other weights than those that {summary_file} names"
 
     # the settings and weights that made the translations

@@ -36,7 +36,7 @@ LICENSES = "https://spdx.org/licenses/"
 
 Entity = dict[str, Any]
 """The values of an entity by their names in the vocabulary of RO-Crate."""
-Reference = dict[str, str]
+EntityReference = dict[str, str]
 """Stands for an entity in the values of another one: {"@id": ...}."""
 
 
@@ -66,7 +66,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 
     Args:
         results: the folder.
-        files: what is recorded.
+        files: the files to record.
         archives: the folder of the downloads, with a record of each.
     """
     inputs = Inputs(ReplicationPackage(results))
@@ -124,25 +124,25 @@ class _Crate:
         self._results = results
         self.entities: dict[str, Entity] = {}
 
-    def add(self, identifier: str, kind: str, /, **values: Any) -> Reference:
+    def add(self, identifier: str, kind: str, /, **values: Any) -> EntityReference:
         """Add an entity with those of the values that are not None; return a reference to it."""
         entity = {"@id": identifier, "@type": kind}
         entity |= {name: value for name, value in values.items() if value is not None}
         self.entities.setdefault(identifier, entity)
         return {"@id": identifier}
 
-    def refer_to(self, path: Path) -> Reference:
+    def refer_to(self, path: Path) -> EntityReference:
         """Return a reference to a file of the results."""
         return {"@id": path.relative_to(self._results).as_posix()}
 
-    def add_file(self, path: Path) -> Reference:
+    def add_file(self, path: Path) -> EntityReference:
         """Add a file of the results with size and checksum."""
         name = path.relative_to(self._results).as_posix()  # "runs/rnnsearch-50/summary.json"
         kind, _ = mimetypes.guess_type(name)
         size = str(path.stat().st_size)
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
-    def add_license(self, config: Config) -> Reference:
+    def add_license(self, config: Config) -> EntityReference:
         """Add the licence of the results: that of their text or, for generated text, that of the project."""
         # the archives of the text that the results contain
         names = list_archives(config, config.use.test + config.use.dev)
@@ -154,14 +154,14 @@ class _Crate:
             return self.add(f"{LICENSES}{identifier}", "CreativeWork", name=identifier)
         return self.add("#license", "CreativeWork", name="The terms of the texts, which their sources state")
 
-    def add_archive(self, archive: Archive, folder: Path) -> Reference:
-        """Add an archive: size and checksums as its download recorded them, or else as the settings know them."""
+    def add_archive(self, archive: Archive, folder: Path) -> EntityReference:
+        """Add an archive: size and checksums as its download recorded them, or else those of the settings."""
         record = read_download_record(folder / archive.path)
         file_facts = record or archive.model_dump(include={"bytes", "sha256", "md5"})
 
         # Passwords and signatures in addresses are secret, and paths on this machine are private.
-        url, source = hide_secrets(archive.url), hide_secrets(file_facts.get("source", ""))
-        is_elsewhere = source.startswith("http") and source != url
+        url, download_url = hide_secrets(archive.url), hide_secrets(file_facts.get("source", ""))
+        is_from_mirror = download_url.startswith("http") and download_url != url
         return self.add(
             url,
             "DigitalDocument",
@@ -169,10 +169,12 @@ class _Crate:
             contentSize=str(file_facts["bytes"]) if file_facts["bytes"] else None,
             sha256=file_facts["sha256"],
             identifier=f"md5:{file_facts['md5']}" if file_facts["md5"] else None,
-            contentUrl=source if is_elsewhere else None,
+            contentUrl=download_url if is_from_mirror else None,
         )
 
-    def add_training(self, run: Run, package: ReplicationPackage, corpora: list[Reference]) -> Reference:
+    def add_training(
+        self, run: Run, package: ReplicationPackage, corpora: list[EntityReference]
+    ) -> EntityReference:
         """Add the training of one model at one seed: program, corpora, checksums of its data, and its results."""
         summary_file = package.run_file(run.name, SUMMARY)
         summary = read_json(summary_file)
@@ -188,7 +190,9 @@ class _Crate:
             result=[self.refer_to(summary_file), self.refer_to(package.run_file(run.name, SETTINGS))],
         )
 
-    def add_decoding(self, system: str, mode: str, set_name: str, package: ReplicationPackage) -> Reference:
+    def add_decoding(
+        self, system: str, mode: str, set_name: str, package: ReplicationPackage
+    ) -> EntityReference:
         """Add the decoding of one file of translations, from its provenance file."""
         translations = package.translations(set_name, system, mode)
         provenance = read_provenance(translations)
@@ -196,7 +200,8 @@ class _Crate:
         # the models that translated, by the checksums of their weights
         weights = []
         for model in provenance["models"]:
-            weights.append(self._add_checksum("weights", f"weights of {model['name']}", model["sha256"]))
+            name = f"weights of {model['name']}"
+            weights.append(self._add_checksum(id_prefix="weights", name=name, checksum=model["sha256"]))
 
         return self.add(
             f"#decoding-{system}-{set_name}-{mode}",
@@ -207,11 +212,11 @@ class _Crate:
             result=[self.refer_to(translations), self.refer_to(provenance_path(translations))],
         )
 
-    def _add_checksum(self, id_prefix: str, name: str, checksum: str) -> Reference:
+    def _add_checksum(self, id_prefix: str, name: str, checksum: str) -> EntityReference:
         """Add a file that is not in the results (weights, text or a vocabulary) by its checksum."""
         return self.add(f"#{id_prefix}-{checksum[:12]}", "DigitalDocument", name=name, sha256=checksum)
 
-    def add_program(self, made_with: dict[str, Any]) -> Reference:
+    def add_program(self, made_with: dict[str, Any]) -> EntityReference:
         """Add the program at one version, with the packages that it ran on."""
         version = format_version(made_with["code"])
         packages = sorted(made_with["packages"].items())

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Result = dict[str, Any]
-"""What a stage wrote about one run as JSON: its scores, its summary or its settings."""
+"""A JSON file about one run: its scores, its summary or its settings."""
 Results = Mapping[str, Sequence[Result]]
 """The results of all runs, by model."""
 
@@ -76,7 +76,7 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
     return merged
 
 
-def sentence_rows(score: Result, mode: str) -> list[Result]:
+def get_scored_sentences(scores: Result, mode: str) -> list[Result]:
     """Return the sentences of a run's scores: all, or with mode `no_unk` those without unknown words."""
-    rows: list[Result] = score["by_sentence" if mode == "all" else "by_sentence_no_unk"]
-    return rows
+    sentences: list[Result] = scores["by_sentence" if mode == "all" else "by_sentence_no_unk"]
+    return sentences

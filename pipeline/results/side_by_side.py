@@ -11,7 +11,7 @@ from nmt.io.text_files import read_lines
 from pipeline.results.inputs import Inputs
 
 
-class SentencePair(NamedTuple):
+class ComparedSentence(NamedTuple):
     """A sentence of the test set (its number from 1), with the translation and its sentence BLEU of two systems."""
 
     number: int
@@ -26,24 +26,24 @@ class SentencePair(NamedTuple):
         return self.bleu[0] - self.bleu[1]
 
 
-def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> list[SentencePair]:
+def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> list[ComparedSentence]:
     """Return the sentences of the test set with both systems' translations, in the order of the text.
 
     Sentence BLEU is that of sacrebleu, smoothed (`exp`) and with effective order. Raises a UserError for a system that
     the results do not have.
     """
-    sentences = zip(
+    lines = zip(
         inputs.read_text("source"),
         inputs.read_text("reference"),
         _read_system(inputs, first_system),
         _read_system(inputs, second_system),
         strict=True,
     )
-    pairs = []
-    for number, (source, reference, *translations) in enumerate(sentences, start=1):
+    sentences = []
+    for number, (source, reference, *translations) in enumerate(lines, start=1):
         bleu = [count_matches(text, reference).sentence_bleu for text in translations]
-        pairs.append(SentencePair(number, source, reference, translations, bleu))
-    return pairs
+        sentences.append(ComparedSentence(number, source, reference, translations, bleu))
+    return sentences
 
 
 def _read_system(inputs: Inputs, system: str) -> list[str]:
@@ -57,31 +57,32 @@ def _read_system(inputs: Inputs, system: str) -> list[str]:
     raise UserError(f"{system}: no system of these results; they have {known_names}")
 
 
-def format_side_by_side(pairs: Sequence[SentencePair], systems: tuple[str, str], max_sentences: int) -> str:
+def format_side_by_side(
+    sentences: Sequence[ComparedSentence], systems: tuple[str, str], max_sentences: int
+) -> str:
     """Return as text how often each system is better, and the sentences with the greatest differences.
 
     Half of the sentences are those that the first system translates better, half those of the second.
     """
     # the sentences that each system translates better, the greatest difference first
-    by_difference = sorted(pairs, key=lambda pair: pair.difference)
-    second_better = [pair for pair in by_difference if pair.difference < 0]
-    first_better = [pair for pair in reversed(by_difference) if pair.difference > 0]
-    equal = len(pairs) - len(first_better) - len(second_better)
+    by_difference = sorted(sentences, key=lambda sentence: sentence.difference)
+    second_better = [sentence for sentence in by_difference if sentence.difference < 0]
+    first_better = [sentence for sentence in reversed(by_difference) if sentence.difference > 0]
+    equal = len(sentences) - len(first_better) - len(second_better)
     summary = (
-        f"{len(pairs):,} sentences: {systems[0]} has the higher sentence BLEU in {len(first_better):,}, "
+        f"{len(sentences):,} sentences: {systems[0]} has the higher sentence BLEU in {len(first_better):,}, "
         f"{systems[1]} in {len(second_better):,}; {equal:,} are equal"
     )
-    shown_pairs = first_better[: (max_sentences + 1) // 2] + second_better[: max_sentences // 2]
+    displayed_sentences = first_better[: (max_sentences + 1) // 2] + second_better[: max_sentences // 2]
 
     # names and texts in two columns
     names = ("source", "reference", *systems)
     width = max(len(name) for name in names)
     blocks = [summary]
-    for pair in shown_pairs:
-        texts = (pair.source, pair.reference, *pair.translations)
-        heading = (
-            f"sentence {pair.number}: {pair.bleu[0]:.1f} and {pair.bleu[1]:.1f} ({pair.difference:+.1f})"
-        )
+    for sentence in displayed_sentences:
+        texts = (sentence.source, sentence.reference, *sentence.translations)
+        bleu = f"{sentence.bleu[0]:.1f} and {sentence.bleu[1]:.1f} ({sentence.difference:+.1f})"
+        heading = f"sentence {sentence.number}: {bleu}"
         lines = [f"  {name:{width}}  {text}" for name, text in zip(names, texts, strict=True)]
         blocks.append("\n".join([heading, *lines]))
     return "\n\n".join(blocks)

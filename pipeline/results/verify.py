@@ -1,4 +1,4 @@
-"""Verification of published results: whether they are as recorded, and follow from the replication package.
+"""Verification of published results: whether they match their record, and follow from the replication package.
 
 Checksums compare the files with `ro-crate-metadata.json`. Tables and test text are made again in this process, and the
 settings, texts and vocabularies are compared with those of each model's training and decoding. The package comes from
@@ -51,7 +51,7 @@ NOT_RECORDED = (RECORD, "README.md")
 class Verdict:
     """The result of a verification.
 
-    problems: one line each. notes: what is worth knowing but is no problem. conclusion: a line about what was checked.
+    problems: one line each. notes: lines worth knowing that are no problems. conclusion: a line about what was checked.
     inputs: the package, unless it has links or special files, which are not read.
     """
 
@@ -121,7 +121,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
 
 
 def _list_files(results: Path) -> tuple[set[str], list[str]]:
-    """Return names of the plain files, and of what is neither file nor folder; links are not followed."""
+    """Return the names of the plain files, and of links and special files; links are not followed."""
     files, special_files = set(), []
     for path in sorted(results.rglob("*")):
         mode, name = path.lstat().st_mode, path.relative_to(results).as_posix()
@@ -133,7 +133,7 @@ def _list_files(results: Path) -> tuple[set[str], list[str]]:
 
 
 Entity = dict[str, Any]
-"""What the record says of a file, a program or anything else."""
+"""The record's values of a file, a program or anything else."""
 
 
 def read_crate(record: Path) -> dict[str, Entity]:
@@ -237,7 +237,7 @@ class _Reproduction:
         if file.read_bytes() == content.encode():
             return []
         lines = content.removesuffix("\n").split("\n")
-        problems = describe_difference(file, read_lines(file), lines, "follows")
+        problems = describe_difference(file, read_lines(file), remade_lines=lines, origin="follows")
         return problems or [f"{file}: other line ends than in the file that is made again"]
 
     def _compare_set(self, set_name: str) -> bool:
@@ -273,7 +273,7 @@ class _Reproduction:
             if is_published and files[0].is_file():
                 remade_lines = chain.from_iterable(map(read_lines, files))
                 self.verdict.problems += describe_difference(
-                    published_file, read_lines(published_file), remade_lines, "comes from its source"
+                    published_file, read_lines(published_file), remade_lines, origin="comes from its source"
                 )
 
     def _remake_corpus(self, folder: Path, line_count: int) -> bool:
@@ -287,7 +287,7 @@ class _Reproduction:
         corpus = own_config.corpora.get(name) or config.corpora[name]
         folder.mkdir(parents=True)
         languages = (config.languages.source, config.languages.target)
-        raw = [folder / f"raw.{language}" for language in languages]
+        raw_source, raw_target = (folder / f"raw.{language}" for language in languages)
         counts = folder / "counts.json"
         grammar = corpus.grammar
         if grammar:
@@ -300,15 +300,15 @@ class _Reproduction:
                 config.grammar,
                 grammar.split,
                 grammar.pairs,
-                sources=[raw[0]],
-                targets=[raw[1]],
+                sources=[raw_source],
+                targets=[raw_target],
                 alignments=[folder / "gold"],
                 counts=counts,
             )
         else:
             archives_by_name = config.archives | own_config.archives
             sides = {}
-            for (side, text), output in zip(corpus.sides.items(), raw, strict=True):
+            for (side, text), output in zip(corpus.sides.items(), (raw_source, raw_target), strict=True):
                 if self.archives is None or text.archive is None:
                     return False
                 # A package from elsewhere must not name a file outside of the folder of archives.
@@ -319,16 +319,15 @@ class _Reproduction:
             extract_corpus(sides, counts, corpus.pairs)
 
         # tokenize it as the package's settings say, without cleaning: test text is complete
-        tokens = [folder / f"tokens.{language}" for language in languages]
-        words = [folder / f"words.{language}" for language in languages]
+        source_language, target_language = languages
         prepare_shard(
-            (raw[0], raw[1]),
-            config.languages,
-            Cleaning(),
-            None if corpus.tokenized else config.tokenization,
-            (tokens[0], tokens[1]),
-            (words[0], words[1]),
-            counts,
+            raw=(raw_source, raw_target),
+            languages=config.languages,
+            cleaning=Cleaning(),
+            tokenization=None if corpus.tokenized else config.tokenization,
+            tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
+            words=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
+            counts=counts,
         )
         return True
 
@@ -356,11 +355,16 @@ def _quote(line: str | None) -> str:
     return "nothing" if line is None else repr(line[:_MAX_QUOTED_CHARACTERS])
 
 
-def check_paper(published: Path, own: Path) -> list[str]:
-    """Return a line if a paper's file says something else than the checkout's; comments and layout may differ."""
-    if read_paper(published) == read_paper(own):
+def check_paper(published_file: Path, own_file: Path) -> list[str]:
+    """Return a line if a paper's file differs from that of the checkout in more than comments and layout."""
+    if read_paper(published_file) == read_paper(own_file):
         return []
-    return describe_difference(published, read_lines(published), read_lines(own), f"stands in {own}")
+    return describe_difference(
+        published_file,
+        written_lines=read_lines(published_file),
+        remade_lines=read_lines(own_file),
+        origin=f"stands in {own_file}",
+    )
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
@@ -386,7 +390,7 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
 
 
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
-    """Return the differences to an experiment of the checkout, and to the same with Moses.
+    """Return the differences to an experiment of the checkout, and to the same experiment with Moses.
 
     Of the models, only those that both use are compared.
     """

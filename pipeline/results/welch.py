@@ -24,21 +24,21 @@ def run_welch_test(
     variances = []  # of the means
     for deviation, count in zip(deviations, counts, strict=True):
         variances.append(deviation**2 / count)
-    error = math.sqrt(sum(variances))
-    if error == 0:
-        return error, 1.0 if difference == 0 else 0.0
+    standard_error = math.sqrt(sum(variances))
+    if standard_error == 0:
+        return standard_error, 1.0 if difference == 0 else 0.0
 
     # Welch and Satterthwaite's degrees of freedom: with three runs each between 2 and 4
     denominator = 0.0
     for variance, count in zip(variances, counts, strict=True):
         denominator += variance**2 / (count - 1)
-    degrees_of_freedom = error**4 / denominator
+    degrees_of_freedom = standard_error**4 / denominator
 
     # Student's density is proportional to cos(a)^(degrees_of_freedom - 1), where t = sqrt(degrees_of_freedom) tan(a).
     # So the integral up to the angle of the observed t, divided by that up to a right angle, is 1 - p.
-    max_angle = math.atan(abs(difference) / error / math.sqrt(degrees_of_freedom))
+    max_angle = math.atan(abs(difference) / standard_error / math.sqrt(degrees_of_freedom))
     angles = max_angle * (np.arange(_STEPS) + 0.5) / _STEPS
     integral = max_angle * float(np.mean(np.cos(angles) ** (degrees_of_freedom - 1)))
     gamma_ratio = math.exp(math.lgamma(degrees_of_freedom / 2) - math.lgamma((degrees_of_freedom + 1) / 2))
     total_integral = math.sqrt(math.pi) / 2 * gamma_ratio
-    return error, max(0.0, 1 - integral / total_integral)
+    return standard_error, max(0.0, 1 - integral / total_integral)

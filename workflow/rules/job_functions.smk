@@ -346,7 +346,7 @@ def files_of_run(wildcards):
     translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
     files = translations + provenance_files(translations)
     files += [f"{plan.models_folder}/{run}/{name}" for name in RECORD_FILES]
-    if run in OUTPUTS.aligned:
+    if run in OUTPUTS.aligned_runs:
         files.append(f"alignments/{run}.jsonl")
     if run in PERPLEXITY_SYSTEMS:
         files.append(f"perplexity/{run}.json")

@@ -19,7 +19,7 @@ PACKAGE_FILES = TRANSLATIONS | list_package_files()
 
 # What the table of the corpora is made of, before there are models.
 CORPORA_FILES = {file: str(RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()}
-if OUTPUTS.corpora:
+if OUTPUTS.has_corpora:
     CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.counts)
 
 REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]

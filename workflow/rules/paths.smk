@@ -163,7 +163,7 @@ def list_package_files():
         files += [
             (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES
         ]
-    files += [(f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in OUTPUTS.aligned]
+    files += [(f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in OUTPUTS.aligned_runs]
     files += [(f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in PERPLEXITY_SYSTEMS]
     if CONFIG.sentence_vectors:
         files.append((f"vectors/{CONFIG.sentence_vectors.model}.tsv", RESULTS.vectors))

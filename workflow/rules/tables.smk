@@ -50,7 +50,7 @@ use rule tables as figures with:
     localrule: True
 
 
-if OUTPUTS.corpora:
+if OUTPUTS.has_corpora:
 
     use rule tables as data_report with:
         input:

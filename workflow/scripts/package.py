@@ -14,7 +14,7 @@ with job(snakemake) as (inputs, outputs):
     if read_json(inputs.written_settings) != inputs.settings:
         raise UserError(f"{inputs.written_settings}: of other settings; remove it, and call again")
     for source, copy in zip(inputs.files, outputs.files, strict=True):
-        copy_into_package(source, copy, attention=str(source) in snakemake.params.attention)
+        copy_into_package(source, copy, keep_attention=str(source) in snakemake.params.attention)
     problems = list(find_contradictions(Inputs(ReplicationPackage(Path("results")))))
     if problems:
         raise UserError(*problems)

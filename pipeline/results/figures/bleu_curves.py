@@ -50,9 +50,11 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
     window, max_words, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = Bootstrap.from_settings(settings)
     curves = {}
-    for system, score in scores.items():
-        curves[system] = bleu_by_length(score["by_sentence"], window, max_words, length, bootstrap)
-    lengths = [count_words(row, length) for row in scores[settings.figure2_models[0]]["by_sentence"]]
+    for system, system_scores in scores.items():
+        sentences = system_scores["by_sentence"]
+        curves[system] = bleu_by_length(sentences, window, max_words, length=length, bootstrap=bootstrap)
+    first_model = settings.figure2_models[0]
+    lengths = [count_words(sentence, length) for sentence in scores[first_model]["by_sentence"]]
     sentence_counts: dict[float, int] = {words: lengths.count(words) for words in range(1, max_words + 1)}
 
     # 2. the panels
@@ -83,12 +85,16 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
     # 1. the points
     bootstrap = Bootstrap.from_settings(settings)
     first_model = settings.figure2_models[0]
-    unknown_counts = [row["source_unknown"] for row in scores[first_model]["by_sentence"]]
+    unknown_counts = [sentence["source_unknown"] for sentence in scores[first_model]["by_sentence"]]
     curves = {}
-    for system, score in scores.items():
-        rows = score["by_sentence"]
-        curves[system] = bleu_by_unknown_words(rows, unknown_counts, settings.max_unknown_words, bootstrap)
-    sentence_counts = {point.x: point.sentences for point in curves[first_model]}
+    for system, system_scores in scores.items():
+        curves[system] = bleu_by_unknown_words(
+            system_scores["by_sentence"],
+            unknown_counts,
+            max_unknown=settings.max_unknown_words,
+            bootstrap=bootstrap,
+        )
+    sentence_counts = {point.x: point.sentence_count for point in curves[first_model]}
 
     # 2. the panels
     with figure_style():
@@ -162,8 +168,8 @@ def _draw_curves(
         axes,
         labels,
         max_line_length=18,
-        line_height=0.045,
-        margin=0.2,
+        line_height_fraction=0.045,
+        margin_fraction=0.2,
         fontsize="small",
     )
     if settings.bootstrap_samples:

@@ -14,7 +14,7 @@ from pipeline.results.inputs import Inputs
 
 
 class StageStyle(NamedTuple):
-    """Marker and colour of a stage, and by how much of a row it is moved, so that none hides another."""
+    """Marker and colour of a stage, and the fraction of a row by which it is moved, so that no marker hides another."""
 
     marker: str
     color: str
@@ -33,9 +33,9 @@ def plot_corpora(inputs: Inputs) -> Figure:
 
     The axes are logarithmic, since corpora differ a hundredfold.
     """
-    rows = list(append_total(inputs.counts))
+    corpora = append_total(inputs.counts)
     with figure_style():
-        figure = Figure(figsize=(8.5, 0.28 * len(rows) + 1.3), layout="constrained")
+        figure = Figure(figsize=(8.5, 0.28 * len(corpora) + 1.3), layout="constrained")
         pair_axes, word_axes = figure.subplots(1, 2, sharey=True)
 
         # 1. the markers of each stage
@@ -44,14 +44,14 @@ def plot_corpora(inputs: Inputs) -> Figure:
             pair_counts = []
             word_counts = []
             reported_counts = []
-            for row, corpus in enumerate(rows):
+            for row, corpus in enumerate(corpora):
                 for stage in corpus["stages"]:
                     if stage["name"] == stage_name:
                         ys.append(row + style.shift)
                         pair_counts.append(stage["pairs"])
                         word_counts.append(stage["target"]["words"] or math.nan)
-                        reported = reported_words(corpus, stage_name, inputs.reported_data)
-                        reported_counts.append(reported or math.nan)
+                        reported_count = reported_words(corpus, stage_name, inputs.reported_data)
+                        reported_counts.append(reported_count or math.nan)
             if ys:
                 pair_axes.plot(pair_counts, ys, style.marker, color=style.color, label=stage_name)
                 word_axes.plot(word_counts, ys, style.marker, color=style.color)
@@ -71,7 +71,7 @@ def plot_corpora(inputs: Inputs) -> Figure:
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel(title)
             axes.grid(color="0.88", linewidth=0.6)
-        pair_axes.set_yticks(range(len(rows)), [corpus["name"] for corpus in rows])
-        pair_axes.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top
+        pair_axes.set_yticks(range(len(corpora)), [corpus["name"] for corpus in corpora])
+        pair_axes.set_ylim(len(corpora) - 0.5, -0.5)  # the first row on top
         figure.legend(loc="outside right upper", frameon=False)
     return figure

@@ -42,9 +42,9 @@ def choose_sentences(
     (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. The others are
     sampled from the sentences without unknown words that have `limits[0]` to `limits[1]` source words. If there are too
     few, they are sampled from those without unknown words of any length, then from all sentences. (a) is sampled from
-    all other sentences, if possible from those with so many words.
+    all remaining sentences, if possible from those of `limits[0]` to `limits[1]` words.
     """
-    # 1. pools of sentences in random order. Another order of these calls would give other sentences
+    # 1. pools of sentences in random order. The order of these calls must stay, or the figure shows other sentences.
     generator = np.random.Generator(np.random.PCG64(seed))
     no_unk_of_length = _shuffle(_select_lengths(no_unk_records, limits), generator)
     all_of_length = _shuffle(_select_lengths(all_records, limits), generator)
@@ -57,16 +57,16 @@ def choose_sentences(
     paper_records = [candidates[index] for index in find_paper_sentences(sources, openings)]
 
     # 3. panels (b) to (d), then panel (a)
-    records_by_line: dict[int, TranslationRecord] = {}
+    records_by_line: dict[int, TranslationRecord] = {}  # each sentence once, in this order of preference
     for record in paper_records + no_unk_of_length + no_unk_of_any_length + all_of_any_length:
         records_by_line.setdefault(record.line, record)
     samples = list(records_by_line.values())[: PANEL_COUNT - 1]
 
     sampled_lines = [record.line for record in samples]
-    other_records = [
-        record for record in all_of_length + all_of_any_length if record.line not in sampled_lines
-    ]
-    return other_records[:1] + samples
+    for record in all_of_length + all_of_any_length:
+        if record.line not in sampled_lines:
+            return [record, *samples]
+    return samples
 
 
 def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int]) -> list[TranslationRecord]:

@@ -41,7 +41,7 @@ def plot_learning_curves(inputs: Inputs) -> Figure:
 def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) -> Figure:
     """Make the figure of NLL in nats per sentence against updates: development text above, training text below.
 
-    A model has one colour and line style; if it has several seeds, their lines are thin.
+    A model has one colour and line style. The lines of several seeds are thin.
     """
     models = [summary["model"] for summary, _ in runs]
     legend_lines = math.ceil(len(set(models)) / _LEGEND_COLUMNS)
@@ -50,7 +50,7 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
         figure = Figure(figsize=size, layout="constrained")
         development_axes, training_axes = figure.subplots(2, 1, sharex=True)
         _draw_curves(development_axes, models, _collect_curves(runs, "dev_nll"), settings)
-        # on batches just trained on, as mean over each window of updates
+        # The NLL of a batch is computed just before the update that learns from it; a point is the mean of a window.
         _draw_curves(training_axes, models, _collect_curves(runs, "train_nll"), settings)
         _set_scales(development_axes)
         _set_scales(training_axes)

@@ -25,8 +25,8 @@ _PANEL_WIDTH, _PANEL_HEIGHT = 3.2, 2.9  # inches
 def plot_length_curves(inputs: Inputs) -> Figure:
     """Plot BLEU on sentences whose source, reference or both have lengths within a window, with a panel per system.
 
-    Window, end of the axis and the number of sentences that a point needs are those of Figure 2. Sentences with both
-    sides within the window are fewer, so that curve may end earlier.
+    Window, end of the axis and the number of sentences that a point needs are those of Figure 2. Fewer sentences have
+    both sides within the window, and their curve may end earlier.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
 
@@ -48,11 +48,11 @@ def plot_length_curves(inputs: Inputs) -> Figure:
 
         # 1. a panel per system
         highest_bleu = 1.0
-        for index, (system, score) in enumerate(scores.items()):
+        for index, (system, system_scores) in enumerate(scores.items()):
             axes = panels[index]
             color = line_style(system, settings)["color"]
             for side, (title, dashes) in _SIDES.items():
-                points = bleu_by_length(score["by_sentence"], window, max_words, side)
+                points = bleu_by_length(system_scores["by_sentence"], window, max_words, side)
                 draw_bleu_curve(
                     axes,
                     points,
@@ -67,7 +67,7 @@ def plot_length_curves(inputs: Inputs) -> Figure:
             add_grid(axes)
             if index % columns == 0:
                 axes.set_ylabel("BLEU score")
-            if index + columns >= len(scores):  # nothing below
+            if index + columns >= len(scores):  # no panel below
                 axes.set_xlabel("Sentence length")
                 axes.tick_params(labelbottom=True)
 

@@ -14,7 +14,7 @@ from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap
 from pipeline.results.figures.style import add_grid, draw_bleu_curve, line_style
 from pipeline.results.inputs import Inputs
-from pipeline.results.sentence_groups import Rows, bleu_by_rank
+from pipeline.results.sentence_groups import ScoredSentences, bleu_by_rank
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
@@ -24,8 +24,8 @@ def plot_score_groups(inputs: Inputs) -> Figure:
     language = languages.source if side == "source" else languages.target
     vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
     mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
-    rows = {system: score["by_sentence"] for system, score in inputs.figure2_scores().items()}
-    return make_score_groups(rows, mean_ranks, inputs.settings)
+    sentences = {system: scores["by_sentence"] for system, scores in inputs.figure2_scores().items()}
+    return make_score_groups(sentences, mean_ranks, inputs.settings)
 
 
 def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
@@ -38,7 +38,7 @@ def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
 
 
 def make_score_groups(
-    rows: Mapping[str, Rows], mean_ranks: Sequence[float], settings: ReportSettings
+    sentences: Mapping[str, ScoredSentences], mean_ranks: Sequence[float], settings: ReportSettings
 ) -> Figure:
     """Make the figure: sentences sorted by the length of their source, and by the mean rank of their words.
 
@@ -46,17 +46,17 @@ def make_score_groups(
     and ranks at the groups' boundaries. Bands are 95% bootstrap intervals.
 
     Args:
-        rows: the sentences of each system, aligned by line; systems are in the order of the legend.
+        sentences: the scored sentences of each system, aligned by line; systems are in the order of the legend.
         mean_ranks: by line; lines without words are left out.
         settings: number of groups, labels, bootstrap.
     """
-    first_rows, *_ = rows.values()  # lengths of the source are the same for every system
-    lengths = [float(row["source_length"]) for row in first_rows]
+    first_sentences, *_ = sentences.values()  # lengths of the source are the same for every system
+    lengths = [float(sentence["source_length"]) for sentence in first_sentences]
     with figure_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
         length_axes, rank_axes = figure.subplots(1, 2, sharey=True)
-        _draw_panel(length_axes, rows, lengths, settings)
-        _draw_panel(rank_axes, rows, mean_ranks, settings)
+        _draw_panel(length_axes, sentences, keys=lengths, settings=settings)
+        _draw_panel(rank_axes, sentences, keys=mean_ranks, settings=settings)
 
         # titles
         length_axes.set_xlabel("Test sentences sorted by their length")
@@ -76,12 +76,14 @@ def make_score_groups(
 
 
 def _draw_panel(
-    axes: Axes, rows: Mapping[str, Rows], keys: Sequence[float], settings: ReportSettings
+    axes: Axes, sentences: Mapping[str, ScoredSentences], keys: Sequence[float], settings: ReportSettings
 ) -> None:
     """Draw each system's curve and band over sentences sorted by their keys."""
     bootstrap = Bootstrap.from_settings(settings)
-    for system, system_rows in rows.items():
-        points, boundaries = bleu_by_rank(system_rows, keys, settings.score_groups, bootstrap)
+    for system, system_sentences in sentences.items():
+        points, boundaries = bleu_by_rank(
+            system_sentences, keys, group_count=settings.score_groups, bootstrap=bootstrap
+        )
         draw_bleu_curve(
             axes,
             points,

@@ -55,7 +55,7 @@ def _draw_panel(axes: Axes, projection: Projection) -> None:
             axes,
             labels,
             max_line_length=90,
-            line_height=0.034,
-            margin=1,
+            line_height_fraction=0.034,
+            margin_fraction=1,
             fontsize=7,
         )

@@ -1,4 +1,4 @@
-"""What figures share: the line of a model, the grid, curves of BLEU, and labels of points that do not overlap."""
+"""Parts of several figures: the line of a model, the grid, curves of BLEU, and labels of points that do not overlap."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def write_labels(
     axes: Axes,
     labels: Sequence[PointLabel],
     max_line_length: int,
-    line_height: float,
-    margin: float,
+    line_height_fraction: float,
+    margin_fraction: float,
     fontsize: str | float,
 ) -> None:
     """Write each text to the right of its point, with a line to the point.
@@ -68,8 +68,8 @@ def write_labels(
         axes: the axes, with their final limits.
         labels: the texts and their points.
         max_line_length: characters of a line of text; longer texts are broken.
-        line_height: height of a line as a fraction of the y axis.
-        margin: in this fraction of the x axis, at its end, the text of a point is moved to the right of the axis.
+        line_height_fraction: height of a line of text, as a fraction of the y axis.
+        margin_fraction: a fraction of the x axis at its end. The texts of points in it stand to the right of the axis.
         fontsize: the size of the texts.
     """
     x_start, x_end = axes.get_xlim()
@@ -82,12 +82,12 @@ def write_labels(
     for label in labels:
         lines = textwrap.wrap(label.text, max_line_length)
         texts.append("\n".join(lines))
-        text_heights.append(line_height * height * (len(lines) + 0.4))
+        text_heights.append(line_height_fraction * height * (len(lines) + 0.4))
 
     # 2. the texts, moved up or down so that none overlap
     positions = spread_positions([label.y - y_start for label in labels], text_heights, height)
     for label, text, position in zip(labels, texts, positions, strict=True):
-        text_x = x_end if label.x > x_end - margin * width else label.x
+        text_x = x_end if label.x > x_end - margin_fraction * width else label.x
         axes.annotate(
             text,
             xy=(label.x, label.y),

@@ -1,4 +1,4 @@
-"""A page to play with: trained models translate in the browser what one types, word by word, without a network.
+"""A page to play with: in the browser, trained models translate typed text word by word, without a network.
 
 The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 or 8 bits.
 """
@@ -43,7 +43,7 @@ Bits = Literal[16, 8]
 """Bits of a weight in the page. Vectors, such as biases, are few and always have 16."""
 MAX_INTEGER = 127
 """The integer that stands for the largest magnitude of a matrix in 8 bits."""
-AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
+WORD_FOR_AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
 """The word between two clauses, after a comma; in other languages there is only the comma."""
 
 
@@ -77,7 +77,7 @@ def write_playground(
         title=title,
         refusal=refusal,
         name=folders[0].name,  # without the path, since other machines do not have it
-        data="" if refusal else _pack_data(folders, text, source, reference, bits),
+        data="" if refusal else _pack_data(folders, text, test_set=(source, reference), bits=bits),
         scripts=SCRIPTS,
     )
     write_text(output, page)
@@ -106,7 +106,7 @@ def explain_refusal(folders: Sequence[Path], bits: Bits, megabytes: int) -> str 
     )
 
 
-def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, reference: Path, bits: Bits) -> str:
+def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path, Path], bits: Bits) -> str:
     """Return the page's data, compressed by zlib, in base64: length of a JSON text, the text, the weights.
 
     The length has four bytes, little-endian. `unpack` in playground.js reads it.
@@ -127,9 +127,12 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, source: Path, refere
         "models": descriptions,
         "vocabulary": {"source": _list_words(models[0].source), "target": _list_words(models[0].target)},
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
-        "clauses": list(islice(_find_clauses(source, reference, models[0], raw_text), MAX_CLAUSES)),
-        "example": next(sentence for sentence, _ in read_pairs(source, reference)),
-        "and": {"source": AND.get(text.languages.source), "target": AND.get(text.languages.target)},
+        "clauses": list(islice(_find_clauses(test_set, models[0], raw_text), MAX_CLAUSES)),
+        "example": next(sentence for sentence, _ in read_pairs(*test_set)),
+        "and": {
+            "source": WORD_FOR_AND.get(text.languages.source),
+            "target": WORD_FOR_AND.get(text.languages.target),
+        },
     }
 
     json_bytes = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
@@ -143,7 +146,7 @@ def _list_words(vocabulary: Vocabulary) -> list[str]:
 
 
 def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
-    """Return what `Network` in model.js has to know of a model; `scales` are those of its rounded weights."""
+    """Return the description of a model that `Network` in model.js needs; `scales` belong to its rounded weights."""
     run, state = model.run, model.network.state_dict()
     return {
         "label": run.label,
@@ -174,22 +177,20 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
         else:
             float_tensors[name] = weight
 
-    # first the lower bytes of all, then the upper ones, which are more alike, so that they are compressed to less
+    # first the lower bytes of all numbers, then the upper ones: these resemble each other and so compress better
     rounded_tensors = round_to_float16(float_tensors, weights_file).values()
     numbers = np.concatenate([tensor.numpy().ravel() for tensor in rounded_tensors])
     byte_planes = numbers.view(np.uint8).reshape(-1, 2).T  # (2, numbers): lower and upper bytes
     return b"".join([byte_planes.tobytes(), *integers]), scales
 
 
-def _find_clauses(
-    source: Path, reference: Path, model: TrainedModel, raw_text: RawText
-) -> Iterator[list[str]]:
+def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, raw_text: RawText) -> Iterator[list[str]]:
     """Yield short test sentences, source and reference, that can be typed and joined.
 
     They end in a full stop and have only words of the vocabularies. As the page shows their text, the tokens of that
     text must be those of the sentence.
     """
-    for source_line, target_line in read_pairs(source, reference):
+    for source_line, target_line in read_pairs(*test_set):
         tokens, target_tokens = split_words(source_line), split_words(target_line)
 
         # sentences of the right length that end in a full stop on both sides

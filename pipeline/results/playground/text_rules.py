@@ -1,4 +1,4 @@
-"""What text.js needs: normalization, abbreviations of a language, and classes of characters as parts of patterns."""
+"""The rules that text.js needs: normalization, abbreviations of a language, and classes of characters."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _NUMERIC = "#NUMERIC_ONLY#"
 """What sacremoses writes after an abbreviation that keeps its full stop only before a number."""
 
 
-def collect_rules(source: str, form: Normalization) -> dict[str, Any]:
+def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
     """Return the rules of text in a source language.
 
     Returns:
         `normalization`: the rules of a form of normalization; `prefixes`: abbreviations that keep their full stop,
         always (`plain`) or before a number (`numeric`); `classes`: the inside of a class of characters in a pattern.
     """
-    tokenizer = load_moses_rules(source, form)
+    tokenizer = load_moses_rules(language, form)
     prefixes: dict[str, list[str]] = {"plain": [], "numeric": []}
     for prefix in tokenizer.NONBREAKING_PREFIXES:
         if _NUMERIC in prefix:
@@ -42,7 +42,7 @@ def collect_rules(source: str, form: Normalization) -> dict[str, Any]:
 
 
 def _find_ranges(characters: Iterable[str]) -> list[tuple[int, int]]:
-    """Return the first and last code point of each row of neighbours: "abcx" -> [(97, 99), (120, 120)]."""
+    """Return the first and last code points of ranges of consecutive characters: "abcx" -> [(97, 99), (120, 120)]."""
     ranges: list[tuple[int, int]] = []
     for code in sorted(set(map(ord, characters))):
         if ranges and code == ranges[-1][1] + 1:

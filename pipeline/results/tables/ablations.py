@@ -68,7 +68,7 @@ def make_ablations_table(
         scores: the scores of each run.
         summaries: the content of its summary.json.
         run_settings: the content of its settings.json, from which the table says how a model differs.
-        settings: those of tables and figures.
+        settings: the settings of tables and figures.
     """
     # 1. the models of the table
     blocks = settings.ablations or {}
@@ -77,14 +77,16 @@ def make_ablations_table(
         for name in [baseline_name, *names]:
             variants[name] = _read_variant(name, scores[name], summaries[name], run_settings[name])
 
-    # 2. each baseline with the values of whatever the other models of its block change, then these models
+    # 2. a block for each baseline: the baseline with all settings that its variants change, then the variants
     records = []
     rows: list[list[str]] = []
-    rules = []
+    group_starts = []
     for baseline_name, names in blocks.items():
-        rules.append(len(rows))
+        group_starts.append(len(rows))
         baseline = variants[baseline_name]
-        keys_by_model = {name: _differing_keys(baseline.settings, variants[name].settings) for name in names}
+        keys_by_model = {
+            name: _find_differing_keys(baseline.settings, variants[name].settings) for name in names
+        }
         changed_keys = sorted(set(chain.from_iterable(keys_by_model.values())))
         block = [(baseline, changed_keys)]
         block += [(variants[name], keys) for name, keys in keys_by_model.items()]
@@ -101,7 +103,7 @@ def make_ablations_table(
         data=make_frame(records),
         display=pd.DataFrame(rows, columns=_HEADERS),
         text_columns=["Model", "Settings"],
-        rules=rules[1:],
+        group_starts=group_starts[1:],
         notes=[_NOTE, difference_note, *seeds_note(seed_counts, settings)],
     )
 
@@ -117,7 +119,7 @@ def _read_variant(
     return Variant(model, means, len(scores), settings)
 
 
-def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, Any]) -> list[str]:
+def _find_differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, Any]) -> list[str]:
     keys = settings.keys() | other_settings.keys()
     return sorted(key for key in keys if settings.get(key) != other_settings.get(key))
 
@@ -125,7 +127,7 @@ def _differing_keys(settings: Mapping[str, Any], other_settings: Mapping[str, An
 def _describe_variant(
     variant: Variant, baseline: Variant, keys: Sequence[str], settings: ReportSettings
 ) -> tuple[Result, list[str]]:
-    """Return the row of a variant or of the baseline itself: for programs, with columns in this order; and for readers.
+    """Return the row of a variant or of the baseline itself: the CSV record, and the cells for readers.
 
     keys: the settings to be shown.
     """

@@ -1,4 +1,4 @@
-"""The table of the report that says whether each model's attention has learned where to look."""
+"""The table of statistics of attention, which say whether a model has learned where to look."""
 
 from __future__ import annotations
 

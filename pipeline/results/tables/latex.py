@@ -47,22 +47,24 @@ _DOCUMENT = r"""\documentclass{article}
 """
 
 
-def make_tabular(display: pd.DataFrame, column_types: str, rules: Sequence[int], notes: Sequence[str]) -> str:
+def make_tabular(
+    cells: pd.DataFrame, column_types: str, group_starts: Sequence[int], notes: Sequence[str]
+) -> str:
     """Return a tabular with booktabs' rules. The notes stand before it as comments, escaped for LaTeX.
 
     Args:
-        display: the cells, all text.
+        cells: the table, all of it text.
         column_types: LaTeX's column specification.
-        rules: rows with a rule above them.
+        group_starts: rows with a horizontal line above them.
         notes: plain text.
     """
-    style = display.style.hide(axis="index").format(_replace_glyphs, escape="latex")
+    style = cells.style.hide(axis="index").format(_replace_glyphs, escape="latex")
     style = style.format_index(_replace_glyphs, escape="latex", axis=1)
     lines = style.to_latex(column_format=column_types, hrules=True).splitlines()
 
-    # from the last rule to the first, so that an inserted line moves no row that is still needed
+    # the last line is inserted first, since a line moves the rows below it
     first_row = lines.index(r"\midrule") + 1
-    for row in sorted(rules, reverse=True):
+    for row in sorted(group_starts, reverse=True):
         lines.insert(first_row + row, r"\midrule")
     comments = [f"% {_escape_latex(note)}" for note in notes]
     return "\n".join([_PACKAGES, *comments, *lines, ""])

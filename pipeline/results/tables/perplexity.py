@@ -16,7 +16,7 @@ def make_perplexity_table(
 ) -> Table:
     """Return the table of perplexity, with rows in the order of `perplexities`.
 
-    perplexities: what `nmt test-set perplexity` wrote of each run, by model, or of an ensemble.
+    perplexities: the results of `nmt test-set perplexity`: of each run by model, and of ensembles.
     """
     records = []
     rows = []

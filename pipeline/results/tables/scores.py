@@ -11,8 +11,8 @@ from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.display import ReportSettings
 from pipeline.results.bootstrap import Bootstrap, SampledBleu
 from pipeline.results.papers import ScoreColumn, ScoreTable
-from pipeline.results.seeds import Mean, Result, Results, merge_summaries, sentence_rows
-from pipeline.results.sentence_groups import select_by_length
+from pipeline.results.seeds import Mean, Result, Results, get_scored_sentences, merge_summaries
+from pipeline.results.sentence_groups import ScoredSentences, select_by_length
 from pipeline.results.tables.notes import (
     reported_note,
     seeds_note,
@@ -32,7 +32,7 @@ class Measurements(NamedTuple):
     training_summaries: Results
     """For each model the summaries of its runs' trainings (summary.json)."""
     comparison: Mapping[str, Any]
-    """What `compare` found on the test set, by mode."""
+    """The result of `compare` on the test set, by mode."""
 
 
 class Cell(NamedTuple):
@@ -117,11 +117,11 @@ def make_score_table(
         notes.append(reported_note(paper, spec.title))
 
     # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
-    rules = [] if spec.rows else _group_rules(rows)
+    group_starts = [] if spec.rows else _find_group_starts(rows)
     rows.sort(key=lambda row: spec.find_row(row.system) or 0)
 
     data = make_frame([_make_csv_record(row, spec) for row in rows])
-    return Table(data, _make_display(spec, rows), rules=rules, notes=notes)
+    return Table(data, _make_display(spec, rows), group_starts=group_starts, notes=notes)
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
@@ -138,18 +138,19 @@ def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
     return scores
 
 
-def _group_rules(rows: Sequence[SystemRow]) -> list[int]:
-    """Return the rows with a line above: where the order of model types starts again, and before other systems.
+def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
+    """Return the indices of the rows that begin a group of systems, and so get a horizontal line above them.
 
-    Example: rows of the types [enc, search, enc, search, None] give [2, 4].
+    A group begins where the types of the models start again from the first, and where systems without a type follow:
+    rows of the types [enc, search, enc, search, None] give [2, 4].
     """
     model_types = [row.training_summary.get("model_type") for row in rows]
-    rules = []
+    group_starts = []
     for row in range(1, len(rows)):
         starts_group = model_types[row] is None or model_types[row] == model_types[0]
         if starts_group and model_types[row] != model_types[row - 1]:
-            rules.append(row)
-    return rules
+            group_starts.append(row)
+    return group_starts
 
 
 def _measure_system(
@@ -159,7 +160,7 @@ def _measure_system(
     measurements: Measurements,
     settings: ReportSettings,
 ) -> SystemRow:
-    """Return the row of a system. runs: the scores of its runs on a set; empty for a system that only the paper has."""
+    """Return the row of a system. runs: the scores of its runs on a set; empty if only the paper has the system."""
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = spec.reported.get(system)
 
@@ -190,43 +191,44 @@ def _measure_cell(
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. BLEU on the whole test set is scored already, and `compare` has computed the rest
+    # 1. the whole test set: the scores of the runs have BLEU, and the result of `compare` has the rest
     if is_of_whole_test_set(column):
-        compared = measurements.comparison[column.mode]["systems"].get(system, {})
-        has_interval = compared.get("low") is not None
+        comparison = measurements.comparison[column.mode]["systems"].get(system, {})
+        has_interval = comparison.get("low") is not None
         return Cell(
             reported=reported_bleu,
             bleu=Mean.from_values([run[f"bleu_{column.mode}"] for run in runs]),
             sentences=runs[0][f"sentences_{column.mode}"],
-            interval=(compared["low"], compared["high"]) if has_interval else None,
-            sacrebleu=Mean(compared.get("sacrebleu"), compared.get("sacrebleu_std")),
-            chrf=Mean(compared.get("chrf"), compared.get("chrf_std")),
+            interval=(comparison["low"], comparison["high"]) if has_interval else None,
+            sacrebleu=Mean(comparison.get("sacrebleu"), comparison.get("sacrebleu_std")),
+            chrf=Mean(comparison.get("chrf"), comparison.get("chrf_std")),
         )
 
-    # 2. BLEU on a selection of sentences, the same of each run, is computed from their n-gram counts
+    # 2. some of its sentences, the same for each run: BLEU is computed from their n-gram counts
     counts = [_select_counts(run, column, settings) for run in runs]
     if not counts[0]:
         return Cell(reported_bleu, sentences=0)
-    sampled = SampledBleu(counts, Bootstrap.from_settings(settings))
+    sampled_bleu = SampledBleu(counts, Bootstrap.from_settings(settings))
     return Cell(
         reported=reported_bleu,
-        bleu=Mean.from_values(sampled.run_scores),
+        bleu=Mean.from_values(sampled_bleu.run_scores),
         sentences=len(counts[0]),
-        interval=sampled.compute_interval(),
+        interval=sampled_bleu.compute_interval(),
     )
 
 
 def _select_counts(run: Result, column: ScoreColumn, settings: ReportSettings) -> list[BleuCounts]:
-    """Return the counts for BLEU of a run's sentences in a column."""
-    rows: Sequence[Mapping[str, Any]] = sentence_rows(run, column.mode)
+    """Return the n-gram counts of a run's sentences in a column."""
+    sentences: ScoredSentences = get_scored_sentences(run, column.mode)
     if column.words:
         min_words, max_words = column.words
-        rows = select_by_length(rows, min_words, max_words, column.words_of or settings.figure2_length)
-    return [BleuCounts.from_dict(row) for row in rows]
+        side = column.words_of or settings.figure2_length
+        sentences = select_by_length(sentences, min_words, max_words, side)
+    return [BleuCounts.from_dict(sentence) for sentence in sentences]
 
 
 def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
-    """Return a row for programs, with columns in this order."""
+    """Return the CSV record of a system, with the columns in their order."""
     # 1. BLEU, reported BLEU, and the number of sentences
     record: Result = {"model": row.label}
     for name, cell in row.cells.items():
@@ -262,7 +264,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
 
 
 def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
-    """Return the form for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
+    """Return the table for readers: BLEU and its interval, then reported BLEU, differences and modern metrics."""
     # 1. headers, some of which occur twice, with the texts below them
     columns = [("Model", [row.label for row in rows])]
     for name, column in spec.columns.items():
@@ -282,7 +284,7 @@ def _make_display(spec: ScoreTable, rows: Sequence[SystemRow]) -> pd.DataFrame:
             columns.append(("13a", [cell.sacrebleu.format(2) for cell in cells]))
             columns.append(("chrF", [cell.chrf.format(2) for cell in cells]))
 
-    # 2. the table, whose columns have numbers for names until it is complete
+    # 2. the table; pandas makes it with numbers as headers, since a dictionary cannot have a header twice
     headers, texts = zip(*columns, strict=True)
     return pd.DataFrame(dict(enumerate(texts))).set_axis(headers, axis=1)
 
@@ -305,7 +307,7 @@ def _interval_note(
     if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
-        note.append(variance_note("it", "narrow", run_counts))
+        note.append(variance_note(statistic="it", bias="narrow", run_counts=run_counts))
 
     # 2. modern metrics
     if any(is_of_whole_test_set(column) for column in spec.columns.values()):
@@ -335,17 +337,18 @@ def _score_note(spec: ScoreTable, rows: Sequence[SystemRow], settings: ReportSet
 
     # 2. the note, sentence by sentence
     signatures = sorted({row.signature for row in rows if row.signature})
-    of_lengths = f", of sentences of {' and '.join(dict.fromkeys(lengths))}" if lengths else ""
-    note = [f"BLEU on tokens, cased ({' or '.join(signatures)}){of_lengths}."]
+    length_clause = f", of sentences of {' and '.join(dict.fromkeys(lengths))}" if lengths else ""
+    note = [f"BLEU on tokens, cased ({' or '.join(signatures)}){length_clause}."]
     if column_counts:
-        unknown = "may be written" if settings.unknown == "allowed" else "forbidden here too"
-        note.append(f"{'; '.join(column_counts)}, [UNK] {unknown}.")
+        unk_rule = "may be written" if settings.unknown == "allowed" else "forbidden here too"
+        note.append(f"{'; '.join(column_counts)}, [UNK] {unk_rule}.")
     if no_unk_counts:
         *first_counts, last_count = no_unk_counts
         listed_counts = f"{', '.join(first_counts)} and {last_count}" if first_counts else last_count
-        retry = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
+        exception = " unless no translation ended without it" if settings.if_no_eos == "retry" else ""
         note.append(
-            f"°: the {listed_counts} sentences without an unknown word in source and reference, [UNK] forbidden{retry}."
+            f"°: the {listed_counts} sentences without an unknown word in source and reference, "
+            f"[UNK] forbidden{exception}."
         )
     if settings.subwords:
         note.append(

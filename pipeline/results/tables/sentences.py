@@ -79,12 +79,12 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
 
     # 2. a row for each text of a sentence
     records: list[Result] = []
-    rules = []
+    group_starts = []
     detokenize_source = Detokenizer(settings.languages.source, settings.tokenization)
     detokenize_target = Detokenizer(settings.languages.target, settings.tokenization)
     for index in chosen_indices:
         sentence = sentences[index]
-        rules.append(len(records))
+        group_starts.append(len(records))
         texts = {SOURCE_ROW: detokenize_source(sentence.source)}
         for label, tokens in _collect_targets(sentence, sets[sentence.set_name], settings).items():
             texts[label] = detokenize_target(tokens)
@@ -101,7 +101,9 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
         f"Sentences of {set_titles}{without_unknown}: {', '.join(origins)}. "
         "Text is detokenized; [UNK] is an unknown word."
     )
-    return Table(data, display, text_columns=["Sentence", "Text"], rules=rules[1:], notes=[note])
+    return Table(
+        data, display, text_columns=["Sentence", "Text"], group_starts=group_starts[1:], notes=[note]
+    )
 
 
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:

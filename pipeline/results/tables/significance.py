@@ -20,7 +20,7 @@ SIGNIFICANCE_LEVEL = 0.05
 def make_significance_table(comparison: Mapping[str, Any], settings: ReportSettings) -> Table:
     """Return the table of significance, with a row per pair of systems.
 
-    comparison: what `compare` found for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the
+    comparison: the result of `compare` for each column of Table 1, "all" and "no_unk". A difference is the BLEU of the
     second system minus that of the first.
     """
     records = []
@@ -49,7 +49,7 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
         data=make_frame(records, COLUMNS),
         display=pd.DataFrame(rows, columns=_HEADERS),
         text_columns=["Model", "Compared with"],
-        notes=[_note(comparison["all"], settings)],
+        notes=[_make_note(comparison["all"], settings)],
     )
 
 
@@ -66,8 +66,8 @@ def format_p(p: float | None, samples: int) -> str:
     return text if p < SIGNIFICANCE_LEVEL else f"{text} (n.s.)"
 
 
-def _note(results: Mapping[str, Any], settings: ReportSettings) -> str:
-    """Return the note on differences and p-values. results: of the column of all sentences."""
+def _make_note(results: Mapping[str, Any], settings: ReportSettings) -> str:
+    """Return the note on differences and p-values. results: the comparison on all sentences."""
     signature = results["signatures"].get("bleu", "")
     run_counts = [system.get("runs", 1) for system in results["systems"].values()]
     return (
@@ -75,5 +75,5 @@ def _note(results: Mapping[str, Any], settings: ReportSettings) -> str:
         f"chance alone makes a difference of at least that size in either direction (two-sided), by paired bootstrap "
         f"({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed}; Koehn, 2004); n.s.: not significant "
         f"at {SIGNIFICANCE_LEVEL}. sacrebleu's p is one-sided, about half as large. Not corrected for the number of "
-        f"pairs. {variance_note('p', 'small', run_counts)}"
+        f"pairs. {variance_note(statistic='p', bias='small', run_counts=run_counts)}"
     )

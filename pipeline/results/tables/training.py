@@ -27,65 +27,67 @@ def make_training_table(
 ) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
     # 1. for each model a row for programs, and one or two for readers
-    models = _merge_models(summaries)
+    merged_summaries = _merge_summaries(summaries)
     records = []
     rows = []
     kept_updates = []
     stop_reasons = []
-    for model in models:
-        name = model["model"]
+    seed_counts = {}
+    for summary in merged_summaries:
+        name = summary["model"]
         label = settings.label(name)
         paper_row = spec.reported.get(name, _NOTHING_REPORTED)
-        records.append(_make_csv_record(model, label, paper_row, summaries[name]))
-        rows.append(_format_row(label, model, model.get("device")))
+        records.append(_make_csv_record(summary, label, paper_row, run_summaries=summaries[name]))
+        rows.append(_format_row(label, summary, summary.get("device")))
         if name in spec.reported:
-            reported_means = {key: Mean(value) for key, value in paper_row if key in LEARNING}
+            reported_means = {key: Mean(getattr(paper_row, key)) for key in LEARNING}
             rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
         updates = _describe_kept_updates(summaries[name])
         if updates:
             kept_updates.append((updates, label))
-        stop_reasons.append((str(model["stopped_by"]), label))
+        stop_reasons.append((str(summary["stopped_by"]), label))
+        seed_counts[name] = summary["seeds"]
 
     # 2. notes
     notes = ["NLL: mean negative log-probability in nats per sentence."]
-    notes += _dev_note(models, settings)
-    notes.append(training_note(models, settings))
+    notes += _dev_note(merged_summaries, settings)
+    notes.append(training_note(merged_summaries, settings))
     if kept_updates:
         notes.append(
             f"Best by development score, and so kept: the weights of update {group_labels(kept_updates)}."
         )
     notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
-    notes += seeds_note({model["model"]: model["seeds"] for model in models}, settings)
+    notes += seeds_note(seed_counts, settings)
     if spec.reported:
         notes.append(reported_note(paper, spec.title))
     display = pd.DataFrame(rows, columns=_HEADERS)
     return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
 
 
-def _merge_models(summaries: Results) -> list[Result]:
+def _merge_summaries(summaries: Results) -> list[Result]:
     """Return the merged summary of each model; types are in the order in which they first occur."""
-    models = [merge_summaries(runs) for runs in summaries.values()]
-    types = [model["model_type"] for model in models]
-    return sorted(models, key=lambda model: types.index(model["model_type"]))
+    merged_summaries = [merge_summaries(runs) for runs in summaries.values()]
+    types = [summary["model_type"] for summary in merged_summaries]
+    return sorted(merged_summaries, key=lambda summary: types.index(summary["model_type"]))
 
 
 def _make_csv_record(
-    model: Result, label: str, paper_row: ReportedTraining, runs: Sequence[Result]
+    summary: Result, label: str, paper_row: ReportedTraining, run_summaries: Sequence[Result]
 ) -> Result:
-    """Return a model's row for programs, with columns in this order.
+    """Return the CSV record of a model, with the columns in their order.
 
     Args:
-        model: the merged summary of its runs.
+        summary: the merged summary of its runs.
         label: its name for readers.
-        paper_row: what the paper reports of it.
-        runs: the summary of each run.
+        paper_row: the paper's numbers of the model.
+        run_summaries: the summary of each run.
     """
     # 1. the statistics of this run, and those that the paper reports
     record: Result = {"model": label}
     for name in _STATISTICS:
-        record[name] = model.get(name)
+        record[name] = summary.get(name)
         if name in LEARNING:
-            record[name] = format_number(model[name].value, _CSV_DECIMALS[name])
+            record[name] = format_number(summary[name].value, _CSV_DECIMALS[name])
 
     for name in _STATISTICS:
         value = getattr(paper_row, name)
@@ -93,18 +95,18 @@ def _make_csv_record(
 
     # 2. the model and its seeds
     for name in _FACTS:
-        record[name] = model.get(name)
-    record["id"] = model["model"]
+        record[name] = summary.get(name)
+    record["id"] = summary["model"]
     for name in LEARNING:
-        record[f"{name}_std"] = format_number(model[name].std, 4)
-    record["seeds"] = model["seeds"]
-    best_updates = [str(run["best_update"]) for run in runs if run.get("best_update") is not None]
+        record[f"{name}_std"] = format_number(summary[name].std, 4)
+    record["seeds"] = summary["seeds"]
+    best_updates = [str(run["best_update"]) for run in run_summaries if run.get("best_update") is not None]
     record["best_update"] = " ".join(best_updates)
     return record
 
 
 def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> list[str]:
-    """Return the cells of a row for readers, of a model's own numbers or of the reported ones."""
+    """Return the cells of a row for readers, with a model's own numbers or the reported ones."""
     cells = [label]
     for name in _STATISTICS:
         if name == "device":
@@ -115,12 +117,12 @@ def _format_row(label: str, means: Mapping[str, Mean], device: str | None) -> li
     return cells
 
 
-def _dev_note(models: Sequence[Result], settings: ReportSettings) -> list[str]:
+def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> list[str]:
     """Return the note on models whose development NLL leaves out long sentences; none if there are no such models."""
     limits = []
-    for model in models:
-        if model.get("dev_sentences") == "within_limit":
-            limits.append((f"up to {model['max_words']} words", settings.label(model["model"])))
+    for summary in merged_summaries:
+        if summary.get("dev_sentences") == "within_limit":
+            limits.append((f"up to {summary['max_words']} words", settings.label(summary["model"])))
     if not limits:
         return []
     return [f"Dev. NLL: of sentences no longer than those that a model learned from: {group_labels(limits)}."]

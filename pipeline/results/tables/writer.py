@@ -30,8 +30,8 @@ class Table:
     """The form for readers, with cells of text, laid out as in the paper."""
     text_columns: Collection[str] = ("Model",)
     """Headers of columns with words, which are aligned to the left."""
-    rules: Sequence[int] = ()
-    """Rows with a horizontal line above them."""
+    group_starts: Sequence[int] = ()
+    """Rows that begin a group, with a horizontal line above them."""
     notes: Sequence[str] = ()
     """Paragraphs below the table."""
 
@@ -55,7 +55,7 @@ def choose_decimals(value: float | None, decimals: int) -> int:
 
 def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the form for programs: these columns of the records, by default all in the order of the first record."""
-    # Of objects, since a column of whole numbers with a gap would otherwise become one of floats.
+    # dtype: a column of whole numbers with a gap would otherwise become floats.
     return pd.DataFrame(records, columns=columns, dtype=object)
 
 
@@ -73,15 +73,15 @@ def render_markdown(table: Table) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def make_pipe_table(display: pd.DataFrame, text_columns: Collection[str]) -> str:
+def make_pipe_table(cells: pd.DataFrame, text_columns: Collection[str]) -> str:
     """Return cells of text as a Markdown table: text columns aligned to the left, others to the right."""
-    sides = ["left" if header in text_columns else "right" for header in display.columns]
-    cells = display.map(_escape_cell).rename(columns=_escape_cell)
+    alignments = ["left" if header in text_columns else "right" for header in cells.columns]
+    escaped_cells = cells.map(_escape_cell).rename(columns=_escape_cell)
     return str(
-        cells.to_markdown(
+        escaped_cells.to_markdown(
             index=False,
             tablefmt="pipe",
-            colalign=sides,
+            colalign=alignments,
             disable_numparse=True,
         )
     )
@@ -114,4 +114,4 @@ def render_latex(table: Table) -> str:
             column_types += r">{\raggedright\arraybackslash}p{12cm}"
         else:
             column_types += "l" if header in table.text_columns else "r"
-    return make_tabular(table.display, column_types, table.rules, table.notes)
+    return make_tabular(table.display, column_types, table.group_starts, table.notes)

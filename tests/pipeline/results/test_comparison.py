@@ -198,7 +198,7 @@ def test_table1_with_moses() -> None:
         "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
         "13a", "chrF",
     ]  # fmt: skip
-    assert table.rules == [3]
+    assert table.group_starts == [3]
     assert_compiles(table1=render_latex(table))
 
 

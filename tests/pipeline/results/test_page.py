@@ -24,7 +24,7 @@ CAPTIONS = yaml.safe_load((ROOT / "workflow" / "captions.yaml").read_text(encodi
 def page(tmp_path: Path) -> str:
     """The page of some results with text that looks like mark-up."""
     frame = pd.DataFrame({"Model": ["RNNsearch-50* <b>", "![px](http://elsewhere)"], "All": ["26.75", "1"]})
-    table = Table(frame, frame, rules=[1], notes=["A note & <img src='http://elsewhere'>."])
+    table = Table(frame, frame, group_starts=[1], notes=["A note & <img src='http://elsewhere'>."])
     (tmp_path / "headline.txt").write_text("A keeps 89.4 BLEU; B <b> 8.4.\n")
     described = PngInfo()
     described.add_text("Description", 'BLEU against "length" & more')

@@ -28,13 +28,13 @@ def test_window_covers_ten_lengths() -> None:
     points = bleu_by_length(rows, 10, 60)
     assert [point.x for point in points] == list(range(1, 21))
     assert [point.x for point in points if point.bleu == 100] == [*range(1, 7), *range(16, 21)]
-    assert points[9].bleu is None and points[9].sentences == 0
+    assert points[9].bleu is None and points[9].sentence_count == 0
 
 
 def test_window_is_a_corpus_not_a_mean_of_scores() -> None:
     rows = [sentence(10, True), sentence(11, False), sentence(12, False)] * MIN_SENTENCES
     [point] = [point for point in bleu_by_length(rows, 10, 60) if point.x == 11]
-    assert point.sentences == 3 * MIN_SENTENCES
+    assert point.sentence_count == 3 * MIN_SENTENCES
     assert point.bleu == pytest.approx(100 / 3, abs=1e-4)
 
 
@@ -47,7 +47,7 @@ def test_length_of_source_reference_or_both(length: Any, expected: dict[int, int
         sentence(source, True, reference) for source, reference in ((4, 4), (4, 12), (5, 13), (5, 20), (9, 9))
     ]
     points = bleu_by_length(rows, 1, 12, length)
-    assert {point.x: point.sentences for point in points if point.sentences} == expected
+    assert {point.x: point.sentence_count for point in points if point.sentence_count} == expected
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,12 @@ def test_bleu_by_unknown_words() -> None:
     rows *= MIN_SENTENCES
     unknown_counts = [row["source_unknown"] for row in rows]
     points = bleu_by_unknown_words(rows, unknown_counts, 10, Bootstrap(0, 0))
-    assert [(point.x, point.sentences) for point in points] == [(0, 10), (1, 30), (2, 30), (3, 30), (4, 40)]
+    assert [(point.x, point.sentence_count) for point in points] == [
+        (0, 10),
+        (1, 30),
+        (2, 30),
+        (3, 30),
+        (4, 40),
+    ]
     assert [point.bleu for point in points] == pytest.approx([100, 100 / 3, 100 / 3, 100 / 3, 50], abs=1e-4)
     assert bleu_by_unknown_words(rows, unknown_counts, 2, Bootstrap(0, 0))[-1].x == 2

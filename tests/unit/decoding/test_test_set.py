@@ -162,13 +162,13 @@ def test_provenance_of_translations(folder: Path, tmp_path: Path) -> None:
     assert provenance["models"] == [weights]
     assert provenance["device"].startswith("CPU (")
     assert provenance["made_with"]["packages"]["torch"] == version("torch")
-    copy_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
+    copy_translations(output, tmp_path / "kept" / "out.jsonl.gz", keep_attention=False)
     check_unaltered(tmp_path / "kept" / "out.jsonl.gz")
 
     text = output.read_text(encoding="utf-8")
     output.write_text(text.replace('"tokens": [', '"tokens": ["w2", ', 1), encoding="utf-8")
     with refused():
-        copy_translations(output, tmp_path / "again.jsonl.gz", attention=False)
+        copy_translations(output, tmp_path / "again.jsonl.gz", keep_attention=False)
     write_json(tmp_path / "out.provenance.json", provenance | {"models": [3]})
     with refused():
         read_provenance(output)

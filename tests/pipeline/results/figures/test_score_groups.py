@@ -28,13 +28,13 @@ def test_groups_partition_sorted_sentences(lengths: list[int], count: int) -> No
     count = min(count, len(lengths) // MIN_SENTENCES)
     rows = [sentence(words, words) for words in lengths] + [sentence(1, 0)]
     found, bounds = bleu_by_rank(rows, [*map(float, lengths), 0.0], count, Bootstrap(0, 0))
-    sizes = [group.sentences for group in found]
+    sizes = [group.sentence_count for group in found]
     assert sum(sizes) == len(lengths) and max(sizes) - min(sizes) <= 1
     assert len(found) == count
     ordered = sorted(lengths)
     assert bounds[0] == ordered[0]
     for group, last in zip(found, bounds[1:], strict=True):
-        inside, ordered = ordered[: group.sentences], ordered[group.sentences :]
+        inside, ordered = ordered[: group.sentence_count], ordered[group.sentence_count :]
         assert last == inside[-1]
         # equal counts of n-grams: the group's BLEU is the mean share of right ones
         assert group.bleu == pytest.approx(sum(inside) / len(inside), abs=1e-4)

@@ -26,7 +26,7 @@ def render_odd_table() -> dict[str, str]:
         make_frame(ROWS, ["model", "count", "share"]),
         pd.DataFrame(cells, columns=["Model", "Count", "Text"]),
         ("Model", "Text"),
-        rules=[1],
+        group_starts=[1],
         notes=["A note of ±: " + "many words " * 20],
     )
     return render_forms(table)
