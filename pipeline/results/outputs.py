@@ -20,7 +20,7 @@ COMPARISON, HEADLINE, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
 TABLES_MADE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
-"""The table and the figure of the corpora."""
+"""The table of the corpora."""
 TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 """Figures that need a model: the first is drawn from it, the second from a file that it wrote."""
 
@@ -29,7 +29,7 @@ TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 class Outputs:
     """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments.
 
-    has_corpora: whether there are counts of the corpora, and with them a table and a figure.
+    has_corpora: whether there are counts of the corpora, and with them a table.
     """
 
     tables: list[str]
@@ -50,8 +50,8 @@ class Outputs:
 
     @property
     def data_files(self) -> list[str]:
-        """The files of the corpora's table and figure."""
-        return [f"{DATA}.{form}" for form in ("csv", "md", "tex", "pdf", "png")] if self.has_corpora else []
+        """The files of the corpora's table."""
+        return [f"{DATA}.{form}" for form in ("csv", "md", "tex")] if self.has_corpora else []
 
     @property
     def figure_files(self) -> list[str]:

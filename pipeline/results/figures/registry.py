@@ -7,7 +7,6 @@ from collections.abc import Callable
 from matplotlib.figure import Figure
 
 from pipeline.results.figures.bleu_curves import plot_bleu_by_length, plot_bleu_by_unknown_words
-from pipeline.results.figures.data import plot_corpora
 from pipeline.results.figures.figure3 import plot_attention
 from pipeline.results.figures.learning_curves import plot_learning_curves
 from pipeline.results.figures.length_curves import plot_length_curves
@@ -16,7 +15,6 @@ from pipeline.results.figures.sentence_vectors import plot_sentence_vectors
 from pipeline.results.inputs import Inputs
 
 FIGURES: dict[str, Callable[[Inputs], Figure]] = {
-    "data": plot_corpora,
     "figure2": plot_bleu_by_length,
     "figure3": plot_attention,
     "learning_curves": plot_learning_curves,

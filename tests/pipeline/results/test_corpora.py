@@ -1,13 +1,11 @@
-"""The table and the figure of the corpora, on text whose every number is counted by hand."""
+"""The table of the corpora, on text whose every number is counted by hand."""
 
 from __future__ import annotations
 
 from contextlib import chdir
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nmt.data.vocabulary import WordVocabulary
@@ -16,7 +14,6 @@ from nmt.settings.text import Languages
 from pipeline.config.layers import find_layers, load_config
 from pipeline.preparation import StageCounts
 from pipeline.results.corpora import CorpusFiles, Counts, build_corpora_table, sum_corpus_counts
-from pipeline.results.figures.data import plot_corpora
 from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.tables.writer import render_markdown
 from tests.running import PAPER, ROOT
@@ -101,17 +98,3 @@ def test_reported_words_of_paper(data: Path) -> None:
     for stage, total in (("tokens", 850_000_000), ("selected", config.selection.target_words)):
         assert reported["total", stage] == total
         assert sum(reported[name, stage] for name in names) == pytest.approx(total, rel=0.001)
-
-
-def test_corpora_figure(data: Path) -> None:
-    inputs: Any = SimpleNamespace(
-        counts=sum_corpora(data),
-        config=SimpleNamespace(languages=LANGUAGES),
-        reported_data=ReportedData(corpora={"tiny": 100}),
-    )
-    pairs, words = plot_corpora(inputs).get_axes()
-    assert [label.get_text() for label in pairs.get_yticklabels()] == ["tiny", "exam"]
-    assert [list(line.get_xdata()) for line in pairs.lines] == [[4, 1], [3, 1], [2]]
-    points = [np.asarray(line.get_xdata(), float) for line in words.lines]
-    drawn_points = [line[np.isfinite(line)].tolist() for line in points]
-    assert drawn_points == [[9, 2], [], [8, 2], [100], [6], []]
