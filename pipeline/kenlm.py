@@ -57,6 +57,7 @@ def explain_missing_programs() -> str | None:
 
 
 def _build_programs(folder: Path, jobs: int) -> None:
+    """Build the programs in a temporary folder, and copy them to `folder`. `jobs` processes compile at a time."""
     problem = explain_missing_programs()
     if problem:
         raise UserError(problem)

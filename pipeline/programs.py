@@ -47,22 +47,23 @@ def explain_missing_tools(
 ) -> str | None:
     """Return why this machine cannot build a program, or None if it has these tools and headers and a C++ compiler.
 
-    packages: where they come from.
+    packages: the names of the packages with these tools and headers, for the message.
     """
     missing_tools = [tool for tool in tools if not shutil.which(tool)]
     compilers = [name for name in ("c++", "g++", "clang++") if shutil.which(name)]
     if not compilers:
         missing_tools.append("a C++ compiler")
 
-    # preprocess an empty file that includes the header, which may be in a conda environment
-    for header in headers if compilers else ():
-        options = ["-x", "c++", "-E", f"-I{os.environ.get('CONDA_PREFIX', '')}/include", "-include", header]
-        if query_program(compilers[0], *options, "-o", os.devnull, os.devnull) is None:
+    # a header is there if an empty file that includes it can be preprocessed; it may be in a conda environment
+    for header in headers:
+        include_option = f"-I{os.environ.get('CONDA_PREFIX', '')}/include"
+        options = ["-x", "c++", "-E", include_option, "-include", header, "-o", os.devnull, os.devnull]
+        if compilers and query_program(compilers[0], *options) is None:
             missing_tools.append(header)
     if not missing_tools:
         return None
-    lacking = ", ".join(missing_tools)
-    return f"{program}: not on the PATH, and to build it this machine lacks {lacking} ({packages})"
+    missing_names = ", ".join(missing_tools)
+    return f"{program}: not on the PATH, and to build it this machine lacks {missing_names} ({packages})"
 
 
 def extract_archive(archive: Path, folder: Path) -> None:

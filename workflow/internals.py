@@ -37,7 +37,7 @@ def get_config_pairs(workflow: Any) -> Mapping[str, Any]:
 
 
 def count_cores(workflow: Any) -> int:
-    """Return the number of cores that jobs share; 1 if none were stated, since nothing is run (`--unlock`)."""
+    """Return the number of cores that jobs share; 1 if none is given, as with `--unlock`, which runs no job."""
     try:
         return int(workflow.cores)
     except WorkflowError:
@@ -86,18 +86,18 @@ def bind_folders(workflow: Any, folders: Iterable[Path]) -> None:
     options = settings.apptainer_args or ""
     for folder in sorted({folder.resolve() for folder in folders if folder.exists()}):
         option = f" --bind {shlex.quote(str(folder))}"
-        if option not in options:
+        # with a space at the end, since the user's `--bind /data2` does not bind /data
+        if f"{option} " not in f"{options} ":
             options += option
     settings.apptainer_args = options
 
 
 def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
-    """Let rules whose jobs need no GPU request the partition that a profile states for all rules.
+    """Let some rules request the default partition of a profile, although the profile has one with GPUs for them.
 
-    The profile states a partition with GPUs for them. A workflow that imports this one puts a prefix before their
-    names.
+    rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
     """
-    # rule `all` has what the profile states for all rules
+    # The profile names no partition for the rule `all`, so this rule has the default.
     endings = tuple(f"_{name}" for name in rule_names)
     default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
     for rule in workflow.rules:

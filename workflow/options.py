@@ -26,14 +26,16 @@ def match_any(names: Iterable[str]) -> str:
 def list_model_arguments(folders: Iterable[str], average: str) -> str | list[str]:
     """Return the arguments after `--model` on the command line of one model, or of an ensemble.
 
-    `average` is the ensemble's `--average`. For a single model the value is a text instead of a list: so it stands in
-    Snakemake's records of earlier runs, whose translations would be made again if it changed.
+    A single model is a text, not a list of one. Snakemake's records of earlier runs have the text, and if it changed,
+    their translations would be made again.
+
+    average: the value of the ensemble's `--average`.
     """
-    folder_list = list(folders)
-    if len(folder_list) == 1:
-        return folder_list[0]
-    arguments = folder_list[:1]
-    for folder in folder_list[1:]:
+    first_folder, *other_folders = folders
+    if not other_folders:
+        return first_folder
+    arguments = [first_folder]
+    for folder in other_folders:
         arguments += ["--model", folder]
     arguments += ["--average", average]
     return arguments

@@ -31,7 +31,7 @@ def compare(results: Path, first_system: str, second_system: str, sentences: int
     from pipeline.results.side_by_side import format_side_by_side, pair_translations
 
     inputs = Inputs(ReplicationPackage(results))
-    pairs = pair_translations(inputs, first_system, second_system)
-    text = format_side_by_side(pairs, (first_system, second_system), sentences)
+    compared_sentences = pair_translations(inputs, first_system, second_system)
+    text = format_side_by_side(compared_sentences, (first_system, second_system), sentences)
     for line in text.split("\n"):
         click.echo(printable(line))

@@ -72,22 +72,38 @@ def _find_unknown_names(config: Config) -> Iterator[Problem]:
 
 
 def _list_text_references(config: Config) -> Iterator[Reference]:
-    """Yield the references to corpora and archives."""
+    """Yield the references to corpora and archives, and the model that scores phrases."""
     selection, moses = config.selection, config.moses
-    for key in ("train", "dev", "test"):
-        yield Reference(("use", key), getattr(config.use, key), "`corpora`", config.corpora)
+    names_of_corpora: dict[KeyPath, Iterable[str]] = {
+        ("use", "train"): config.use.train,
+        ("use", "dev"): config.use.dev,
+        ("use", "test"): config.use.test,
+    }
+    if selection.enabled:
+        names_of_corpora["selection", "in_domain"] = selection.in_domain
+    if moses.enabled:
+        names_of_corpora["moses", "lm_corpora"] = moses.lm_corpora
+    for key, names in names_of_corpora.items():
+        yield Reference(key, names, registry="`corpora`", known_names=config.corpora)
+
     for corpus, entry in config.corpora.items():
         for name, side in entry.sides.items():
-            key_path = ("corpora", corpus, name, "archive")
-            yield Reference(key_path, [side.archive], "`archives`", config.archives)
+            key = ("corpora", corpus, name, "archive")
+            yield Reference(key, [side.archive], registry="`archives`", known_names=config.archives)
     if selection.enabled:
-        yield Reference(("selection", "in_domain"), selection.in_domain, "`corpora`", config.corpora)
         yield Reference(
-            ("selection", "corpus_words"), selection.corpus_words, "`use.train`", config.use.train
+            key=("selection", "corpus_words"),
+            names=selection.corpus_words,
+            registry="`use.train`",
+            known_names=config.use.train,
         )
     if moses.enabled:
-        yield Reference(("moses", "lm_corpora"), moses.lm_corpora, "`corpora`", config.corpora)
-        yield Reference(("moses", "phrase_model"), [moses.phrase_model], "`models`", config.models)
+        yield Reference(
+            key=("moses", "phrase_model"),
+            names=[moses.phrase_model],
+            registry="`models`",
+            known_names=config.models,
+        )
 
 
 class DisplayedModel(NamedTuple):
@@ -123,7 +139,12 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     """Yield the references to models, runs and systems."""
     use = config.use
     for key in ("models", "systems", "rescored"):
-        yield Reference(("use", key), getattr(use, key), f"`{key}`", getattr(config, key))
+        yield Reference(
+            key=("use", key),
+            names=getattr(use, key),
+            registry=f"`{key}`",
+            known_names=getattr(config, key),
+        )
 
     # 1. models and systems that tables, figures and pages show
     yield Reference(
@@ -132,16 +153,18 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
         registry="`use.models` and `use.systems`",
         known_names=use.models + use.systems,
     )
-    for displayed in _list_displayed_models(config):
-        yield Reference(displayed.key, [displayed.model], "`use.models`", use.models)
+    for key_path, displayed_model, _ in _list_displayed_models(config):
+        yield Reference(key_path, [displayed_model], registry="`use.models`", known_names=use.models)
 
     # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
     for name, model in config.models.items():
-        key_path = ("models", name, "continue_from")
-        if name in use.models:
-            yield Reference(key_path, [model.continue_from], "`use.models`", use.models)
-        else:
-            yield Reference(key_path, [model.continue_from], "`models`", config.models)
+        is_selected = name in use.models
+        yield Reference(
+            key=("models", name, "continue_from"),
+            names=[model.continue_from],
+            registry="`use.models`" if is_selected else "`models`",
+            known_names=use.models if is_selected else config.models,
+        )
 
     # 3. runs that translate or rescore together, and the n-best lists that they rescore
     models = [name for name in use.models if name in config.models]
@@ -149,11 +172,13 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     registry = "the runs of `use.models`"
     for name in use.systems:
         if name in config.systems:
-            yield Reference(("systems", name, "members"), config.systems[name].members, registry, runs)
+            members = config.systems[name].members
+            yield Reference(("systems", name, "members"), members, registry=registry, known_names=runs)
     for name in use.rescored:
         if name in config.rescored:
             entry = config.rescored[name]
-            yield Reference(("rescored", name, "members"), entry.members or [], registry, runs)
+            members = entry.members or []
+            yield Reference(("rescored", name, "members"), members, registry=registry, known_names=runs)
             yield Reference(
                 key=("rescored", name, "n_best_list"),
                 names=[entry.n_best_list],

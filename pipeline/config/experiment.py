@@ -115,7 +115,7 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
 
 
 def find_surplus_shards(config: Config) -> list[str]:
-    """Return a line for each corpus with more shards on the disk than in the settings: jobs would ignore some text."""
+    """Return a line for each corpus with more shards on the disk than in the settings: jobs would ignore these."""
     lines = []
     for corpus in list_prepared_corpora(config) + list_lm_corpora(config):
         shards = config.corpora[corpus].shards
@@ -123,7 +123,7 @@ def find_surplus_shards(config: Config) -> list[str]:
         for surplus_file in Path("data").glob(f"*/{corpus}/{shards}.*"):
             lines.append(
                 f"corpora.{corpus}.shards: {shards}, but {surplus_file.parent} has more; set the number back, or"
-                f" remove data/*/{corpus}, and the text is divided anew, to the same result"
+                f" remove data/*/{corpus}: then the text is divided again, and the results stay the same"
             )
             break
     return lines
@@ -188,16 +188,11 @@ def collect_budgets(config: Config) -> dict[str, list[str]]:
 
 
 def list_archives(config: Config, corpora: Iterable[str]) -> list[str]:
-    """Return the names of the archives that have some corpora, each once, in order."""
+    """Return the names of the archives in which some corpora are, each once, in order."""
     archives = []
     for corpus in corpora:
         archives += [side.archive for side in config.corpora[corpus].sides.values() if side.archive]
     return list(dict.fromkeys(archives))
-
-
-def list_fetched_archives(config: Config) -> list[str]:
-    """Return the names of the archives that this experiment downloads, each once."""
-    return list_archives(config, list_prepared_corpora(config) + list_lm_corpora(config))
 
 
 # --- models that a page shows -----------------------------------------------------------------------------------------

@@ -22,11 +22,11 @@ RUN_SETTINGS = Path("settings") / "run.json"
 
 @dataclass(frozen=True)
 class ExpectedModel:
-    """The finished model that the settings and the text ask for."""
+    """The finished model that a run's settings and its text should give."""
 
     settings: ModelRun
     facts: FlatSettings
-    """All that decides its training: settings, checksums of the text, key of the model that it continues."""
+    """All values that decide the weights: settings, checksums of the text, key of the model that it continues."""
     key: str
     """The digest of the facts, which names the model in the store."""
 
@@ -91,7 +91,7 @@ class ExperimentFolder:
     # --- trainings in the store ---------------------------------------------------------------------------------
 
     def find_expected_model(self, run_name: str) -> ExpectedModel | None:
-        """Return the model of a run that the settings and the prepared text ask for; None if no text is prepared."""
+        """Return the model that a run's settings and prepared text should give; None if no text is prepared."""
         run = collect_runs(self.config)[run_name]
         try:
             data = data_checksums(read_meta(self.bitext("train", run)), read_meta(self.bitext("dev", run)))
@@ -100,7 +100,7 @@ class ExperimentFolder:
         return find_expected_model(self.config, run, data)
 
     def find_training_state(self, run_name: str) -> Path | None:
-        """Return the folder with the checkpoints of the training that the settings ask for, or None."""
+        """Return the folder with the checkpoints of a run's training with these settings and this text, or None."""
         model = self.find_expected_model(run_name)
         if model is None:
             return None
@@ -109,7 +109,7 @@ class ExperimentFolder:
         return existing_states[-1] if existing_states else None
 
     def find_finished_model(self, run_name: str) -> Path | None:
-        """Return the folder of the stored model that the settings and the prepared text ask for, or None."""
+        """Return the folder of a run's finished model with these settings and this text in the store, or None."""
         model = self.find_expected_model(run_name)
         return TrainingStore(self.store, self.shared_stores).find_model(model.key) if model else None
 
@@ -120,11 +120,11 @@ class ExperimentFolder:
 
 
 def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> ExpectedModel:
-    """Return the model of a run that the settings ask for.
+    """Return the model that a run's settings and text should give.
 
     data: checksums of the run's text and vocabularies.
     """
-    # the key of the model that it continues decides the weights, too
+    # the weights also depend on the model that is continued
     base_key = None
     if run.base:
         base_run = collect_runs(config)[run.base]

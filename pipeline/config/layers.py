@@ -80,7 +80,7 @@ def _convert_paths(value: Any, folder: Path, keys: Sequence[str]) -> Any:
         is_relative_path = isinstance(value, str) and "://" not in value and not os.path.isabs(value)
         return os.path.relpath(folder / value) if is_relative_path else value
 
-    # the next part of the key; * is any name
+    # the first of the keys; * is any name
     if not isinstance(value, Mapping):
         return value
     converted = dict(value)

@@ -147,7 +147,7 @@ def _check_text(text: _ExtractedText, pairs: int | None) -> None:
 
 
 def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
-    """Read the texts of an archive. A member that is not there may be in another folder of the archive."""
+    """Read the texts of an archive. A member that is not at its path may be in another folder of the archive."""
     # 1. the archive is the text
     if texts[0].side.member is None:
         with _open_archive(archive) as stream:
@@ -161,7 +161,7 @@ def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
     # 3. or they are members of another folder: {"fr-en/train.fr": text} if the settings say "train.fr"
     moved_texts = {}
     for member, text in text_of_member.items():
-        if text.md5:
+        if text.md5:  # it was found
             continue
         same_names = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
         if len(same_names) != 1:
@@ -197,7 +197,7 @@ def _read_members(archive: Path, text_of_member: Mapping[str, _ExtractedText]) -
                 continue
             if member_stream is None:
                 raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
-            if text.md5:
+            if text.md5:  # it was read before
                 raise UserError(f"{archive}: holds {name} twice; expected an archive with one of each")
             text.write_shards(member_stream)
     return names

@@ -27,26 +27,25 @@ def begins_with_vowel(word: str) -> bool:
     return word[0].lower() in VOWELS and word not in WORDS_WITH_ASPIRATED_H
 
 
-def join_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
+def contract_words(words: Sequence[AlignedWord]) -> list[AlignedWord]:
     """Return French words after contraction and elision: "de le roi" becomes "du roi".
 
-    The last words are joined first, because whether "de" contracts with "le" depends on the word behind "le":
+    The loop begins with the last word, because whether "de" contracts with "le" depends on the word behind "le":
     de l'homme, but du roi.
     """
-    joined_words: list[AlignedWord] = []  # the last word of the sentence first
+    reversed_words: list[AlignedWord] = []  # the last word of the sentence first
     for word, links in reversed(words):
         # 1. a contraction takes the place of two words, and has the links of both
-        if joined_words and (word, joined_words[-1][0]) in CONTRACTIONS:
-            next_word, next_links = joined_words.pop()
+        if reversed_words and (word, reversed_words[-1][0]) in CONTRACTIONS:
+            next_word, next_links = reversed_words.pop()
             word = CONTRACTIONS[word, next_word]
             links += next_links
 
         # 2. some words have another form before a vowel
-        if joined_words:
-            word = _elide_word(word, joined_words[-1][0])
-        joined_words.append((word, links))
-    joined_words.reverse()
-    return joined_words
+        if reversed_words:
+            word = _elide_word(word, reversed_words[-1][0])
+        reversed_words.append((word, links))
+    return reversed_words[::-1]
 
 
 def _elide_word(word: str, next_word: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.derivation import Derivation
-from pipeline.grammar.elision import AlignedWord, join_words
+from pipeline.grammar.elision import AlignedWord, contract_words
 from pipeline.grammar.rare_words import RareWords
 
 MIN_TARGET_LENGTH = 4  # in tokens
@@ -54,13 +54,13 @@ class Grammar:
             derivation = Derivation(rng, self.rare_words)
             # each sentence ends with a full stop, which the derivation does not count
             french = derivation.generate_sentence(target_length - 1, self.max_words - 1)
-            if french:
+            if french:  # otherwise no clause was short enough, and the next attempt is another sentence
                 return _finish_pair(derivation.english, french)
 
 
 def _finish_pair(english: list[str], french: list[AlignedWord]) -> SentencePair:
-    """Return the pair of derived words, with full stops, capitals, "an", and French elision."""
-    stop = (".", (len(english),))
+    """Return the pair of derived words, with full stops, capitals, "an", and French contractions and elisions."""
+    full_stop = (".", (len(english),))
     english_tokens = [*english, "."]
     for position, word in enumerate(english):
         if word == "a" and english_tokens[position + 1][0] in "aeiou":
@@ -68,7 +68,7 @@ def _finish_pair(english: list[str], french: list[AlignedWord]) -> SentencePair:
 
     french_tokens = []
     links: set[tuple[int, int]] = set()
-    for french_position, (word, english_positions) in enumerate(join_words([*french, stop])):
+    for french_position, (word, english_positions) in enumerate(contract_words([*french, full_stop])):
         french_tokens.append(word)
         links.update((position, french_position) for position in english_positions)
 

@@ -75,7 +75,7 @@ class ZipfSampler(Generic[Entry]):
 
 
 class RareWords:
-    """`size` made-up words in six classes, decided by the seed. A larger lexicon begins like a smaller one."""
+    """`size` made-up words in six classes. The seed decides them; a larger lexicon has all words of a smaller one."""
 
     def __init__(self, size: int, exponent: float, seed: int) -> None:
         rng = random.Random(f"lexicon {seed}")

@@ -48,7 +48,7 @@ ASSUMED_RATE = f"measured on an {GPU_NAME}"
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """The updates that a run still needs. source: where the rate comes from."""
+    """The updates that a run still needs, and their rate. source: where the rate comes from, for people."""
 
     run: str
     updates: int
@@ -88,8 +88,8 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
     updates = max(0, end_update - max(status.update, start_update))
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
-    seeds = [name for name, other_run in all_runs.items() if other_run.model == run.model]
-    for name in (run.name, run.base or run.name, *seeds):
+    runs_of_model = [name for name, other_run in all_runs.items() if other_run.model == run.model]
+    for name in (run.name, run.base or run.name, *runs_of_model):
         rate = read_run_status(files.find_history(name)).updates_per_second
         if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)

@@ -29,18 +29,20 @@ TIMEOUT_SECONDS = 900
 # --- problems ---------------------------------------------------------------------------------------------------------
 
 
-def find_problems(job_list: JobList, submits: bool = False, status_command: str | None = None) -> list[str]:
+def find_problems(
+    job_list: JobList, submits_jobs: bool = False, status_command: str | None = None
+) -> list[str]:
     """Return a line for everything that the pending jobs need and do not have.
 
     Args:
         job_list: the jobs of the run.
-        submits: whether jobs are submitted to a cluster.
+        submits_jobs: whether jobs are submitted to a cluster.
         status_command: the program that tells the states of submitted jobs, if the executor has one.
     """
-    # 1. processors. The project has wrappers of its own for `sbatch` and others, which exist without Slurm, too. It has
-    # none for `scontrol`.
+    # 1. processors. `scontrol` tells whether there is Slurm, since the project has no wrapper of it. Its wrappers of
+    # `sbatch` and others exist without Slurm as well.
     problems: list[str | None] = []
-    if not submits:
+    if not submits_jobs:
         problems.append(_find_missing_gpu(job_list))
     elif job_list.pending_jobs and status_command and not shutil.which("scontrol"):
         problems.append("no Slurm on this machine: run where sbatch is installed, or without --profile slurm")
@@ -53,7 +55,7 @@ def find_problems(job_list: JobList, submits: bool = False, status_command: str 
         problems.append(phrase_based.explain_missing_moses())
 
     # 3. partitions
-    if submits:
+    if submits_jobs:
         problems += find_unsatisfiable_jobs(job_list.pending_jobs)
     return [problem for problem in problems if problem]
 

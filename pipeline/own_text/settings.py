@@ -35,15 +35,15 @@ class Sizes:
     """Settings for text of up to `max_pairs` training pairs: those of an existing experiment, with some differences.
 
     Attributes:
-        max_pairs: the largest text for which they are meant.
+        max_pairs: training pairs of the largest text for which they are meant.
         extends: the experiment whose settings are extended.
         batch_size: sentence pairs of a batch.
         epochs: passes over the training text, if they take neither too few nor too many updates.
         min_updates, max_updates: limits for the updates of the first four models.
         updates_per_hour: model type -> updates per hour on one core, with sentences of `length` tokens. Empty if the
             training needs a GPU.
-        length: tokens of a sentence for which that was measured.
-        differences: block -> key -> value, in place of those of the extended experiment.
+        length: tokens of a sentence when these rates were measured.
+        differences: block -> key -> value, which override the settings of the extended experiment.
     """
 
     max_pairs: float
@@ -244,8 +244,8 @@ def _read_language(file: Path) -> str:
     suffix = Path(name_without_compression(file)).suffix[1:]
     if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
-            f"{file}: its name ends in no language such as .de: say both, source first (--languages de es; make's"
-            ' LANGUAGES="de es")'
+            f"{file}: its name does not end in a language, such as .de: name both languages, source first"
+            ' (--languages de es; make\'s LANGUAGES="de es")'
         )
     return suffix
 

@@ -113,7 +113,7 @@ class ParallelText:
 
 @dataclass
 class TextStatistics:
-    """Counts of the text, which are made while it is written.
+    """Counts of the text, made while it is written.
 
     Attributes:
         pairs: pairs of each split.
@@ -169,7 +169,7 @@ class TextStatistics:
         source_counts.update(source)
         target_counts.update(target)
 
-        # the choice of sizes depends on the training text alone
+        # sizes of vocabularies and lengths of sentences are chosen from the training text alone
         if split == "train":
             self.lengths.append(max(len(source), len(target)))
             self.token_count += len(source) + len(target)

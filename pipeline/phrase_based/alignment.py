@@ -32,14 +32,14 @@ def align_text(
     Memory holds one block. Every block after the first starts from the priors of the first.
 
     Args:
-        moses: for symal.
+        moses: the folder of eflomal, and of the programs that join both directions.
         source: plain tokens, a sentence per line.
         target: plain tokens of the other side.
         output: the alignment that is written, `0-0 1-2`, source word first, a line per pair.
         alignment_block: pairs aligned together.
         symmetrization: heuristic that makes one alignment of both directions, such as `grow-diag-final-and`.
     """
-    aligner = moses.eflomal()
+    eflomal = moses.import_eflomal()
     with (
         temporary_folder(output.parent, f".{output.name}.work-") as work,
         atomic_path(output) as temporary_output,
@@ -48,7 +48,7 @@ def align_text(
     ):
         pairs = read_pairs(source, target, progress)
         while block := list(itertools.islice(pairs, alignment_block)):
-            block_alignment = _align_block(aligner, moses, block, symmetrization, work)
+            block_alignment = _align_block(eflomal, moses, block, heuristic=symmetrization, folder=work)
             with block_alignment.open("rb") as lines:
                 shutil.copyfileobj(lines, output_file)
 

@@ -27,24 +27,25 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
     Returns:
         The number of pairs written, and of pairs in the table.
     """
-    # the phrases that a translation may need, which are few of the table's
+    # the phrases that a translation may need; the table has many more
     max_words = max(len(entry[0].split()) for entry in read_entries(table))
-    phrases = _collect_phrases(texts, max_words)
+    needed_phrases = _collect_phrases(texts, max_words)
     written_count = total = 0
     rescorer = Rescorer([model])
     with write_lines(output) as writer:
         for batch in _batch_by_source(read_entries(table, progress_label="moses phrase-scores")):
             total += sum(map(len, batch.values()))
-            # [(["source", "phrase"], ["first target phrase", ...]), ...]
-            needed_entries, lists = [], []
+            # the model scores [(["source", "phrase"], ["first target phrase", ...]), ...]
+            needed_entries, n_best_lists = [], []
             for source_phrase, entries in batch.items():
-                if source_phrase in phrases:
+                if source_phrase in needed_phrases:
                     needed_entries.append(entries)
-                    lists.append((source_phrase.split(), [entry[1] for entry in entries]))
+                    target_phrases = [entry[1] for entry in entries]
+                    n_best_lists.append((source_phrase.split(), target_phrases))
 
-            log_probabilities = rescorer.compute_log_probabilities(lists) if lists else []
-            for entries, values in zip(needed_entries, log_probabilities, strict=True):
-                for entry, log_probability in zip(entries, values, strict=True):
+            scores = rescorer.compute_log_probabilities(n_best_lists) if n_best_lists else []
+            for entries, log_probabilities in zip(needed_entries, scores, strict=True):
+                for entry, log_probability in zip(entries, log_probabilities, strict=True):
                     entry[SCORES_FIELD] += f" {math.exp(log_probability):.6g}"
                     writer.write(SEPARATOR.join(entry))
                 written_count += len(entries)
@@ -54,7 +55,10 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
 
 
 def _batch_by_source(entries: Iterable[Entry]) -> Iterator[dict[str, list[Entry]]]:
-    """Yield batches that a model scores at once: the entries of each source phrase in it."""
+    """Yield batches of entries, which a model scores together: {source phrase: its entries}.
+
+    A batch is full after the source phrase with which it has HYPOTHESES_PER_GROUP target phrases.
+    """
     batch: dict[str, list[Entry]] = {}
     size = 0
     for source_phrase, source_entries in groupby(entries, key=itemgetter(0)):

@@ -53,12 +53,12 @@ the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | x
 EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
 """eflomal with the checksum of its source archive on PyPI, which pip compiles."""
 BUILT_BY = "setuptools==84.2.1\nwheel==0.48.0\nnumpy==2.4.6\nCython==3.3.1\n"
-"""What eflomal's build needs, of which it states no versions."""
+"""The packages that build eflomal, which itself does not fix their versions."""
 
 
 @dataclass(frozen=True)
 class Moses:
-    """A folder with Moses: its programs in `bin`, and its scripts in `scripts`, which look for the programs there."""
+    """A folder with Moses: programs in `bin`, and in `scripts` the scripts that call them."""
 
     root: Path
 
@@ -70,8 +70,8 @@ class Moses:
         """Return a script's absolute path, by its name under `scripts`."""
         return self._find_path("scripts", name)
 
-    def eflomal(self) -> Any:
-        """Return the word aligner, a Python package."""
+    def import_eflomal(self) -> Any:
+        """Return the Python package of the word aligner."""
         folder = self._find_path("python")
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -182,7 +182,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
 def _link_programs(installation: Path, folder: Path) -> None:
     """Put links to the programs and scripts of an installation into a folder.
 
-    Each program is a link of its own: Snakemake removes the outputs of a rule before it runs the rule, and through a
+    Each program gets a link of its own. Snakemake removes the outputs of a rule before it runs the rule, and through a
     link to the whole folder it would remove the user's programs.
     """
     (folder / "bin").mkdir()

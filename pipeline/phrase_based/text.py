@@ -39,7 +39,7 @@ def write_text(
     def is_short(words: list[list[str]]) -> bool:
         return max_words is None or max(map(len, words)) <= max_words
 
-    # to spread the pairs evenly, one must know how many there are
+    # the number of pairs, which must be known to spread them evenly
     short_total = 0
     if sentences:
         short_total = sum(is_short(words) for _, words in _read_words(shards, "counting pairs"))

@@ -89,6 +89,7 @@ class SampledBleu:
         """
         if not self.bootstrap.samples:
             return None
+        # two streams of random numbers, so that the runs of one system are drawn independently of the other's
         means = _resample_runs(self.sample_scores, self.bootstrap, stream=0)
         other_means = _resample_runs(other_system.sample_scores, self.bootstrap, stream=1)
         differences = means - other_means

@@ -23,7 +23,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         settings: the settings of tables and figures. Lengths are counted as in Figure 2, up to the end of its axis.
     """
     # 1. the lengths of the sentences, which are the same in every run
-    first_run, *_ = next(iter(scores.values()))
+    first_run = next(iter(scores.values()))[0]
     all_lengths = [count_words(row, settings.figure2_length) for row in first_run["by_sentence"]]
     lengths = sorted(length for length in all_lengths if length <= settings.figure2_max_words)
     if not lengths:

@@ -92,7 +92,7 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         elif data_changes:
             yield f"{summary_file}: trained on other text than the package has: {data_changes}"
         elif summary["key"] != find_expected_model(config, run, checksums).key:
-            yield f"{summary_file}: key of another training than these settings, texts and bases make"
+            yield f"{summary_file}: its key is not that of a training with these settings, texts and bases"
 
 
 def _deciding_fields(run: ModelRun) -> dict[str, Any]:

@@ -157,13 +157,13 @@ def find_altered_files(results: Path, checksums: dict[str, Any], files: set[str]
 
 
 def compare_program(crate: Mapping[str, Entity]) -> Iterator[str]:
-    """Yield a line for the code and for each package whose version here is not the one that made the tables."""
+    """Yield a line for the code and for each package whose installed version is not the one that made the tables."""
     program = crate[crate[REPORT]["instrument"]["@id"]]
     packages = [crate[reference["@id"]] for reference in program["softwareRequirements"]]
     versions = {"nmt": format_version(describe_code()), **package_versions()}
     for entity in [program, *packages]:
         name, recorded_version = entity["name"], entity["softwareVersion"]
-        version = versions.get(name, recorded_version)
+        version = versions.get(name, recorded_version)  # a package that is not installed is not compared
         if version != recorded_version:
             comparison = f"made with {name} {recorded_version}, here is {name} {version}"
             yield f"the tables were {comparison}: numbers may differ for that"

@@ -35,7 +35,7 @@ if PREPARED_CORPORA:
     )
 
     rule overlap:
-        """Count the pairs of a training corpus of which the development or test text has a side, too."""
+        """Count the pairs of a training corpus that share a side with the development or test text."""
         input:
             source=corpus_source,
             target=corpus_target,

@@ -90,7 +90,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             "../scripts/language_model.py"
 
     rule threshold:
-        """Find the one score up to which the pairs of all shards of a word budget together have the requested words."""
+        """Find the threshold of a word budget: the pairs of all its shards with better scores have so many words."""
         input:
             settings="settings/selection/{budget}.json",
             scores=budget_scores,

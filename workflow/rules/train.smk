@@ -17,10 +17,10 @@ for run in plan.runs.values():
 
 
 rule train:
-    """Train a model, resume its training, or link to it in store/, which no rule declares or deletes.
+    """Train a model, or resume its training, in store/, and link to it. No rule has files of store/ as outputs.
 
-    It runs again if the settings of the model or its text change: its own settings are a file, and data/binary has
-    checksums. In a job of Slurm it stops before the time limit; the job is submitted again, and resumes.
+    The rule runs again if the settings of the model or its text change: a file has the settings, and data/binary has
+    checksums of the text. A job of Slurm stops before its time limit; it is submitted again, and resumes the training.
     """
     input:
         **VOCABULARIES,

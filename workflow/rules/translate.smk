@@ -23,7 +23,7 @@ if "dev" in SETS:
 
 
 rule translate:
-    """Translate all sentences of a set, or those without unknown words and then without [UNK] in the translation."""
+    """Translate a set. Mode `all`: all sentences. Mode `no_unk`: those without unknown words, and [UNK] is forbidden."""
     input:
         settings="settings/translate/{system}.json",
         model=member_models,
@@ -49,7 +49,7 @@ rule translate:
 
 
 rule align:
-    """Write the attention of a model that is made to write the reference (forced decoding)."""
+    """Write a model's attention while it reads the reference of the test set instead of translating (forced decoding)."""
     input:
         model=run_model,
         source=set_file("test", SOURCE),

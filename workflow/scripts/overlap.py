@@ -1,4 +1,4 @@
-"""Count the pairs of a corpus of which held-out text has a side, too."""
+"""Count the pairs of a corpus that share a side with held-out text."""
 
 from job import group_by_corpus, job, map_shards
 

@@ -1,4 +1,4 @@
-"""Choose the one threshold for all shards of a word budget."""
+"""Find the threshold of a word budget, which is one for all its shards."""
 
 from job import group_by_corpus, job
 

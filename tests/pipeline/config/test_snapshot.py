@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.experiment import list_corpora, list_fetched_archives
+from pipeline.config.experiment import list_archives, list_corpora
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import get_published_settings, read_published_settings
@@ -28,7 +28,7 @@ def test_published_settings_name_all_inputs() -> None:
     use = config.use.model_copy(update={"models": ["rnnencdec-50"]})
     values = get_published_settings(config.model_copy(update={"use": use}))
     assert set(values["corpora"]) == set(list_corpora(config))
-    assert set(values["archives"]) == set(list_fetched_archives(config))
+    assert set(values["archives"]) == set(list_archives(config, list_corpora(config)))
     assert set(values["models"]) == {"rnnencdec-50"}
 
 

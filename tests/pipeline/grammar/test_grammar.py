@@ -17,7 +17,7 @@ from sacremoses import MosesTokenizer
 from nmt.io.text_files import read_lines, read_pairs
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar.corpus import Split, generate_pairs, split_of_sentence, write_corpus
-from pipeline.grammar.elision import join_words
+from pipeline.grammar.elision import contract_words
 from pipeline.grammar.grammar import Grammar, SentencePair
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
@@ -51,12 +51,12 @@ def english_texts(pairs: Iterable[SentencePair]) -> list[str]:
     ],
 )
 def test_elision_and_contraction(words: str, expected: str) -> None:
-    joined_words = join_words([(word, ()) for word in words.split()])
+    joined_words = contract_words([(word, ()) for word in words.split()])
     assert " ".join(word for word, _ in joined_words) == expected
 
 
 def test_contraction_keeps_both_links() -> None:
-    assert join_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
+    assert contract_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
 
 
 # --- alignments and tokens ----------------------------------------------------
