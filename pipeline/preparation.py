@@ -221,7 +221,7 @@ def prepare_shard(
     words: SideFiles,
     counts: Path,
 ) -> None:
-    """Clean and tokenize a shard, and write what was counted.
+    """Clean and tokenize a shard, and write its counts.
 
     Args:
         raw: text of both sides.
@@ -282,7 +282,7 @@ def select_shard(threshold: Threshold, corpus: str, shard: tuple[int, SelectionF
     """Write the pairs of a shard that the threshold selects, with empty lines in place of the others; count them.
 
     Args:
-        threshold: selects as many words as the budget of the corpus allows.
+        threshold: the score of the worst pairs that the word budget of the corpus still has room for.
         corpus: its name.
         shard: number and files of the shard.
     """

@@ -112,7 +112,7 @@ class DisplayedModel(NamedTuple):
     key: KeyPath
     model: str
     model_types: Sequence[str] = tuple(MODEL_TYPES)
-    """The types of models that can do what is shown."""
+    """The types that the model may have: only a model with attention has alignments to show."""
 
 
 def _list_displayed_models(config: Config) -> Iterator[DisplayedModel]:
@@ -235,7 +235,7 @@ def _check_names(config: Config) -> Iterator[Problem]:
 
 
 def _check_model_types(config: Config) -> Iterator[Problem]:
-    """Check that the model of a figure or page has a type that can do what the figure or page shows."""
+    """Check that the model of each figure and page has a type that can do this: only a grConv makes trees."""
     for key, model, model_types in _list_displayed_models(config):
         model_type = config.models[model].model_type
         if model_type not in model_types:

@@ -41,7 +41,7 @@ def list_prepared_corpora(config: Config) -> list[str]:
 
 
 def get_role(config: Config, corpus: str) -> str:
-    """Return what a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
+    """Return the role of a corpus: train, dev, test or, if only the selection compares with it, in-domain."""
     roles = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
     for role, corpora in roles.items():
         if corpus in corpora:
@@ -89,7 +89,7 @@ def find_missing_files(config: Config) -> list[str]:
 
 
 def _collect_named_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the user's own text and of what other systems and tools wrote."""
+    """Return the keys and paths of the user's files: own text, and results of other systems and tools."""
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
 

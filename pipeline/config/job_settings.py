@@ -1,4 +1,4 @@
-"""Settings of single jobs: only those that decide what a job writes, so that a change of others runs nothing again."""
+"""Settings of single jobs. They have only keys that the job's output depends on, so other changes run nothing again."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def read_layer(path: Path) -> Layer:
 def find_layers(
     directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
 ) -> list[Layer]:
-    """Return the layers of a run, weakest first: the defaults, the experiment, what the command line adds.
+    """Return the layers of a run, weakest first: the defaults, the experiment, the command line.
 
     Args:
         directory: the experiment's folder with its `config.yaml`.
@@ -133,7 +133,7 @@ def find_layers(
     if pairs:
         layers.append(Layer.create("--config", directory.resolve(), _parse_command_line(pairs)))
 
-    # 3. the layers of experiments have no such key any more, since they are resolved
+    # 3. only an experiment can extend another; its key is resolved above and no longer there
     for layer in layers:
         if EXTENDS in layer.values:
             raise UserError(
@@ -187,7 +187,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
 
 
 def _parse_command_line(value: Any) -> Any:
-    """Return the values of `--config` parsed as YAML; Snakemake leaves those in mappings and lists as text."""
+    """Return the values of `--config` parsed as YAML, also inside mappings and lists, where Snakemake leaves text."""
     if isinstance(value, Mapping):
         return {key: _parse_command_line(inner_value) for key, inner_value in value.items()}
     if isinstance(value, list | tuple):
@@ -207,7 +207,7 @@ def merge_layers(layers: Iterable[Layer]) -> dict[str, Any]:
 
 
 def _merge_deeply(base: Any, override: Any) -> Any:
-    """Return `override` with those keys of `base` that it does not have, at each level of mappings."""
+    """Return the values of both, at each level of mappings. Of a key that both have, `override` has the value."""
     if not isinstance(override, Mapping):
         return override
     merged_values = dict(base) if isinstance(base, Mapping) else {}
@@ -235,7 +235,7 @@ def load_config(layers: Sequence[Layer]) -> Config:
 
 
 def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete the blocks of each model and system from the shared ones, as far as a model's type has such keys.
+    """Complete the blocks of each model and system from the shared blocks, with the keys that the model's type has.
 
     The values are not validated yet, so each may be of any type.
     """
@@ -253,7 +253,7 @@ def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
 def _fill_entry(
     entry: Mapping[str, Any], block_names: Sequence[str], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a model or system in which the missing keys of its blocks are those of the shared blocks in `settings`."""
+    """Return a model or system whose blocks have their missing keys from the shared blocks in `settings`."""
     completed = dict(entry)
     for name in block_names:
         block, shared_block = entry.get(name, {}), settings.get(name)
@@ -269,7 +269,7 @@ def _fill_entry(
 
 
 def _get_architecture_keys(model_type: Any) -> Container[str]:
-    """Return the keys of a model type's `architecture`, or those of the shared block if there is no such type."""
+    """Return the keys of a model type's `architecture`; if there is no such type, the keys of the shared block."""
     entry = MODEL_TYPES.get(model_type) if isinstance(model_type, str) else None  # type: ignore[call-overload]
     return (entry.architecture if entry else GatedArchitecture).model_fields
 
@@ -289,7 +289,7 @@ def _format_problem(problem: Problem, layers: Sequence[Layer]) -> str:
 
     That is the last layer that has the key. If none has it, it is the last layer that has the nearest key above it.
     """
-    # a missing key is the experiment's fault, not that of the defaults, which are the first layer
+    # the defaults, which are the first layer, are never at fault for a missing key
     searched_layers = layers[1:] if problem.text == "missing" else layers
     name = layers[-1].name
     for length in range(1, len(problem.path) + 1):

@@ -17,7 +17,7 @@ SEED_SUFFIX = re.compile(r"\.seed-(\d+)$")
 """The end of a run's name if its seed is not the first of its model."""
 
 PHRASE_BASED, PHRASE_BASED_WITH_RNNENC = "moses", "moses-rnnenc"
-"""Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
+"""Names of the phrase-based system, and of the same system with a model's scores in its phrase table."""
 
 
 @dataclass(frozen=True)

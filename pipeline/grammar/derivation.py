@@ -84,7 +84,7 @@ class Derivation:
     def emit_pair(self, pair: PhrasePair) -> list[AlignedWord]:
         """Append the English of a phrase pair, and return its French.
 
-        Words are linked one to one if both languages have as many, else all to all.
+        Words are linked one to one if both languages have the same number of words, else all to all.
         """
         links = self.emit(*pair.english)
         if len(links) == len(pair.french):
@@ -122,7 +122,7 @@ class Derivation:
             if len(self.english) <= max_words:
                 return conjunction + clause
 
-            # too long: take back what the attempt has emitted
+            # too long: remove the words of this attempt
             del self.english[start:]
         return []
 
@@ -425,7 +425,7 @@ class Derivation:
             possessor = self.emit_word("the", "la" if noun.feminine else "le")
             possessor += self.emit_word(noun.english[0], noun.french[0])
 
-        # 2. what is possessed; 's becomes its article and "de"
+        # 2. the possessed noun; 's becomes its article and "de"
         links = self.emit("'s")
         plural = self.with_probability(0.35)
         noun = self.choose_noun(kind)

@@ -1,4 +1,4 @@
-"""The frequent words of the demo's English-French grammar, with what agreement and word order need of each.
+"""The frequent words of the demo's English-French grammar, with the forms that agreement and word order need.
 
 Tables have one word per row. French forms are written out and not derived, so that irregular forms need no rules.
 """

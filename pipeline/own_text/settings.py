@@ -32,7 +32,7 @@ STAR_UPDATES_FACTOR = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """Settings for text of up to `max_pairs` training pairs: those of an existing experiment, with some differences.
+    """Settings for text of up to `max_pairs` training pairs: an existing experiment, and the keys that differ from it.
 
     Attributes:
         max_pairs: training pairs of the largest text for which they are meant.
@@ -83,11 +83,11 @@ class Proposal:
 
     @classmethod
     def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Proposal:
-        """Return the settings that suit a text, with so many subword units of each language or, if None, with words."""
+        """Return the settings that suit a text. subwords: units of each language; None: the models read words."""
         pairs = statistics.pairs["train"]
         sizes = next(sizes for sizes in SIZES if pairs <= sizes.max_pairs)
 
-        # 1. limits of length: a sentence has more subword units than words, so their limit is that of the paper
+        # 1. limits of length. In subword units sentences are longer than in words, so these get the paper's limits
         max_words = PAPER_MAX_WORDS
         if not subwords:
             max_words = min(PAPER_MAX_WORDS, max(10, statistics.usual_max_length))
@@ -118,7 +118,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class OwnText:
-    """The text of the user: files by split, languages, whether it consists of tokens, and what was counted."""
+    """The text of the user: files by split, languages, whether it consists of tokens, and its statistics."""
 
     texts: Mapping[str, ParallelText]
     languages: Languages
@@ -229,7 +229,7 @@ def _describe_unknown_words(text: OwnText, vocabulary_sizes: tuple[int, int]) ->
 
 
 def _choose_languages(train: ParallelText, codes: tuple[str, str] | None) -> Languages:
-    """Return the languages of these codes or, without codes, those in which the names of the files end."""
+    """Return the languages with these codes or, without codes, with the extensions of the files."""
     if codes:
         source, target = codes
     else:

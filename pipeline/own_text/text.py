@@ -288,7 +288,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
     line_number = pairs = untranslated = 0
     with Progress.over_files(train.files, f"read {train}") as progress:
         for line_number, (source, target) in enumerate(train.read_pairs(progress), 1):
-            # 1. what is counted
+            # 1. pairs with text on both sides, and pairs that are not translated
             pairs += bool(source.strip() and target.strip())
             untranslated += source == target
             if not splits:
@@ -327,7 +327,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
 def _distribute_candidates(
     candidates: Sequence[tuple[int, SideKeys]], splits: list[str], size: int, sample: _HeldOutSample
 ) -> None:
-    """Add the first candidates to the splits in turn, without those that share a side with an earlier one."""
+    """Distribute the first candidates over the splits, without those that share a side with an earlier candidate."""
     for line_number, side_keys in candidates:
         if len(sample.splits) == size * len(splits):
             return

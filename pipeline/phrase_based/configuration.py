@@ -40,7 +40,7 @@ class System:
 
     @property
     def search_options(self) -> list[str]:
-        """The decoder's options for its search: none, or those of cube pruning."""
+        """The decoder's options for cube pruning; none if the settings do not ask for it."""
         if not self.cube_pruning:
             return []
         pop_limit = str(self.cube_pruning)

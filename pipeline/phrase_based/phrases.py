@@ -43,7 +43,7 @@ def extract_phrases(
         max_phrase_words: words of the longest phrase.
         reordering: Moses' name of the reordering model.
         threads: processes side by side.
-        memory_mb: for sorting; the disk takes what does not fit. Other steps need little.
+        memory_mb: memory for sorting, which uses the disk if this is too little. Other steps need little memory.
 
     Raises:
         UserError: a step failed, or no phrase was found.

@@ -156,7 +156,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
         jobs: parallel compilations.
 
     Raises:
-        UserError: neither on the PATH nor to be built; the message says what is missing.
+        UserError: Moses is not on the PATH and cannot be built; the message says what is missing.
     """
     with open_exclusively(folder / "lock"):
         if not (folder / "python").exists():

@@ -79,18 +79,14 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
         return describe_longest_sentences(scores, inputs.settings) + "\n"
 
     makers: dict[str, Callable[[], str]] = {COMPARISON: lambda: format_json(inputs.comparison)}
-    for name, form in product(_append_corpora_name(outputs.tables, outputs), ("csv", "md", "tex")):
+    tables = [*outputs.tables, DATA] if outputs.has_corpora else outputs.tables
+    for name, form in product(tables, ("csv", "md", "tex")):
         makers[f"{name}.{form}"] = partial(make_form, name, form)
     makers[DOCUMENT] = make_tables_document
     for run, file in zip(outputs.aligned_runs, outputs.error_rates, strict=True):
         makers[file] = partial(make_error_rate, run)
     makers[HEADLINE] = make_headline
     return makers
-
-
-def _append_corpora_name(names: list[str], outputs: Outputs) -> list[str]:
-    """Return names of tables or figures, with the one of the corpora at the end if the package has their counts."""
-    return [*names, DATA] if outputs.has_corpora else names
 
 
 def make_table(name: str, inputs: Inputs) -> Table:
@@ -161,8 +157,7 @@ def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None 
             write_text(folder / file, make_content())
 
     # 2. figures
-    outputs = list_package_outputs(inputs)
-    for name in _append_corpora_name(outputs.figures, outputs):
+    for name in list_package_outputs(inputs).figures:
         files = [f"{name}.pdf", f"{name}.png"]
         if requested_files is None or set(files) & set(requested_files):
             # imported here, since `nmt verify` draws nothing

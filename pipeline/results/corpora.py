@@ -1,4 +1,4 @@
-"""Corpus statistics: pairs and words of every corpus at every stage, what was removed, and unknown words."""
+"""Corpus statistics: pairs and words of every corpus at every stage, removed pairs, and unknown words."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
         stage_by_name = {stage["name"]: stage for stage in corpus["stages"]}
         stages.append(stage_by_name.get(name, corpus["stages"][-1]))
 
-    # Without the unknown words of one corpus, those of all are not known.
+    # A count that one corpus lacks, such as unknown words, has no sum.
     total = {"name": name, "pairs": sum(stage["pairs"] for stage in stages)}
     for side in SIDES:
         total[side] = {}

@@ -55,7 +55,7 @@ def _kept_update(summary: Summary) -> int:
 
 def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -> Iterator[str]:
     """Yield a line for each number of a summary that differs from its history."""
-    # what the history says; some lines are of an update, others of a validation
+    # the numbers of the history, which has a line for some updates, and one for each validation
     lines = list(read_history(history))
     dev_nll_by_update = {line["update"]: line["dev_nll"] for line in lines if line.get("dev_nll") is not None}
     history_values = {

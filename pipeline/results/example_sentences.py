@@ -26,6 +26,6 @@ def find_paper_sentences(sources: Sequence[Sequence[str]], openings: Sequence[st
 
 
 def sample_indices(candidates: Sequence[int], count: int, seed: int) -> list[int]:
-    """Return so many of the candidates in a random order, or all if there are no more."""
+    """Return `count` of the candidates in a random order, or all of them if they are fewer."""
     order = np.random.Generator(np.random.PCG64(seed)).permutation(len(candidates))
     return [candidates[position] for position in order[:count]]

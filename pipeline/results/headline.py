@@ -24,7 +24,7 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
     """
     # 1. the lengths of the sentences, which are the same in every run
     first_run = next(iter(scores.values()))[0]
-    all_lengths = [count_words(row, settings.figure2_length) for row in first_run["by_sentence"]]
+    all_lengths = [count_words(sentence, settings.figure2_length) for sentence in first_run["by_sentence"]]
     lengths = sorted(length for length in all_lengths if length <= settings.figure2_max_words)
     if not lengths:
         return f"No test sentence has at most {settings.figure2_max_words} words."
@@ -42,9 +42,9 @@ def describe_longest_sentences(scores: Results, settings: ReportSettings) -> str
         long_scores = []
         for run in runs:
             counts = []
-            for row in run["by_sentence"]:
-                if min_length <= count_words(row, settings.figure2_length) <= max_length:
-                    counts.append(BleuCounts.from_dict(row))
+            for sentence in run["by_sentence"]:
+                if min_length <= count_words(sentence, settings.figure2_length) <= max_length:
+                    counts.append(BleuCounts.from_dict(sentence))
             long_scores.append(corpus_bleu(counts))
         long_bleu = statistics.fmean(long_scores)
         total_bleu = statistics.fmean(run["bleu_all"] for run in runs)

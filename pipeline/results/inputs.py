@@ -60,7 +60,7 @@ class Inputs:
 
     @cached_property
     def papers(self) -> dict[str, Paper]:
-        """The papers whose tables and figures are made. A package from elsewhere must not say what a paper reports."""
+        """The papers whose tables and figures are made, from the checkout: a package may be forged."""
         names = self.config.artifacts.papers
         return {name: read_paper(PAPERS_FOLDER / f"{name}.yaml") for name in names}
 
@@ -131,7 +131,7 @@ class Inputs:
 
         test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
         if system not in self.systems:
-            # another system has no vocabulary, so its sentences without unknown words are those of a model
+            # another system has no vocabulary: the vocabulary of a model tells which sentences have unknown words
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
             path = self.other_translations(set_name)[system]
             return {"seed": None, **score_other_system(system, path, no_unk_path, test_set)}

@@ -29,7 +29,7 @@ _FILES = ("config.json", "corpora.json")
 class ReplicationPackage:
     """The paths of the files of a replication package in a results folder.
 
-    `set_name` is that of a set that is translated, `test` or `dev`; `mode` a column of Table 1: `all` or `no_unk`.
+    set_name: `test` or `dev`, the set that is translated. mode: the column of Table 1, `all` or `no_unk`.
     """
 
     folder: Path

@@ -29,10 +29,10 @@ _BASELINES = {"diagonal": "links along the diagonal", "same_position": "links to
 
 @dataclass(frozen=True)
 class Item:
-    """A heading of the page and what is below it: a table, a picture, or other text.
+    """A heading of the page with its content: a table, a picture, or other text.
 
-    picture: a PNG in base64. description: the text for those who do not see it. text: HTML. is_folded: whether only the
-    heading is shown at first.
+    picture: a PNG in base64. description: its alternative text. text: HTML. is_folded: whether only the heading is
+    shown at first.
     """
 
     heading: str

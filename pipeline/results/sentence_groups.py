@@ -15,7 +15,7 @@ ScoredSentences = Sequence[Mapping[str, Any]]
 """The list `by_sentence` of a system's scores. A sentence has n-gram counts, lengths and a number of unknown words."""
 
 MIN_SENTENCES = 10
-"""A point of a curve needs so many sentences: BLEU of fewer says little."""
+"""Minimum sentences of a point of a curve, since BLEU of fewer says little."""
 _NO_INTERVAL = Bootstrap(0, 0)
 
 
@@ -80,7 +80,7 @@ def bleu_by_length(
     """Compute BLEU of the sentences within a window around each length (Figure 2).
 
     Args:
-        sentences: the scored sentences; those without words are left out.
+        sentences: the scored sentences. Sentences without words are left out.
         window: how many lengths a point covers, from x - window // 2 on (10 in Cho et al., 2014b).
         max_words: the largest x. The points go from the shortest to the longest sentence; some may have no sentences.
         length: the side whose words are counted. With "both", source and reference must be within the window.

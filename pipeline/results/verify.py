@@ -51,7 +51,7 @@ NOT_RECORDED = (RECORD, "README.md")
 class Verdict:
     """The result of a verification.
 
-    problems: one line each. notes: lines worth knowing that are no problems. conclusion: a line about what was checked.
+    problems: one line each. notes: lines about facts that are no problems. conclusion: a line about what was checked.
     inputs: the package, unless it has links or special files, which are not read.
     """
 
@@ -108,7 +108,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
             verdict.problems += find_inconsistent_runs(verdict.inputs)
 
-    # 3. what the reader should know
+    # 3. notes: files without a checksum, and other versions of code and packages
     for name in sorted(files.difference(checksums, NOT_RECORDED)):
         verdict.notes.append(f"{results / name}: not in the record")
     with verdict.errors_as_problem(f"{results / RECORD} does not say what made the tables"):
@@ -340,7 +340,7 @@ def describe_difference(
     Args:
         path: the file with the written lines.
         written_lines, remade_lines: the texts.
-        origin: how the message ends after the line that was made again: "comes from its source".
+        origin: the end of the message, whose subject is the line that was made again: "comes from its source".
     """
     line_pairs = zip_longest(written_lines, remade_lines)
     for number, (written_line, remade_line) in enumerate(line_pairs, start=1):
@@ -356,7 +356,7 @@ def _quote(line: str | None) -> str:
 
 
 def check_paper(published_file: Path, own_file: Path) -> list[str]:
-    """Return a line if a paper's file differs from that of the checkout in more than comments and layout."""
+    """Return a line if the package's file of a paper and the checkout's differ in more than comments and layout."""
     if read_paper(published_file) == read_paper(own_file):
         return []
     return describe_difference(
@@ -368,10 +368,10 @@ def check_paper(published_file: Path, own_file: Path) -> list[str]:
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if the settings differ from those of the checkout's experiment of that name, or the most similar.
+    """Return a line if a package has other settings than the checkout's experiment of its name, or the most similar.
 
-    A forger who asks for fewer tables, or for other test text, changes the settings. An experiment with Moses also has
-    the settings of its `moses.yaml`.
+    Settings that were changed to ask for fewer tables, or for other test text, are found in this way. An experiment
+    with Moses also has the settings of its `moses.yaml`.
     """
     folder = results.resolve()
     experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))

@@ -14,7 +14,7 @@ RESULT_FILES = [*TABLES_AND_FIGURES, "results/report.html", *PLAYGROUND]
 if PLAYGROUND:
 
     rule playground:
-        """Write the page in which models translate what one types, in one file."""
+        """Write the page in which models translate typed text, in one file."""
         input:
             text_settings="settings/text.json",
             models=model_files(plan.playground_runs),

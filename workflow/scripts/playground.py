@@ -1,4 +1,4 @@
-"""Write the page in which models translate what one types."""
+"""Write the page in which models translate typed text."""
 
 from job import job
 

@@ -92,7 +92,7 @@ def _format_code_point(character: re.Match[str]) -> str:
 def make_document(tables: Mapping[str, str]) -> str:
     """Return a LaTeX document with each table on a page, reduced in size if it would not fit.
 
-    tables: what `make_tabular` returned, by the stems of the files, which lie in the document's folder.
+    tables: results of `make_tabular`, by the stems of their files, which are in the document's folder.
     """
     pages = []
     for stem, text in tables.items():

@@ -130,7 +130,7 @@ def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
     Systems of the last set come first, in that set's order.
     """
     scores: dict[str, Sequence[Result]] = {}
-    # An earlier set replaces the scores of a later one, whose place in the order stays.
+    # The last set comes first. If an earlier set has the same system, its scores replace these, at the same place.
     for set_name in reversed(spec.sets):
         for system, runs in measurements.scores[set_name].items():
             if spec.find_row(system) is not None:

@@ -26,7 +26,7 @@ class SetTexts:
     references: Sequence[str]
     """Its tokenized lines."""
     translations: Mapping[str, Sequence[TranslationRecord]]
-    """By model; of all lines, or of those without unknown words."""
+    """By model; of all lines, or of the lines without unknown words."""
     other_translations: Mapping[str, Sequence[str]]
     """By other system; all lines, tokenized."""
 

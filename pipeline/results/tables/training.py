@@ -1,4 +1,4 @@
-"""Tables of learning statistics, with a row per model and one for what the paper reports of it."""
+"""Tables of learning statistics, with a row per model, and one for the paper's numbers of the same model."""
 
 from __future__ import annotations
 
