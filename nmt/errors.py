@@ -71,6 +71,8 @@ def os_errors_as_user_error(path: str | Path | None = None) -> Iterator[None]:
         raise convert_os_error(error, path) from None
 
 
+# a disk that is full, a quota that is reached, a file that is too large for the file system
+FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 READER_ERRORS: tuple[type[Exception], ...] = (
     OSError,
     ValueError,
@@ -100,7 +102,7 @@ def errors_as_user_error(
         if isinstance(error, OSError) and error.errno is not None:
             # A full disk is the fault of a file that the block writes, not of the file that it reads. Whoever writes
             # reports it.
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if error.errno in FULL_DISK_ERRORS:
                 raise
             raise convert_os_error(error, error.filename or location) from None
         reason = str(error).partition("\n")[0][:200] or type(error).__name__

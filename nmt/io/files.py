@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError, errors_as_user_error
+from nmt.errors import FULL_DISK_ERRORS, UserError, errors_as_user_error
 
 _OPEN_FILE = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
@@ -36,7 +36,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     If `path` is a link, its target is replaced. If `path` cannot be replaced, `path` itself is yielded.
 
     Raises:
-        UserError: the disk is full.
+        UserError: the disk is full, or its file system does not take a file so large.
     """
     path = Path(path)
     if not is_replaceable(path):
@@ -93,12 +93,12 @@ def require_regular_file(path: str | Path) -> None:
 
 @contextmanager
 def full_disk_as_user_error(path: Path) -> Iterator[None]:
-    """Turn the system's error about a full disk into a `UserError` that names `path`."""
+    """Turn the system's error about a full disk, or a file that is too large, into a `UserError` that names `path`."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise UserError(f"{path}: the disk is full ({error.strerror}); make room and run again") from None
+        if error.errno in FULL_DISK_ERRORS:
+            raise UserError(f"{path}: cannot be written: {error.strerror}; make room and run again") from None
         raise
 
 
@@ -123,9 +123,11 @@ def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
             else:
                 is_used = time.time() - path.stat().st_mtime < _SECONDS_PER_DAY
 
-            if not is_used and path.is_dir():
+            if is_used:
+                continue
+            if path.is_dir():
                 shutil.rmtree(path)
-            elif not is_used:
+            else:
                 path.unlink()
     return parent / f"{prefix}{host_id}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
 

@@ -31,15 +31,15 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     metadata[CHECKSUM_KEY] = compute_checksum(cpu_tensors, metadata)
     entries = {METADATA_KEY: json.dumps(metadata, sort_keys=True)}
 
-    with (
-        atomic_path(path) as temporary_path,
-        errors_as_user_error(path, "make room and run again", SafetensorError),
-    ):
+    with atomic_path(path) as temporary_path:
         if is_replaceable(temporary_path):
             # The library lets nobody but the owner read its files, so the usual permissions are restored.
             temporary_path.touch()
             permissions = temporary_path.stat().st_mode
-            save_file(cpu_tensors, temporary_path, entries)
+            try:
+                save_file(cpu_tensors, temporary_path, entries)
+            except SafetensorError as error:  # the system's error, whose text it has
+                raise UserError(f"{path}: cannot be written ({error}); make room and run again") from None
             temporary_path.chmod(permissions)
         else:
             # `save_file` writes another file and renames it, which would replace a device such as /dev/null.
@@ -63,8 +63,7 @@ def load_metadata(path: Path) -> dict[str, str]:
         errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError, KeyError),
         safe_open(path, framework="pt") as file,
     ):
-        metadata: dict[str, str] = json.loads(file.metadata()[METADATA_KEY])
-        return dict(metadata)
+        return dict(json.loads(file.metadata()[METADATA_KEY]))
 
 
 def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.training import checkpoint
 from pipeline.download.extraction import Side, extract_corpus
 from tests.bitexts import write_bitext
+from tests.messages import refused
 from tests.running import nmt
 from tests.training_settings import model_run
 
@@ -56,7 +56,6 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     full = train(40)
     assert full.returncode == 2
     assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
-    assert "Traceback" not in full.stderr
     (state,) = small_disk.glob("store/trainings/*")
     assert checkpoint.list_checkpoints(state)[-1].name == "checkpoint-000000010.safetensors"
     assert not list(state.rglob(".*part*"))
@@ -74,6 +73,6 @@ def test_text_is_whole_or_not_there(tmp_path: Path, small_disk: Path) -> None:
     source, target = (
         Side(tmp_path / side, None, [small_disk / f"{side}.zst"]) for side in ("source", "target")
     )
-    with pytest.raises(UserError, match="the disk is full"):
+    with refused():
         extract_corpus({"source": source, "target": target}, small_disk / "counts.json")
     assert [path.name for path in small_disk.iterdir()] == ["filler"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from nmt.io.files import atomic_path, is_replaceable, read_json, temporary_folder, write_text
 from nmt.io.text_files import write_lines
+from tests.messages import refused
 
 
 def test_file_appears_when_block_ends(tmp_path: Path) -> None:
@@ -37,6 +39,11 @@ def test_bytes_are_on_disk_before_renaming(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(os, "fsync", record_fsync)
     write_text(target, "complete")
     assert synced == [(b"complete", "earlier"), (None, "complete")]
+
+
+def test_file_too_large_for_its_disk(tmp_path: Path) -> None:
+    with refused(), atomic_path(tmp_path / "a"):
+        raise OSError(errno.EFBIG, "")
 
 
 def start_process(context: str, path: Path) -> tuple[subprocess.Popen[str], Path]:
