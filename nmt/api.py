@@ -131,21 +131,40 @@ class Model:
             One `Translation` for a line, a list of them for lists. Its `text` is the line of `target`. Its tokens may
             be words that the model reads as [UNK].
         """
-        from nmt.decoding.translator import score_lines
+        from nmt.decoding.forced_decoding import score_translations
+        from nmt.decoding.translator import choose_text_codecs
 
+        # 1. tokenize both texts
         sources = [source] if isinstance(source, str) else source
         targets = [target] if isinstance(target, str) else target
         if isinstance(source, str) != isinstance(target, str) or len(sources) != len(targets):
             raise UserError("score: expected a line and its translation, or two lists of equal length")
-        translations = score_lines(
-            self.models,
-            self.text,
-            sources,
-            targets,
-            batch_size=self.batch_size,
-            tokenized=tokenized,
-            attention=attention,
-        )
+        source_codec, target_codec = choose_text_codecs(self.text, tokenized)
+        pairs = [
+            (source_codec.tokenize(source_line), target_codec.tokenize(target_line))
+            for source_line, target_line in zip(sources, targets, strict=True)
+        ]
+
+        # 2. score each pair of lines as a single piece
+        word_scores = score_translations(self.models, pairs, self.batch_size, attention)
+        translations = []
+        for number, scores in enumerate(word_scores):
+            source_tokens, tokens = pairs[number]
+            piece_attention = None
+            if scores.attention is not None:  # without row and column of the end symbols
+                piece_attention = [scores.attention[: len(tokens), : len(source_tokens)]]
+            translation = Translation(
+                source=sources[number],
+                text=targets[number],
+                score=scores.log_probability,
+                source_tokens=source_tokens,
+                tokens=tokens,
+                token_scores=scores.word_log_probabilities.tolist(),
+                unknown_words=[token for token in source_tokens if token not in self.models[0].source],
+                pieces=[len(source_tokens)],
+                piece_attention=piece_attention,
+            )
+            translations.append(translation)
         return translations[0] if isinstance(source, str) else translations
 
 

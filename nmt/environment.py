@@ -29,14 +29,14 @@ def prepare() -> None:
 
 
 def child_environment(folder: Path | None = None) -> dict[str, str]:
-    """Return variables for a process that is started. It inherits all others.
+    """Return the variables to set for a child process, which inherits all others of this process.
 
-    - PYTHONPATH and the user's own packages hide no package that is installed in this environment. A cluster's modules
-      set such folders, and then another NumPy would compute the results. Folders with other packages stay.
+    - PYTHONPATH and the user's own packages: without the folders that hide a package of this environment. A cluster's
+      modules set such folders, and then another NumPy would compute the results.
     - Python imports no file of the folder in which it runs.
-    - A user without a name, as in a container, gets a name, since programs ask for it, and a home if it is missing.
-    - If the home cannot be written to, Snakemake's cache is in the `folder` of its experiment.
-    - Snakemake needs the program `which`, which some systems lack.
+    - LOGNAME, USER and HOME: set if the user has none, as in a container, since programs ask for them.
+    - Snakemake's cache: in the `folder` of the experiment if the home cannot be written to.
+    - PATH: with the program `which`, which Snakemake needs and some systems lack.
     """
     python_path = [entry for entry in _python_path() if not _hides_packages(entry)]
     variables = {"PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(python_path)}
@@ -46,7 +46,7 @@ def child_environment(folder: Path | None = None) -> dict[str, str]:
     if folder and not _has_writable_cache(os.environ | variables):
         variables["XDG_CACHE_HOME"] = str(folder.absolute() / ".snakemake" / "cache")
 
-    # The folder with `which` is the last one, so that the program of the system is found first.
+    # The folder of our `which` comes last, so that the system's own `which` is found first.
     program_folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     which_folder = str(REPOSITORY / "workflow" / "bin")
     if which_folder not in program_folders:
@@ -56,11 +56,11 @@ def child_environment(folder: Path | None = None) -> dict[str, str]:
 
 
 def find_checkout_problem() -> str | None:
-    """Return the problem if a copy of a checkout runs the program or the code of the original, otherwise None.
+    """Return an error message if a copied checkout runs the program or the code of the original, otherwise None.
 
-    A copy does so because a virtual environment names its folder in its programs and in its link to the checkout.
+    A copy does so because the programs of its virtual environment, and its link to the checkout, name the old folder.
     """
-    # Python's environment; a Snakefile or PYTHONPATH may name the code of another checkout on purpose
+    # Python's environment, unless a Snakefile or PYTHONPATH names the code of another checkout on purpose
     environments = []
     if str(REPOSITORY) not in {os.path.realpath(entry) for entry in sys.path}:
         environments.append(Path(sys.prefix))
@@ -101,10 +101,10 @@ def _hides_packages(folder: str) -> bool:
     package_folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     if os.path.realpath(folder) in map(os.path.realpath, package_folders):
         return False
-    own_names = set(sys.stdlib_module_names)
+    installed_names = set(sys.stdlib_module_names)
     for package_folder in package_folders:
-        own_names |= _list_modules(package_folder) - {"nmt"}
-    return not _list_modules(folder).isdisjoint(own_names)
+        installed_names |= _list_modules(package_folder) - {"nmt"}
+    return not _list_modules(folder).isdisjoint(installed_names)
 
 
 def _list_modules(folder: str) -> set[str]:
@@ -126,7 +126,7 @@ def _user_variables() -> dict[str, str]:
     user = os.getuid()
     with suppress(KeyError):
         pwd.getpwuid(user)
-        return {}
+        return {}  # the system knows the user
     variables = {name: os.environ.get(name) or f"user-{user}" for name in ("LOGNAME", "USER")}
     home = os.environ.get("HOME", "")
     if not home or not os.access(home, os.W_OK):

@@ -86,22 +86,22 @@ READER_ERRORS: tuple[type[Exception], ...] = (
 
 @contextmanager
 def errors_as_user_error(
-    location: str | Path, remedy: str = "make it again", *further_errors: type[Exception]
+    location: str | Path, *further_errors: type[Exception], remedy: str = "make it again"
 ) -> Iterator[None]:
     """Turn the error of a reader about a damaged file into a `UserError` that begins with `location`.
 
     Args:
         location: the file, or a place in it.
-        remedy: what the user can do.
         further_errors: errors that this reader raises besides `READER_ERRORS`. All others are faults of the program,
             and are not changed.
+        remedy: what the user can do.
     """
     try:
         yield
     except (*READER_ERRORS, *further_errors) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            # A full disk is the fault of a file that the block writes, not of the file that it reads. Whoever writes
-            # reports it.
+            # If the disk is full, the fault lies with a file that the block writes, not with the one that it reads.
+            # The code that writes reports it.
             if error.errno in FULL_DISK_ERRORS:
                 raise
             raise convert_os_error(error, error.filename or location) from None

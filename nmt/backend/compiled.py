@@ -40,13 +40,13 @@ CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 def prepare_compiled_steps(kernels: Kernels, device: torch.device) -> bool:
     """Prepare PyTorch's compiler, and return whether training updates use compiled steps.
 
-    `auto` compiles on a GPU if a first small function can be compiled, and says in a line if it cannot. Raises a
-    UserError for `compiled` if nothing can be compiled.
+    With `auto`, they do on a GPU where a first small function can be compiled. Where it cannot, a line says why. With
+    `compiled`, this is a UserError.
     """
     if kernels == "torch" or (kernels == "auto" and device.type == "cpu"):
         return False
 
-    # Only trying shows that a compiler works: without the C library's headers, it is there and compiles nothing.
+    # Try the compiler: where the C library's headers are missing, there is one, but it compiles nothing.
     _set_up_compiler()
     try:
         with torch.no_grad():
@@ -86,7 +86,7 @@ def _set_up_compiler() -> None:
 
 
 def _find_reason(error: Exception) -> str:
-    """Return the line of PyTorch's message that says what is wrong: the compiler's first error, or the first line."""
+    """Return the reason from PyTorch's message: the line of the compiler's first error, or the first line."""
     lines = [line for line in str(error).splitlines() if line.strip() and "raised:" not in line]
     compiler_errors = [line for line in lines if " error: " in line]
     candidates = compiler_errors + lines + [type(error).__name__]
@@ -96,16 +96,16 @@ def _find_reason(error: Exception) -> str:
 def fusible(
     fused: Callable[..., Any] | None = None, varying_dims: Mapping[str, Any] = {}
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Mark a function that torch.compile can make faster.
+    """Return a decorator for a function that torch.compile can make faster.
 
     Args:
-        fused: a function with the same arguments and results, which is compiled in place of the function, since
-            torch.compile makes better kernels of it. Example: `attend_fused` for `attend`.
+        fused: a function with the same arguments and results that is compiled instead, since torch.compile makes better
+            kernels of it. Example: `attend_fused` for `attend`.
         varying_dims: the arguments whose size varies from batch to batch, each with the dimension, or a tuple of
             dimensions, that varies. These arguments must be passed by keyword.
 
     Returns:
-        The function with an additional argument `fuse`, which says whether it runs compiled.
+        The decorator. It adds an argument `fuse`: whether the function runs compiled.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:

@@ -38,10 +38,12 @@ OUT_OF_MEMORY_MESSAGES = (
 
 
 def choose_device(name: str, announced: bool = True) -> torch.device:
-    """Return the device for a value of the settings. `auto` takes a GPU if there is one, a free one of a pool.
+    """Return the device for the setting `device`: auto, cpu or cuda. `auto` takes a GPU if there is one.
 
-    If `announced`, print the device that `auto` takes. Raises UserError for a GPU that PyTorch cannot use: with `cuda`,
-    and with `auto` if there are other signs of a GPU.
+    In a pool of GPUs, the first free one is taken. If `announced`, the device that `auto` takes is printed.
+
+    Raises:
+        UserError: PyTorch cannot use the GPU that `cuda` asks for, or a GPU that `auto` finds other signs of.
     """
     gpu_pool.reserve_gpu(name)
     device = torch.device("cpu")
@@ -60,7 +62,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
 
 
 def _check_overrides(device: torch.device) -> None:
-    """Raise a UserError for a variable that makes the device's libraries round otherwise than `precision` says."""
+    """Raise a UserError if an environment variable makes the device's libraries ignore the setting `precision`."""
     for name in OVERRIDES[device.type]:
         value = os.environ.get(name)
         if value:
@@ -68,7 +70,7 @@ def _check_overrides(device: torch.device) -> None:
 
 
 def _check_gpu() -> None:
-    """Raise a UserError for a GPU on which PyTorch computes nothing, as where its build has no kernels for it."""
+    """Raise a UserError for a GPU that PyTorch cannot use, such as one that its build has no kernels for."""
     try:
         torch.ones(1, device="cuda").add_(1).item()
     except RuntimeError as error:
@@ -81,12 +83,12 @@ def _check_gpu() -> None:
 def find_out_of_memory_error(error: BaseException, work: str) -> RecurringError | None:
     """Return the error to report if `error` means that the memory is full, or None if it means something else.
 
-    The memory may become full while a CUDA graph is captured. The end of the capture then raises another error, which
-    hides the first one. So the errors before it (`__context__`) are looked at, too.
+    If the memory becomes full while a CUDA graph is captured, the end of the capture raises another error, which hides
+    the first one. So the earlier errors (`__context__`) are examined, too.
 
     Args:
         error: the error of PyTorch.
-        work: what needed the memory, for the message.
+        work: name of the work that needed the memory, for the message.
     """
     is_out_of_memory = isinstance(error, torch.OutOfMemoryError) or any(
         message in str(error) for message in OUT_OF_MEMORY_MESSAGES
@@ -118,7 +120,7 @@ def device_name(device: torch.device) -> str:
 
 
 def make_deterministic(threads: int) -> None:
-    """Make results equal to the bit for the same seed and machine. The number of threads comes from the settings."""
+    """Make PyTorch compute the same bits for the same seed and machine, with this number of CPU threads."""
     # With cuBLAS' usual workspace, a GPU's products may differ from run to run.
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_num_threads(threads)
@@ -131,7 +133,7 @@ def make_deterministic(threads: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Keep freed memory for the next update, by glibc's largest thresholds. Without glibc, nothing is changed.
+    """Let glibc keep freed memory for the next update, by its largest thresholds. Without glibc, do nothing.
 
     glibc adjusts MMAP_THRESHOLD and TRIM_THRESHOLD itself until a program sets one of them. If only TRIM_THRESHOLD was
     set, MMAP_THRESHOLD would stay at 128 kB, and all larger blocks would be taken from the system at each use. So
@@ -145,6 +147,6 @@ def keep_freed_memory() -> None:
 
 
 def give_back_freed_memory() -> None:
-    """Return kept memory to the system. With batches of many lengths, more and more of it is too small for the next."""
+    """Return kept memory to the system. After batches of many lengths, much of it is in blocks that are too small."""
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)

@@ -56,7 +56,7 @@ def parse_gpu_list(text: str) -> list[str]:
 
 
 def has_gpu_evidence() -> bool:
-    """Return whether this process may use a GPU, by signs without PyTorch. CUDA_VISIBLE_DEVICES may hide all."""
+    """Return whether variables or device files show, without PyTorch, that this process may use a GPU."""
     if os.environ.get(POOL_VARIABLE) or os.environ.get("SLURM_JOB_GPUS"):
         return True
     visible_gpus = os.environ.get(VISIBLE_VARIABLE)
@@ -67,7 +67,7 @@ def has_gpu_evidence() -> bool:
 
 
 def _can_open(device: Path) -> bool:
-    """Return whether this process may open a device. A scheduler denies devices that it has not granted."""
+    """Return whether this process may open a device file. A scheduler denies the GPUs of other jobs."""
     try:
         os.close(os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:

@@ -49,7 +49,7 @@ def _pack_matrix(weight: Tensor) -> PackedMatrix:
 
 
 def _compute_scales(values: Tensor, dim: int) -> Tensor:
-    """Return the values of the integer 1, so that the largest magnitude along a dimension becomes 127."""
+    """Return the values that the integer 1 stands for, if 127 stands for the largest magnitude along a dimension."""
     minima, maxima = values.aminmax(dim=dim)
     return torch.maximum(maxima, -minima).div_(MAX_INTEGER).clamp_min_(torch.finfo(values.dtype).tiny)
 
@@ -61,7 +61,8 @@ def _multiply_rows(rows: Tensor, matrix: PackedMatrix) -> Tensor:
     # The conversion truncates, so adding 0.5 rounds to the nearest integer.
     integers = (rows / row_scales).add_(ZERO_POINT + 0.5).to(torch.uint8)
 
-    # The columns have scales and zero points of their own; the rows get theirs afterwards. No bias, no activation.
+    # The kernel multiplies by the scales of the columns, and the last line by those of the rows. The other arguments
+    # mean: no bias, a result in 32 bits, no activation.
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         integers, 1.0, ZERO_POINT, matrix.integers, matrix.scales, matrix.zero_points,
         None, 1.0, 0, torch.float32, "none", [], "",

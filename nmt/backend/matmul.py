@@ -50,10 +50,10 @@ class Backend:
     fuse: bool = False
 
     def set_switches(self) -> None:
-        """Set PyTorch's own switches, which are those of the whole process: for TF32, and for oneDNN in 32 bits.
+        """Set PyTorch's switches for TF32, and for oneDNN in 32 bits. They hold for the whole process.
 
-        To make PyTorch use oneDNN for products in 32 bits, we must allow bf16. oneDNN rounds operands to bf16 only with
-        AMX instructions. `choose_matmul_library` requires a CPU without them, and checks that products keep all digits.
+        PyTorch uses oneDNN for products in 32 bits only if bf16 is allowed. But oneDNN rounds operands to bf16 only if
+        the CPU has AMX. `choose_matmul_library` requires a CPU without AMX, and checks that products keep all digits.
         """
         is_tf32, is_onednn = self.precision == "tf32", self.matmul_library == "onednn"
         backends: Any = torch.backends
@@ -77,7 +77,7 @@ class Backend:
 
     @property
     def fast_tanh(self) -> bool:
-        """Whether `tanh_` uses the sigmoid, since MKL's tanh is as slow as its products. Compiled steps do not."""
+        """Whether `tanh_` uses the sigmoid: where MKL's products are slow, its tanh is slow, too. Not if compiled."""
         return self.matmul_library == "onednn" and not self.fuse
 
     def unfused(self) -> Backend:
@@ -89,7 +89,7 @@ class Backend:
         return values.to(torch.bfloat16) if self.is_bf16 else values
 
     def prepare_weight(self, weight: Tensor) -> PreparedWeight:
-        """Return a weight that is rounded once for several products, such as a recurrent one, used at every step."""
+        """Return a weight rounded for products. This is for a weight of several products, as at each step of a scan."""
         return Int8Weight(weight) if self.precision == "int8" else self.round_operand(weight)
 
     def product(self, values: Tensor, weights: PreparedWeight) -> Tensor:
@@ -127,7 +127,7 @@ def multiply_bf16(values: Tensor, weights: Tensor) -> Tensor:
 
 
 def pad_to_eights(matrix: Tensor) -> Tensor:
-    """Return a matrix (..., n, m) with both sizes raised to a multiple of 8 by zeros, if they are not multiples."""
+    """Return a matrix (..., n, m), padded with zeros so that n and m are multiples of 8."""
     rows, columns = (-size % 8 for size in matrix.shape[-2:])
     return pad(matrix, (0, columns, 0, rows)) if rows or columns else matrix
 
@@ -152,14 +152,14 @@ class BackendModule(nn.Module):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the weights are constant: neither trained nor in need of gradients."""
+        """Whether the weights are constant: in evaluation mode, without gradients."""
         return not (self.training or torch.is_grad_enabled())
 
     def prepare_once(self, name: str, make_weight: Callable[[], Tensor]) -> PreparedWeight:
         """Return a prepared weight: computed once if the weights are frozen, otherwise at each call.
 
-        Once means until `use_backend` or `load_state_dict`. Whoever changes a weight in another way must call one of
-        these.
+        It is computed again after `use_backend` or `load_state_dict`. Code that changes a weight in another way must
+        call one of these.
         """
         if not self.is_frozen:
             return self.backend.prepare_weight(make_weight())
@@ -204,7 +204,7 @@ def processor_supports(precision: Precision) -> bool:
 
 
 def check_precision(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision in which the device multiplies no matrices, and warn if it has no TF32."""
+    """Raise a UserError if the device cannot multiply matrices in a precision. Warn if it has no TF32."""
     if device.type == "cpu":
         if not processor_supports(precision):
             raise UserError(f"precision {precision}: this processor has no instructions for it; use fp32")
@@ -223,7 +223,7 @@ def check_precision(precision: Precision, device: torch.device) -> None:
 
 
 def _read_cpu_words() -> set[str]:
-    """Return the words of Linux' description of the CPU, among them its maker and flags; empty on other systems."""
+    """Return the words of /proc/cpuinfo, among them the CPU's maker and flags; empty on systems without this file."""
     return set(CPUINFO.read_text(encoding="utf-8").split()) if CPUINFO.exists() else set()
 
 

@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
 
 @cache
 def load_subcommand(function_path: str) -> click.Command:
-    """Import a subcommand, and add a check of its output files that precedes its function."""
+    """Import a subcommand, such as "nmt.cli.train:train". Its function first checks the names of its output files."""
     from nmt.cli.options import check_outputs_first
 
     module, _, function = function_path.partition(":")
@@ -146,10 +146,10 @@ def main() -> None:
     try:
         commands(prog_name="nmt")
     except Exception as error:
-        line = describe_error(error)
-        if line is None or os.environ.get("NMT_TRACEBACK"):
+        message = describe_error(error)
+        if message is None or os.environ.get("NMT_TRACEBACK"):
             raise
-        exit_with_error(line)
+        exit_with_error(message)
 
 
 def running_command() -> str:
@@ -159,7 +159,7 @@ def running_command() -> str:
 
 
 def describe_error(error: Exception) -> str | None:
-    """Return the line to print for an error of the input or of the system, or None if it is a fault of the program."""
+    """Return the message for an error of the input or of the system, or None for a fault of the program."""
     match error:
         case UserError():
             return str(error)
@@ -171,13 +171,13 @@ def describe_error(error: Exception) -> str | None:
             hint = "install nmt-repro with its extra `workflow`"
             return f"{error.name}: not installed, but `{running_command()}` needs it: {hint}"
         case ImportError() if ".so" in str(error):
-            # NumPy's message is a page of advice, the last line of which is the system's message.
+            # NumPy's message is a page of advice. Its last line is the system's message.
             return f"{running_command()}: a library cannot be loaded: {str(error).splitlines()[-1]}"
         case RuntimeError() if "torch" in sys.modules:
             from nmt.backend.device import find_out_of_memory_error
 
-            line = find_out_of_memory_error(error, running_command())
-            return str(line) if line else None
+            memory_error = find_out_of_memory_error(error, running_command())
+            return str(memory_error) if memory_error else None
         case UnicodeError() | json.JSONDecodeError():
             return f"{running_command()}: {error}"
     return None

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     " An empty line of the text starts a new panel.",
 )
 @tokenized_option
-@add_settings_options(ComputeOptions, "compute", "batch_size", "threads", "device")
+@add_settings_options(ComputeOptions, "compute", keys=("batch_size", "threads", "device"))
 def vectors(
     model_path: Path,
     input: Path,
@@ -77,7 +77,7 @@ def vectors(
 def _encode_lines(
     model_path: Path, input: Path, tokenized: bool, compute: ComputeOptions
 ) -> tuple[list[str], Vectors]:
-    """Return the tokenized lines of a file, and their vectors of shape (lines, D)."""
+    """Return the tokenized lines of a file, and their sentence vectors, a row for each line."""
     from nmt.api import read_common_text_settings
     from nmt.data.tokenization import TokenText
     from nmt.decoding.encoders import encode_sentences
@@ -85,8 +85,8 @@ def _encode_lines(
     from nmt.io.text_files import open_lines
     from nmt.store.model_folder import TEXT_SETTINGS
 
-    # 1. take tokenizer, threads and device from text.json. For tokens, the file may be missing: the workflow writes it
-    # after it has called this command.
+    # 1. take tokenizer, threads and device from text.json. If the lines are tokenized, this file may be missing, since
+    # the workflow writes it only after it has called this command.
     codec: TextCodec = TokenText()
     if not tokenized or (model_path / TEXT_SETTINGS).is_file():
         text_settings = read_common_text_settings([model_path])
@@ -119,7 +119,7 @@ def _warn_of_unknown_words(model: TrainedModel, sentences: Sequence[Sequence[str
 
 
 def _make_panels(sentences: list[str], vectors: Vectors) -> list[Projection]:
-    """Return a panel for each group of lines between empty lines."""
+    """Return the projection of each panel: a group of lines between empty lines, with their vectors."""
     from nmt.evaluation.principal_components import Projection
 
     panels = []

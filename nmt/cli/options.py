@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -38,6 +38,10 @@ def file_option(
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **attributes)
 
 
+output_option = partial(click.option, "--output", required=True, type=FILE)
+"""The option `--output`, a required file; its arguments are further arguments of `click.option`."""
+
+
 def settings_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option `--settings`, whose value `parse_settings` reads. The description begins its help."""
     help_text = f"{description}, as JSON or the path of a JSON file."
@@ -54,7 +58,7 @@ def add_vocabulary_options(command: Command) -> Command:
 
 
 def add_settings_options(
-    schema: type[BaseModel], keyword: str, *keys: str, **defaults: Any
+    schema: type[BaseModel], keyword: str, keys: Sequence[str] = (), **defaults: Any
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds options for keys of a class of settings, and passes them as one object.
 
@@ -98,10 +102,9 @@ def _make_option(schema: type[BaseModel], key: str, default: Any) -> Callable[[C
     (type_schema,) = (alternative for alternative in alternatives if alternative["type"] != "null")
     if type_schema["type"] == "boolean":
         return click.option(name, key, is_flag=True, help=help_text)
-    is_choice = "enum" in type_schema
     value_type = (
         click.Choice(type_schema["enum"])
-        if is_choice
+        if "enum" in type_schema
         else click.IntRange(type_schema["minimum"], type_schema["maximum"])
     )
     return click.option(
@@ -138,12 +141,18 @@ average_option = click.option(
 
 def compute_options(batch_size: int = 80) -> Callable[[Command], Command]:
     """Return a decorator that adds the options of a step of the workflow: `--batch-size`, `--threads`, `--device`."""
-    defaults = {"batch_size": batch_size, "threads": 1, "device": "auto"}
-    return add_settings_options(ComputeOptions, "compute", *defaults, **defaults)
+    return add_settings_options(
+        ComputeOptions,
+        "compute",
+        keys=("batch_size", "threads", "device"),
+        batch_size=batch_size,
+        threads=1,
+        device="auto",
+    )
 
 
 def load_models(folders: Sequence[Path], compute: ComputeOptions) -> tuple[list[TrainedModel], int]:
-    """Load the models of a step of the workflow. Return them and the batch size."""
+    """Load the models of a step of the workflow. Return the models and the batch size."""
     from nmt.store import trained_model
 
     models = trained_model.load_models(folders, compute.device or "auto", compute.threads or 1)
@@ -158,12 +167,12 @@ def parse_settings(
     `complete` adds missing keys to the settings. A UserError names the first faulty key.
     """
     is_json = value.lstrip().startswith("{")
-    origin, text = ("--settings", value.encode()) if is_json else (value, read_file(value))
-    if complete is None:
-        return parse_json_settings(schema, text, origin)
-    with errors_as_user_error(origin, "expected a JSON object", AttributeError, TypeError):
-        completed_values = complete(json.loads(text))
-    return parse_json_settings(schema, json.dumps(completed_values), origin)
+    location = "--settings" if is_json else value
+    text = value.encode() if is_json else read_file(value)
+    if complete is not None:
+        with errors_as_user_error(location, AttributeError, TypeError, remedy="expected a JSON object"):
+            text = json.dumps(complete(json.loads(text))).encode()
+    return parse_json_settings(schema, text, location)
 
 
 def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,7 +184,8 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
         use_counts = Counter[str]()
         outputs = []
         for name, value in values.items():
-            for path in value if isinstance(value, tuple) else (value,):
+            paths = value if isinstance(value, tuple) else (value,)  # an option may be repeated
+            for path in paths:
                 if isinstance(path, Path):
                     use_counts[os.path.realpath("/dev/stdin" if str(path) == "-" else path)] += 1
                     if name.startswith(("output", "plot")):

@@ -107,7 +107,7 @@ def warn_of_split_lines(first_line: int, piece_counts: Sequence[int], max_words:
 
 
 def warn_of_invalid_utf8(stream: LineStream) -> None:
-    """Warn of lines that were not UTF-8, if there were any."""
+    """Print a warning if lines of the input were not UTF-8."""
     if stream.replaced_lines:
         warn(
             f"{stream.name}: {stream.replaced_lines} lines are not UTF-8, first line "

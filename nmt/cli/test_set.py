@@ -21,6 +21,7 @@ from nmt.cli.options import (
     load_models,
     model_option,
     models_option,
+    output_option,
     parse_settings,
     settings_option,
     source_option,
@@ -44,6 +45,9 @@ _store_option = click.option(
     help="Folder in which results are kept. If it has the result for the same models, text and settings, the output is "
     "a link to it.",
 )
+_reference_option = click.option(
+    "--reference", required=True, type=EXISTING, help="Tokenized reference translation."
+)
 
 
 @click.command()
@@ -61,9 +65,7 @@ _store_option = click.option(
 )
 @settings_option("The key `decoding` of config.yaml")
 @_store_option
-@click.option(
-    "--output", required=True, type=FILE, help="File for the translations: JSON lines, one per sentence."
-)
+@output_option(help="File for the translations: JSON lines, one per sentence.")
 def decode(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -132,12 +134,10 @@ def decode(
 @click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in config.yaml.")
 @click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
 @source_option
-@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
+@_reference_option
 @compute_options()
 @_store_option
-@click.option(
-    "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
-)
+@output_option(help="JSON file for perplexity, words and log-probability.")
 def perplexity(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -176,9 +176,7 @@ def perplexity(
 @click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
 @compute_options()
 @_store_option
-@click.option(
-    "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
-)
+@output_option(help="File for the attention: JSON lines, one per sentence pair.")
 def align(
     model_path: Path, source: Path, target: Path, compute: ComputeOptions, store: Path | None, output: Path
 ) -> None:
@@ -221,7 +219,7 @@ _lists_option = click.option(
     show_default=True,
     help="Weight w of the model: score = w log p + (1 - w) score of the list.",
 )
-@click.option("--output", required=True, type=FILE, help="File for the best translations, one per line.")
+@output_option(help="File for the best translations, one per line.")
 @click.option(
     "--output-lists", type=FILE, help="File for the n-best lists, best first, with log p as one more feature."
 )
@@ -275,8 +273,8 @@ def rescore(
 @click.command()
 @source_option
 @_lists_option
-@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
-@click.option("--output", required=True, type=FILE, help="File for the chosen hypotheses, one per line.")
+@_reference_option
+@output_option(help="File for the chosen hypotheses, one per line.")
 def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
     """Choose the hypothesis with the best sentence BLEU from each n-best list: an upper bound for rescoring.
 

@@ -18,6 +18,7 @@ from nmt.cli.options import (
     add_vocabulary_options,
     file_option,
     model_option,
+    output_option,
     parse_settings,
     settings_option,
 )
@@ -107,7 +108,7 @@ def train(
     # These modules do not import PyTorch, which takes seconds and is not needed if the training is finished.
     from nmt.data.meta import data_checksums, read_meta
     from nmt.io.system import seconds_until_stop
-    from nmt.store.model_folder import find_initial_weights, read_model_key
+    from nmt.store.model_folder import initial_weights_checksum, read_model_key
     from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
 
     # 1. check that settings and options agree
@@ -122,7 +123,9 @@ def train(
     # 2. look for the finished model in the store, by a key of everything that the weights depend on
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_model_key(continue_from) if continue_from else None
-    data = data_checksums(read_meta(train_folder), read_meta(dev_folder)) | find_initial_weights(init_from)
+    data = data_checksums(read_meta(train_folder), read_meta(dev_folder)) | initial_weights_checksum(
+        init_from
+    )
     facts = collect_training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
     model_folder = store.find_model(compute_model_key(facts, run))
@@ -187,7 +190,7 @@ def package(model_path: Path, settings: str) -> None:
     show_default=True,
     help="Bits per weight. With 16, the archive is half as large, but some translations change.",
 )
-@click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="Archive to write.")
+@output_option(metavar="FILE.tar.zst", help="Archive to write.")
 def release(model_path: Path, with_final_state: bool, bits: int, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, model card and checksums in one archive.
 

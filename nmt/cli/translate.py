@@ -157,7 +157,7 @@ def translate(
 @_output_option
 @_json_option
 @tokenized_option
-@add_settings_options(ComputeOptions, "compute", "batch_size", "device", "threads")
+@add_settings_options(ComputeOptions, "compute", keys=("batch_size", "device", "threads"))
 def score(
     model_paths: tuple[Path, ...],
     source: Path,

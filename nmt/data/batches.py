@@ -105,9 +105,9 @@ class PairsWithinLimit:
         return len(self.rows)
 
     def take(self, start: int, count: int) -> Indices:
-        """Return the rows of `count` pairs from pair `start` on. After the last pair comes the first again."""
-        pairs = (start + np.arange(count)) % len(self)
-        return self.rows[(self._offset + self._stride * pairs) % len(self)]
+        """Return the rows (count,) of the pairs from number `start` on. After the last pair comes the first again."""
+        pair_numbers = start + np.arange(count)
+        return self.rows[(self._offset + self._stride * pair_numbers) % len(self)]
 
 
 def training_batches(
@@ -136,7 +136,8 @@ def training_batches(
         rows = sort_by_length(pairs.bitext, pairs.take(group * group_size, group_size))
         for start in range(batches_to_skip * batch_size, group_size, batch_size):
             yield make_batch(pairs.bitext, rows[start : start + batch_size], source_eos, length_bucket)
-        group, batches_to_skip = group + 1, 0
+        group += 1
+        batches_to_skip = 0
 
 
 def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
@@ -228,7 +229,10 @@ def map_in_batches(
     lengths: Sequence[int],
     batch_size: int,
 ) -> list[Result]:
-    """Return the result of each item. `compute` takes the items of a batch; see `batches_by_length`."""
+    """Return the result of each item, in the order of the items. `compute` returns the results of a batch of items.
+
+    Items of similar length share a batch; see `batches_by_length`.
+    """
     results: dict[int, Result] = {}
     for indices in batches_by_length(lengths, batch_size):
         batch = [items[index] for index in indices]

@@ -89,15 +89,12 @@ class Bitext:
 
     def source(self, i: int) -> Ids:
         """Return the ids of source sentence `i`, shape (S,), without the end symbol."""
-        return self._sentence("source", i)
+        ids, offsets = self.sides["source"]
+        return ids[offsets[i] : offsets[i + 1]]
 
     def target(self, i: int) -> Ids:
         """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
-        return self._sentence("target", i)
-
-    def _sentence(self, side: str, i: int) -> Ids:
-        """Return the ids of sentence `i` of a side."""
-        ids, offsets = self.sides[side]
+        ids, offsets = self.sides["target"]
         return ids[offsets[i] : offsets[i + 1]]
 
     def longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -118,7 +115,7 @@ def binarize(
     shuffle_seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Bitext:
-    """Write the bitext of some corpora, and return it. Pairs with an empty side are left out.
+    """Write the token files of some corpora as one bitext, and return it. Pairs with an empty side are left out.
 
     The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number or, with a seed,
     by random keys that depend only on seed, corpus and global line number. All ids are in memory: 2 bytes a word (4
@@ -134,7 +131,7 @@ def binarize(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # A folder without meta.json is no bitext. So nobody reads arrays that a killed run has left incomplete.
+    # Without meta.json, the folder is no bitext. So nobody reads incomplete arrays if this process is killed.
     (folder / "meta.json").unlink(missing_ok=True)
 
     # 1. encode all pairs, and give each a sort key; big-endian numbers are sorted by their bytes
@@ -188,7 +185,7 @@ def fingerprint(folder: Path) -> str:
 
 
 class _Side:
-    """The ids of one side in memory: of all sentences one after the other, and the offsets at which sentences start."""
+    """One side in memory: the ids of all sentences, one after the other, and the offsets at which sentences start."""
 
     def __init__(self, vocabulary_size: int) -> None:
         self.type: type[np.uint16 | np.uint32] = np.uint16 if vocabulary_size <= 2**16 else np.uint32
@@ -222,8 +219,8 @@ def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> ND
     Example: the starts [5, 0] and ends [7, 3] give [5, 6, 0, 1, 2].
     """
     sizes = ends - starts  # [2, 3]
-    # In the result, a range has consecutive numbers, too: its numbers are its positions plus a constant.
-    positions = np.cumsum(sizes) - sizes  # of the first number of each range: [0, 2]
+    # Within a range, a number is its position in the result plus a constant.
+    positions = np.cumsum(sizes) - sizes  # the position of the first number of each range: [0, 2]
     differences = np.repeat(starts - positions, sizes)  # [5, 5, -2, -2, -2]
     numbers: NDArray[np.int64] = np.arange(len(differences)) + differences
     return numbers

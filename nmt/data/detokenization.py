@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from nmt.data.moses import sacremoses
 from nmt.settings.text import Tokenization
@@ -28,16 +27,11 @@ _PLACEHOLDERS = dict(
 _SYMBOLS = str.maketrans({placeholder: symbol for symbol, placeholder in _PLACEHOLDERS.items()})
 
 
-@lru_cache
-def _load_moses_detokenizer(language: str) -> sacremoses.MosesDetokenizer:
-    return sacremoses.MosesDetokenizer(lang=language)
-
-
 class Detokenizer:
     """Undoes `nmt.data.tokenization.Tokenizer` for one language and the same settings, as far as rules allow."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
-        self._moses = _load_moses_detokenizer(language)
+        self._moses = sacremoses.MosesDetokenizer(lang=language)
         self._unescape = settings.escape
         self._hidden_symbol = _compile_hidden_symbol(language)
         self._joins = _compile_joins(language)
@@ -51,7 +45,6 @@ class Detokenizer:
         return text.translate(_SYMBOLS)
 
 
-@lru_cache
 def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
     """Return the pattern of a currency symbol that belongs to the previous token."""
     # cents stand after their number in every language
@@ -60,7 +53,6 @@ def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\S)(?:(?<=\d ){symbols}(?!\S)|{symbols}(?!\S| \d))")
 
 
-@lru_cache
 def _compile_joins(language: str) -> list[tuple[re.Pattern[str], str]]:
     """Return patterns and replacements that join tokens which the language writes without a space.
 

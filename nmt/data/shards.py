@@ -37,17 +37,14 @@ def global_line(line_in_shard: LineNumber, shard: int, shard_count: int) -> Line
 
 
 def random_key(seed: int, corpus: str, line_number: int, size: int) -> bytes:
-    """Return `size` random bytes for a global line number, which do not depend on the number of shards.
-
-    A short key of a line is no prefix of a longer one.
-    """
+    """Return `size` random bytes for a global line number, which do not depend on the number of shards."""
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line_number}".encode(), digest_size=size).digest()
 
 
 def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
     """Yield the pairs of all shards, each with its corpus and its global line number.
 
-    The shards come one after the other, so the numbers are not in order. The progress bar has the label.
+    The shards come one after the other, so the numbers are not in order. A progress bar with this label is shown.
     """
     files: list[Path] = []
     for shards in corpora.values():
@@ -61,12 +58,12 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
 
 
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
-    """Yield the lines of a corpus by their global numbers, from the lines of all its shards.
+    """Yield the lines of a corpus in the order of their global numbers, given the lines of each shard.
 
     All shards are open at the same time, with about 3 MB per compressed file.
 
     Raises:
-        UserError: they cannot be the shards of one corpus.
+        UserError: the shards do not have as many lines as those of one corpus.
     """
     # take a block of each shard in turn, until a block is not full
     remaining_lines = [iter(shard) for shard in shards]

@@ -91,7 +91,7 @@ class BytePairEncoder:
 
 
 def join_subwords(subwords: Iterable[str], whole_words: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return the words that subwords make up, and the index of the first subword of each word.
+    """Join subwords to words. Return the words, and the index of the first subword of each word.
 
     A word starts with a marked subword, or is one of `whole_words`, which are never joined. A mark without letters is
     no word. Example: ["▁un", "ited", "▁nations"] -> ["united", "nations"], [0, 2].
@@ -114,9 +114,9 @@ def join_subwords(subwords: Iterable[str], whole_words: Sequence[str]) -> tuple[
 
 
 def learn_subwords(word_counts: Sequence[tuple[str, int]], max_subwords: int) -> list[tuple[str, int]]:
-    """Learn subwords from words with their counts, and return the subwords with theirs, in the order of learning.
+    """Learn subwords from words and their counts. Return the subwords and their counts, in the order of learning.
 
-    There are fewer than `max_subwords` if the words do not have so many. SentencePiece holds the words in memory.
+    There are fewer than `max_subwords` if the words have fewer. SentencePiece holds the words in memory.
 
     Raises:
         UserError: there are more distinct characters than subwords.

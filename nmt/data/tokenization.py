@@ -28,7 +28,7 @@ CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
 
 _NEUTRAL, _LOWER, _DIGIT = "A", "a", "1"
-"""Representatives for all neighbours of the same kind: each is one token and does not change other tokens."""
+"""Words that stand for all neighbours of the same kind. Each is one token, and does not change other tokens."""
 
 _CACHED_WORDS = 1 << 19
 """Maximum number of words in the cache, some hundred bytes each. The text of a shard has fewer distinct words."""
@@ -51,7 +51,7 @@ class Tokenizer:
         if len(words) < 2 or _FACING_APOSTROPHES.search(line):
             return self._tokenize_text(" ".join(words))
 
-        # tokenize each word between representatives of its neighbours
+        # tokenize each word between words that stand for its neighbours, so that few different contexts are cached
         word_tokens = []
         previous_word = ""
         for word, next_word in pairwise(words):
@@ -61,7 +61,7 @@ class Tokenizer:
         return " ".join(word_tokens)
 
     def _represent(self, next_word: str, word: str) -> str:
-        """Return a representative for the word after `word`."""
+        """Return the word that stands for `next_word`, which comes after `word`."""
         if not word.endswith("."):
             return _NEUTRAL
         if self._moses.islower(next_word[0]):
@@ -103,7 +103,7 @@ _UNSAFE_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 """Control characters. The tokenizer only deletes the ASCII ones. Others could reach a terminal within copied words."""
 
 _UNKNOWN_LETTER = "Ꙗ"
-"""A capital of Old Slavonic, which stands for `[UNK]`, so that Moses takes it for a word."""
+"""A capital of Old Slavonic that replaces `[UNK]`, so that Moses takes it for a word."""
 _SPACE_AFTER_ELISION = re.compile(rf"(?<=\w') (?={re.escape(UNKNOWN_WORD)})")
 """The space in l' [UNK], as detokenized French and Italian have it, although no word has one there."""
 

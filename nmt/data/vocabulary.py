@@ -148,7 +148,7 @@ class WordVocabulary(Vocabulary):
 
 
 class SubwordVocabulary(Vocabulary):
-    """Subwords. A token has one or several. An unknown word is one [UNK]; `BytePairEncoder` tells the exception."""
+    """Subwords, one or more for each token. An unknown word is one [UNK]; for exceptions see `BytePairEncoder`."""
 
     has_subwords = True
     header = "rank\tpiece\tcount"
@@ -188,9 +188,9 @@ def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple
 
 
 def size_without_specials(words: int, specials_included: bool) -> int:
-    """Return the number of words besides the special symbols.
+    """Return how many of a number of words are not special symbols.
 
-    With `specials_included`, two of `words` are special symbols. Raises a UserError if no word is left.
+    With `specials_included`, two of them are special symbols. Raises a UserError if no word is left.
     """
     size = words - len(SPECIALS) if specials_included else words
     if size < 1:

@@ -1,7 +1,7 @@
 """Beam search for the translation with the highest conditional probability (paper, Sec. 4.2; 2014b, Sec. 4.2.1).
 
-Shapes: B sentences still searched for, K hypotheses per sentence, P of them before a step (1 before the first, then K),
-R of the B * P that are still active, V vocabulary size, T steps, S source length.
+Shapes: B sentences whose search goes on, K hypotheses per sentence after a step, H before it (1 before the first step,
+then K), R active ones of the B * H hypotheses, V vocabulary size, T steps, S source length.
 
 As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and reduces the beam size by one.
 The end symbol is forbidden for the first half of the source's length, and the search ends after three times that
@@ -78,9 +78,9 @@ def search(
 ) -> list[list[Hypothesis]]:
     """Return up to `n_best` hypotheses for each sentence, best first.
 
-    If no hypothesis of a sentence finishes, the sentence is searched again, see `plan_retries`. If no search finishes,
-    its only hypothesis is the best unfinished one. Further searches need no more memory than the first one, unless a
-    single sentence at the largest beam size does.
+    If no hypothesis of a sentence finishes, its translation is searched again, see `plan_retries`. If none finishes in
+    the last search either, the only result is the best unfinished hypothesis. Further searches need no more memory than
+    the first one, unless a single sentence at the largest beam size does.
 
     Args:
         model: the model.
@@ -89,8 +89,7 @@ def search(
         decoding: settings of the search.
         forbid_unknown: whether the unknown word must not be written.
         candidates: the words that may be written; None: all.
-        attention: whether hypotheses have their attention. Then all steps keep that of all hypotheses, T K S numbers
-            for a sentence.
+        attention: whether hypotheses have their attention. Then T K S numbers are kept for each sentence.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
@@ -122,8 +121,8 @@ def plan_retries(decoding: SearchSettings, forbid_unknown: bool) -> Iterator[tup
     With `widen_beam`, beam sizes are doubled. `retry` does this too, but first allows the unknown word if it was
     forbidden, as in the authors' code. With `best` there is no further search.
 
-    If nothing finishes, a search takes the maximum number of steps, and its work, hypotheses times steps, is
-    proportional to its beam size. So `widening_budget` limits the sum of beam sizes.
+    Each such search probably takes the maximum number of steps. So its work is proportional to its beam size, and
+    `widening_budget` limits the sum of beam sizes.
     """
     if decoding.if_no_eos == "best":
         return
@@ -156,8 +155,8 @@ def search_once(
     """Search once with this beam size for all sentences of `encoded`. For the arguments see `search`.
 
     Returns the best finished hypotheses of each sentence, or an unfinished one. Everything runs on the model's device.
-    On a CPU, each step checks which hypotheses are active; on a GPU, the host only checks every few steps which
-    sentences are left.
+    On a CPU, each step checks which hypotheses are active. On a GPU, every few steps the CPU checks which sentences are
+    left.
     """
     max_steps = decoding.max_length_factor * (source_lengths + 1)  # (B,)
     state = model.start_search(encoded, candidates)
@@ -185,19 +184,19 @@ def search_once(
 
 
 def can_sync_every_step(device: torch.device) -> bool:
-    """Return whether the host can read the result of each step at no cost. On a GPU, it would wait for all steps."""
+    """Return whether the result of each step can be read at no cost. On a GPU, the CPU would have to wait for it."""
     return device.type == "cpu"
 
 
 def advance_beams(
     step: int, state: DecoderState, beams: Beams, active_rows: Tensor | None, forbid_unknown: bool
 ) -> Continuations:
-    """Add one word to each hypothesis, and put the best continuations into the beams. A host never waits for its GPU.
+    """Add one word to each hypothesis, and put the best continuations into the beams. The CPU does not wait for a GPU.
 
     `active_rows` are the indices (R,) of the hypotheses that are continued; None: all.
     """
     prediction = state.predict(active_rows)
-    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # of each hypothesis
+    is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * H,)
     if active_rows is not None:
         is_too_short = is_too_short[active_rows]
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
@@ -217,11 +216,11 @@ class Continuations:
 
     Attributes:
         rows: the indices of the sentences in the batch of the search, (B,).
-        parents: the hypotheses that they continue, from 0 to P - 1.
+        parents: the hypotheses that they continue, from 0 to H - 1.
         ids: the words that they add.
         log_probs: their log-probabilities.
         is_finished: whether they have reached the end symbol.
-        attention: the attention of the parents, (B, P, S), or None.
+        attention: the attention of the parents, (B, H, S), or None.
     """
 
     rows: NDArray[np.int64]
@@ -237,8 +236,8 @@ class Beams:
 
     Attributes:
         rows: the indices of the sentences in the batch of the search, (B,).
-        scores: log-probabilities, (B, P).
-        free_slots: remaining size of each beam after its finished hypotheses, (B, 1).
+        scores: log-probabilities, (B, H).
+        free_slots: the slots of each beam that no finished hypothesis has taken, (B, 1).
         finished_scores: log-probabilities of the best finished hypotheses, (B, n_best), -inf where there are fewer.
         history: the continuations of all steps.
     """
@@ -260,7 +259,7 @@ class Beams:
         self.keeps_attention = attention
         self.candidate_ids = candidates.ids if candidates else None
 
-        # of each sentence: its index in the batch, and limits for the steps of its search, (B,)
+        # the index of each sentence in the batch, and limits for the steps of its search, (B,)
         self.rows = np.arange(sentence_count)
         min_steps = np.zeros_like(source_lengths)
         if decoding.min_length == "half":
@@ -268,7 +267,7 @@ class Beams:
         self.min_steps = torch.from_numpy(min_steps).to(device)
         self.max_steps = torch.from_numpy(max_steps).to(device)
 
-        # its hypotheses, (B, P), its best finished ones, (B, n_best), and the slots that they leave free, (B, 1)
+        # scores of the hypotheses, (B, H), and of the best finished ones, (B, n_best); free slots of the beams, (B, 1)
         self.scores = torch.zeros(sentence_count, 1, device=device, dtype=encoded.tensor.dtype)
         self.finished_scores = self.scores.new_full((sentence_count, decoding.n_best), -torch.inf)
         self.free_slots = torch.full((sentence_count, 1), beam_size, device=device)
@@ -276,7 +275,7 @@ class Beams:
         self.history: list[Continuations] = []
 
     def active_hypotheses(self) -> Tensor:
-        """Return the indices of the active hypotheses among all B * P, (R,)."""
+        """Return the indices of the active hypotheses among all B * H, (R,)."""
         return self.scores.flatten().isfinite().nonzero().squeeze(1)
 
     def active_sentences(self) -> Tensor:
@@ -301,7 +300,7 @@ class Beams:
         is_finished = is_allowed & (ids == END)
         self.free_slots = self.free_slots - is_finished.sum(dim=1, keepdim=True)
 
-        # Only active hypotheses of sentences whose search goes on are continued.
+        # A hypothesis is not continued if it is finished, was not allowed, or if the search of its sentence has ended.
         self.scores = log_probs.masked_fill(~is_allowed | is_finished, -torch.inf)
         has_ended = self._find_ended_searches(step, log_probs, is_finished)
         self.scores.masked_fill_(has_ended.unsqueeze(1), -torch.inf)
@@ -325,45 +324,44 @@ class Beams:
             active_rows: the hypotheses that are continued, (R,); None: all.
             word_log_probs: log p of their next words, (R, V).
         """
-        # 1. only the L likeliest words of each hypothesis can be among the K best of all; L = K unless V is smaller
-        word_count = min(self.beam_size, word_log_probs.shape[1])  # L
-        word_scores, columns = stable_topk_of_long_rows(word_log_probs, word_count)  # (R, L)
-        if active_rows is not None:  # hypotheses that are not active have no words: (B * P, L)
-            shape = self.scores.numel(), word_count
+        # 1. the k likeliest words of each hypothesis, since no others can be among the K best continuations. k is K, or
+        # V if that is smaller.
+        k = min(self.beam_size, word_log_probs.shape[1])
+        word_scores, columns = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
+        if active_rows is not None:  # hypotheses that are not active have no words: (B * H, k)
+            shape = self.scores.numel(), k
             word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(0, active_rows, word_scores)
             columns = columns.new_zeros(shape).index_copy_(0, active_rows, columns)
 
         # 2. put all continuations of a sentence into one row, and pad it to K columns if it is shorter
-        scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, P * L)
+        scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, H * k)
         columns = columns.view_as(scores)
         missing_columns = self.beam_size - scores.shape[1]
         if missing_columns > 0:
             scores = torch.nn.functional.pad(scores, (0, missing_columns), value=-torch.inf)
             columns = torch.nn.functional.pad(columns, (0, missing_columns))
 
-        # 3. the K best of each row. Index i continues hypothesis i // L, or none if it is padding.
+        # 3. the K best of each row. Index i continues hypothesis i // k, or none if it is padding.
         log_probs, indices = stable_topk(scores, self.beam_size)
-        parents = (indices // word_count).clamp_(max=self.scores.shape[1] - 1)
+        parents = (indices // k).clamp_(max=self.scores.shape[1] - 1)
         ids = columns.gather(1, indices)
         if self.candidate_ids is not None:
             ids = self.candidate_ids[ids]
         return log_probs, parents, ids
 
     def _find_ended_searches(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
-        """Return whether the search of each sentence ends: (B,).
+        """Return whether the search of each sentence ends, (B,), given its new hypotheses, (B, K).
 
         A search ends at its limit of steps, or if no active hypothesis can become better than the `n_best` finished
-        ones.
-
-        Without division by length, log-probabilities only decrease with further words, so this early end does not
-        change the result.
+        ones. Without division by length, this does not change the result, since further words only decrease
+        log-probabilities.
         """
         at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
             return at_limit
         new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of hypotheses that finish in this step
         finished_scores = torch.cat([self.finished_scores, new_scores], dim=1)
-        self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values
+        self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values  # best first
         return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
 
 
@@ -376,19 +374,19 @@ class BackPointers:
     Attributes:
         parents, ids, log_probs, is_finished: as in `Continuations`.
         rows: for each step, the indices of the b sentences that were still in the batch, (b,).
-        attention: for each step, the attention of these sentences, (b, P, S), or None.
+        attention: for each step, the attention of these sentences, (b, H, S), or None.
     """
 
     def __init__(self, history: list[Continuations], sentence_count: int, beam_size: int) -> None:
         """Copy all steps to the host."""
-        # of all steps, (T, B, K) each: a sentence that has left the batch keeps these initial values
+        # values of all steps, (T, B, K) each: a sentence that has left the batch keeps these initial values
         shape = len(history), sentence_count, beam_size
         self.parents = np.zeros(shape, np.int32)
         self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)
         self.is_finished = np.zeros(shape, bool)
         self.rows: list[NDArray[np.int64]] = []  # (b,) for each step
-        self.attention: list[NDArray[np.floating] | None] = []  # (b, P, S) for each step
+        self.attention: list[NDArray[np.floating] | None] = []  # (b, H, S) for each step
         for step, continuations in enumerate(history):
             # fill in the b sentences that are in the batch at this step; `continuations` has arrays of the same names
             for name in ("parents", "ids", "log_probs", "is_finished"):
@@ -405,7 +403,7 @@ class BackPointers:
         """
         steps, slots = self.is_finished[:, row].nonzero()
         if not len(steps):
-            # the beam is sorted, and no finished hypothesis takes a slot, so the first slot has the best
+            # the beam is sorted, and no hypothesis of it is finished, so the best one is in the first slot
             if last_step >= len(self.log_probs) or not np.isfinite(self.log_probs[last_step, row, 0]):
                 raise UserError(
                     "beam search: no word has a probability: the model's numbers have become NaN, or it knows no "
@@ -424,7 +422,7 @@ class BackPointers:
         log_probability = float(self.log_probs[last_step, row, slot])
         is_finished = bool(self.is_finished[last_step, row, slot])
 
-        # Go from the last word back to the first. `slot` is the slot of the hypothesis, then the slot of its parent.
+        # Go from the last word back to the first: at each step, continue with the slot of the parent.
         ids: list[int] = []
         log_probs: list[float] = []
         attention: list[NDArray[np.floating]] = []
@@ -491,8 +489,8 @@ def stable_topk(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def stable_topk_of_long_rows(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Return the same as `stable_topk`. This is fast for long rows, which are read once.
 
-    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): before any value
-    of another chunk come at least the maxima of these chunks, which are k values.
+    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima). A value of any
+    other chunk is not among them, since the k maxima of these chunks come before it.
     """
     width = values.shape[1]
     if width <= 2 * CHUNK_COLUMNS * k:

@@ -19,7 +19,7 @@ from nmt.store.trained_model import Tokens, TrainedModel
 
 
 def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], batch_size: int) -> Vectors:
-    """Return the vectors (n, D) that the decoder starts from, for n sentences.
+    """Return the vector of each sentence, from which the decoder starts, as the rows of an array.
 
     Batches have up to `batch_size` sentences of similar length.
 
@@ -33,8 +33,8 @@ def encode_sentences(model: TrainedModel, sentences: Sequence[Tokens], batch_siz
         vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_lengths))
         if vectors is None:
             raise UserError(
-                f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"
-                f" align, such as an RNNencdec or an LSTM"
+                f"{model.run.label} has a vector for each word, not one for the sentence; use a model without"
+                f" attention, such as an RNNencdec or an LSTM"
             )
         check_finite(vectors, "vectors")
         return list(vectors.float().cpu().numpy())

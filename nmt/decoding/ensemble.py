@@ -69,8 +69,8 @@ class EnsembleState:
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """Return the log of the models' average probabilities, and the mean attention of the models with attention.
 
-        With `average: log_probability`, it is the average of the log-probabilities. Only two distributions are in
-        memory at a time.
+        With `average: log_probability`, return the average of the log-probabilities instead. Only two distributions are
+        in memory at a time.
         """
         total, attention = self.states[0].predict(active_rows)
         attention_list = [attention]
@@ -100,6 +100,6 @@ class EnsembleState:
 
 
 def mean_attention(attention_by_model: Sequence[Tensor | None]) -> Tensor | None:
-    """Return the mean attention of those models that have attention, or None if no model has any."""
+    """Return the mean of the attention of all models that have any, or None if no model has attention."""
     weights = [attention for attention in attention_by_model if attention is not None]
     return torch.stack(weights).mean(dim=0) if weights else None

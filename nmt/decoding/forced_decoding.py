@@ -144,7 +144,7 @@ def to_word_scores(
         model: the model, or any of an ensemble.
         source: the words of the source.
         word_starts: the index of the first id of each word, then that of the end symbol if it was written.
-        scores: the log-probabilities of the ids, then that of the end symbol if it was written: N numbers.
+        scores: the log-probabilities of the ids, then that of the end symbol if it was written.
         attention: the attention, a row for each of these scores and a column for each id of the source. Rows and
             columns of padding may follow. None if there is no attention.
     """
@@ -158,8 +158,8 @@ def to_word_scores(
     if not (model.source.has_subwords or model.target.has_subwords):
         return WordScores(scores, attention)
 
-    # 2. sums over the units of each word: word i has the units from starts[i] to starts[i + 1]. The mark of a word's
-    # start may be a unit of its own. If such a unit comes before the first word, it is counted with this word.
+    # 2. sums over the units of each word: word i has the units from starts[i] to starts[i + 1]. If a unit that is only
+    # the mark of a word's start comes before the first word, it is counted with this word.
     starts = np.array(word_starts, np.int64)
     if len(starts):
         starts[0] = 0
@@ -180,15 +180,15 @@ def word_log_probabilities(
 
     `encoded` holds the encoded sources. Raises a `UserError` if the model computes NaN.
 
-    States are computed for some steps at a time, and logits in blocks: at the paper's sizes, all states and logits of a
-    long sentence would fill the memory. Without attention, memory grows with S + T, not with S T.
+    States and logits are computed in blocks, since those of a long sentence would fill the memory at the paper's sizes.
+    Without attention, memory grows with S + T, not with S T.
     """
     log_probs: list[Tensor] = []
     attention_blocks: list[Tensor] = []
     words, positions = batch.target.flatten(), batch.positions
     start = 0
     for decoder_values, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
-        # Of the flattened T * B positions, this block of steps has those from `start` to `end`, without padding.
+        # The positions of this block, without padding: those from `start` to `end` of the flattened T * B.
         end = start + decoder_values[0].shape[:2].numel()  # each is (steps, B, ...)
         block_positions = positions[(positions >= start) & (positions < end)]
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]

@@ -44,12 +44,12 @@ def format_n_best(number: int, translations: Sequence[Translation], alignment: A
 def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     """Return the alignment of a translation: an item for each target token.
 
-    pharaoh: a link `i-j` from 0, if target token j has most attention to source token i. weights: its attention to each
-    source token of its piece, as in 0.9,0.1 0.2,0.8.
+    pharaoh: the link `i-j`, from 0, if target token j has most attention to source token i. weights: the attention of
+    the target token to each source token of its piece, as in 0.9,0.1 0.2,0.8.
     """
     assert translation.piece_attention is not None
     items: list[str] = []  # the next item is that of target token len(items)
-    source_start = 0  # of the current piece in the line
+    source_start = 0  # index of the first source token of the current piece
     for weights in translation.piece_attention:
         for row in weights:
             if form == "pharaoh":
@@ -68,7 +68,7 @@ def format_json_line(number: int, translations: Sequence[Translation]) -> str:
     best_translation = translations[0]
     entry = {
         "line": number,
-        # surrogates are not text that JSON files can hold
+        # a surrogate, which UTF-8 cannot represent, becomes a question mark
         "source": best_translation.source.encode("utf-8", "replace").decode(),
         "source_tokens": best_translation.source_tokens,
         "unknown_words": best_translation.unknown_words,

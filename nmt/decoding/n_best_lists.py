@@ -71,10 +71,10 @@ class NBestList:
 def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
     """Yield an n-best list for each line of the source, in its order. Only one list is in memory at a time.
 
-    A source line without words may have no list; its only entry is then empty.
+    A source line without words needs no list in the file. Its list then has one empty hypothesis.
 
     Raises:
-        UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
+        UserError: a line of the file is malformed, or a list is missing, out of order, or belongs to another sentence.
     """
     is_json = name_without_compression(path).endswith(".jsonl")
     lists = _read_json_lists(path) if is_json else _read_moses_lists(path)
@@ -97,9 +97,9 @@ def read_n_best_lists(path: Path, source: Path) -> Iterator[NBestList]:
 
 def _make_order_error(path: Path, source: Path, number: int, next_list: NBestList | None) -> UserError:
     """Return the error that `next_list` (None: the end of the file) comes in place of the list of sentence `number`."""
-    location = f"sentence {next_list.number}" if next_list else "the end"
+    found_list = f"sentence {next_list.number}" if next_list else "the end"
     return UserError(
-        f"{path}: expected a list for each line of {source}, in order; found {location} at line {number} (from 0)"
+        f"{path}: expected a list for each line of {source}, in order; found {found_list} at line {number} (from 0)"
     )
 
 

@@ -78,7 +78,7 @@ class Rescorer:
         )
         scores_of_hypotheses = dict(zip(hypotheses, scores, strict=True))
 
-        # 3. give every hypothesis the score of its equal in the list
+        # 3. return a score for every hypothesis, the same for equal ones
         log_probs = []
         for row, (_, texts) in enumerate(sentences):
             log_probs.append([scores_of_hypotheses[row, text].log_probability for text in texts])
@@ -87,7 +87,7 @@ class Rescorer:
     def interpolate(
         self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
     ) -> list[NBestEntry]:
-        """Return the entries of a list with their new scores, the weighted means of both scores, best first."""
+        """Return the entries of a list with new scores, sorted by them, best first: weighted means of both scores."""
         new_entries = []
         for entry, log_probability in zip(entries, log_probabilities, strict=True):
             score = self.weight * log_probability + (1 - self.weight) * entry.score
@@ -112,7 +112,7 @@ def rescore_n_best_lists(
     Raises:
         UserError: n-best lists and source do not fit together, or a line is malformed.
     """
-    # 1. the inputs that decide the log-probabilities: a process resumes the work of a killed one with the same inputs
+    # 1. the inputs that the log-probabilities depend on: with the same inputs, the work of a killed process is used
     inputs = [compute_models_digest(rescorer.models), rescorer.average, rescorer.batch_size]
     inputs += [HYPOTHESES_PER_GROUP, sha256(source), sha256(n_best_lists)]
     inputs_digest = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
@@ -125,7 +125,7 @@ def rescore_n_best_lists(
             Progress(sentence_count, "sentences", "rescore") as progress,
         ):
             for group_number, group in enumerate(_group_sentences(read_n_best_lists(n_best_lists, source))):
-                # 2. compute the log-probabilities of a group, unless a killed process has done so
+                # 2. compute the log-probabilities of a group, unless a killed process has stored them
                 if group_number not in journal.results:
                     sentences = [(n_best.source, n_best.texts) for n_best in group]
                     log_probs = rescorer.compute_log_probabilities(sentences)

@@ -29,7 +29,7 @@ class Shortlist:
     """The target words that a translation may have.
 
     Attributes:
-        likely_ids: the ids of the N likely translations of each source word, (source vocabulary, N).
+        likely_ids: the ids of the likely translations of each source word, (source vocabulary, likely words).
         frequent_count: number of the most frequent target ids, which all sentences may have.
         vocabulary_size: number of target ids.
     """
@@ -39,16 +39,16 @@ class Shortlist:
     vocabulary_size: int
 
     def candidates(self, source: Tensor) -> Candidates:
-        """Return the target words for sentences (S, B), whose padding has the end symbol's id."""
+        """Return the target words for source sentences (S, B). Padding has the id of the end symbol."""
         # the ids that each sentence may have, (B, vocabulary_size)
         is_allowed = torch.zeros(
             source.shape[1], self.vocabulary_size, dtype=torch.bool, device=source.device
         )
         is_allowed[:, : self.frequent_count] = True
-        likely_ids = self.likely_ids.to(source.device)[source.t()]  # (B, S, N)
+        likely_ids = self.likely_ids.to(source.device)[source.t()]  # (B, S, likely words)
         is_allowed.scatter_(1, likely_ids.flatten(1).long(), True)
 
-        # the ids that any sentence of the batch may have, (A,)
+        # the ids that any sentence of the batch may have, (W,)
         ids = is_allowed.any(dim=0).nonzero().squeeze(1)
         return Candidates(ids, ~is_allowed[:, ids])
 
@@ -144,7 +144,7 @@ def find_likely_words(
 
 
 def _words_and_pairs(bitext: Bitext, side: str, pair_count: int) -> tuple[Numbers, Numbers]:
-    """Return the ids of the first sentences of a side, and the number of the pair of each id."""
+    """Return the ids of one side of the first pairs, and for each id the number of its pair."""
     ids, offsets = bitext.sides[side]
     lengths = np.diff(offsets[: pair_count + 1])
     return ids[: offsets[pair_count]].astype(np.int64), np.repeat(np.arange(pair_count), lengths)
@@ -155,7 +155,7 @@ def _group_distinct(groups: Numbers, members: Numbers, group_count: int) -> tupl
 
     Example: the members [7, 5, 7, 2] of groups [1, 0, 1, 1] give the members [5, 2, 7] and the beginnings [0, 1, 3].
     """
-    # one number for each group and member, so that `unique` sorts them and leaves out duplicates
+    # give each pair of group and member one number, so that `unique` sorts them and leaves out duplicates
     base = int(members.max(initial=0)) + 1
     groups, members = np.divmod(np.unique(groups * base + members), base)
     return members, np.searchsorted(groups, np.arange(group_count + 1))

@@ -57,7 +57,7 @@ def translate_file(
     output: Path,
     average: Average = "probability",
 ) -> dict[str, Any]:
-    """Translate a test set with one model or an ensemble, and return three entries of the provenance.
+    """Translate a test set with one model or an ensemble, and return three entries of its provenance.
 
     The entries are the numbers of `sentences` and of `seconds`, and whether the work of a killed process was `resumed`.
 
@@ -185,7 +185,7 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     sentences = read_sentences(source, target)
     pairs = [(sentence.source, sentence.reference) for sentence in sentences]
     word_scores = score_translations([model], pairs, batch_size)
-    # a generator has one object at a time, since attention takes much memory as numbers of Python
+    # a generator, so that only one matrix at a time is converted to Python's numbers, which take much memory
     entries = (
         {
             "line": sentence.line,
@@ -205,7 +205,7 @@ def measure_perplexity(
     batch_size: int,
     average: Average = "probability",
 ) -> dict[str, Any]:
-    """Return sentences, words (with end symbols), log-probability in nats, and perplexity (None for an empty text).
+    """Return the numbers of sentences and of words, log-probability in nats, and perplexity (None for an empty text).
 
     Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
     end symbol of each line count; those that are not in the vocabulary count as the unknown word.

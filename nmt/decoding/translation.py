@@ -38,7 +38,7 @@ class Translation:
         finished: whether the search reached the end of the sentence.
         unknown_words: the source tokens that the model does not know and reads as [UNK], in their order.
         pieces: how many source tokens each piece has. A line without tokens has no piece.
-        piece_attention: the attention of each piece, [tokens, source tokens]; None if there is none.
+        piece_attention: the attention of each piece, [its tokens, its source tokens]; None if there is none.
     """
 
     source: str
@@ -115,9 +115,9 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
 
 
 def _find_end(words: Sequence[str]) -> int:
-    """Return how many words come before the end of a piece: up to a punctuation mark in the second half, or all.
+    """Return the number of words of a piece: up to a punctuation mark in the second half of `words`, or all.
 
-    A full stop is preferred to a semicolon, and this to a comma.
+    A full stop is preferred to a semicolon, and a semicolon to a comma.
     """
     half = len(words) // 2
     for marks in _END_MARKS:

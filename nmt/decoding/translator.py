@@ -22,7 +22,7 @@ from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.ensemble import Ensemble
-from nmt.decoding.forced_decoding import WordScores, score_translations, to_word_scores
+from nmt.decoding.forced_decoding import WordScores, to_word_scores
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, split_into_pieces
 from nmt.errors import UserError
@@ -106,7 +106,7 @@ def make_translation(
         hypotheses: the hypothesis of each piece.
         codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].
-        attention: whether the translation keeps the attention of its hypotheses. They must then have it.
+        attention: whether the translation keeps the attention, which its hypotheses must then have.
     """
     score = 0.0
     tokens: list[str] = []
@@ -115,7 +115,7 @@ def make_translation(
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
         piece_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
 
-        # the attention to source words, one of which may replace [UNK]; that of the end symbols is left out
+        # the attention without that of the end symbols; the source word with most attention may replace [UNK]
         if word_scores.attention is not None:
             attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
             if copy_unknown:
@@ -142,7 +142,7 @@ def make_translation(
 
 
 def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray) -> list[str]:
-    """Return the tokens with a source word in place of each [UNK]: the one with most attention, a matrix (T, S)."""
+    """Return the tokens. Each [UNK] is replaced by the source word to which it has most attention, a matrix (T, S)."""
     new_tokens = []
     for token, weights in zip(tokens, attention, strict=True):
         new_tokens.append(source[int(weights.argmax())] if token == UNKNOWN_WORD else token)
@@ -165,7 +165,7 @@ def choose_text_codecs(text: TextSettings, tokenized: bool) -> tuple[TextCodec, 
 
 @lru_cache
 def _make_codec(language: str, settings: Tokenization) -> RawText:
-    """Return the codec of a language. It is made once, since it remembers the tokens of words."""
+    """Return the codec of a language. There is one for all calls, since it remembers the tokens of words."""
     return RawText(language, settings)
 
 
@@ -232,7 +232,7 @@ class TextTranslator:
             batch_size=self._translator.decoding.batch_size,
         )
 
-        # 2. translation k of a line joins hypothesis k of each piece; `zip` stops at the piece with the fewest
+        # 2. join hypothesis k of each piece to translation k of the line, for as many k as all pieces have hypotheses
         remaining_hypotheses = iter(all_hypotheses)
         n_best_lists = []
         for line, pieces in zip(lines, pieces_by_line, strict=True):
@@ -254,43 +254,3 @@ class TextTranslator:
             ]
             n_best_lists.append(translations)
         return n_best_lists
-
-
-def score_lines(
-    models: Sequence[TrainedModel],
-    text: TextSettings,
-    sources: Sequence[str],
-    targets: Sequence[str],
-    *,
-    batch_size: int,
-    tokenized: bool,
-    attention: bool,
-) -> list[Translation]:
-    """Return given translations of lines with the models' scores; see `nmt.api.Model.score`."""
-    source_codec, target_codec = choose_text_codecs(text, tokenized)
-    pairs = [
-        (source_codec.tokenize(source), target_codec.tokenize(target))
-        for source, target in zip(sources, targets, strict=True)
-    ]
-    word_scores = score_translations(models, pairs, batch_size, attention)
-    translations = []
-    for source, target, (source_tokens, tokens), scores in zip(
-        sources, targets, pairs, word_scores, strict=True
-    ):
-        # A line is scored as a single piece. Its attention is stored without row and column of the end symbols.
-        piece_attention = None
-        if scores.attention is not None:
-            piece_attention = [scores.attention[: len(tokens), : len(source_tokens)]]
-        translation = Translation(
-            source=source,
-            text=target,
-            score=scores.log_probability,
-            source_tokens=source_tokens,
-            tokens=tokens,
-            token_scores=scores.word_log_probabilities.tolist(),
-            unknown_words=[token for token in source_tokens if token not in models[0].source],
-            pieces=[len(source_tokens)],
-            piece_attention=piece_attention,
-        )
-        translations.append(translation)
-    return translations

@@ -100,10 +100,9 @@ def _parse_pharaoh(location: str, line: str) -> GoldLinks:
 
 
 def link_by_attention(alignment: Sequence[list[float]], source_words: int, target_words: int) -> set[Link]:
-    """Link each target word to its most attended source word, or to the first such word if weights are equal.
+    """Return the links of each target word to its most attended source word, or to the first of several.
 
-    `alignment` is a matrix of attention (T, S), perhaps with a row and a column for the end symbols, which give no
-    links.
+    `alignment` is the attention (T, S). It may have a row and a column for the end symbols, which give no links.
     """
     links = set()
     for target, weights in enumerate(alignment[:target_words]):
@@ -115,12 +114,12 @@ def link_by_attention(alignment: Sequence[list[float]], source_words: int, targe
 
 
 def link_diagonal(source_words: int, target_words: int) -> set[Link]:
-    """Link each target word to the source word on the diagonal of the matrix."""
+    """Return the links of each target word to the source word on the diagonal of the matrix."""
     return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words) if source_words}
 
 
 def link_same_position(source_words: int, target_words: int) -> set[Link]:
-    """Link each target word to the source word at the same position."""
+    """Return the links of each target word to the source word at the same position."""
     return {(j, j) for j in range(min(source_words, target_words))}
 
 

@@ -103,7 +103,7 @@ def corpus_bleu(counts: Iterable[BleuCounts]) -> float:
 
 @lru_cache(maxsize=2**16)
 def count_matches(hypothesis: str, reference: str) -> BleuCounts:
-    """Return the counts of one sentence. Scores, intervals and figures need the same ones, so they are remembered."""
+    """Return the counts of one sentence. They are cached, since scores, intervals and figures need the same counts."""
     score = multi_bleu().corpus_score([hypothesis], [[reference]])
     return BleuCounts(
         correct=score.counts,
@@ -168,7 +168,7 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
         record = TranslationRecord(line=line, source=split_words(source_line), target=split_words(text))
         translations.append(ReferencedTranslation(record, reference_line))
 
-    # The other system has no file of the sentences without unknown words: a model's file tells which these are.
+    # A model's file tells which sentences have no unknown words, since the other system has no such file.
     no_unk = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
     return _describe_scores(system, translations, no_unk)
 
@@ -182,7 +182,7 @@ def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Refer
     matches: list[ReferencedTranslation] = []
     previous_line = -1
     for record in read_translations(path):
-        # Line numbers only grow, since some lines may be left out.
+        # Some lines of the test set may be left out, so line numbers need only increase.
         is_next = previous_line < record.line < len(pairs)
         if not is_next or record.source != split_words(pairs[record.line][0]):
             raise UserError(f"{path}: line {record.line} is not the next of this test set; translate again")

@@ -37,22 +37,22 @@ class Projection:
 
     @classmethod
     def from_vectors(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Projection:
-        """Project the vectors (n, D) of n sentences."""
+        """Return the projection of n sentences from their vectors (n, size)."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
-        left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)  # (n, A), (A,)
+        left_vectors, singular_values, _ = np.linalg.svd(centered, full_matrices=False)  # (n, axes), (axes,)
 
-        # One sentence, or vectors of one number, have one axis. Then the other coordinate is 0, from the padding.
+        # A single sentence, or vectors of size 1, have one axis. Then the padding makes the other coordinate 0.
         points = np.pad(left_vectors * singular_values, [(0, 0), (0, 1)])[:, :2]  # (n, 2)
         squares = np.pad(singular_values, (0, 1))[:2] ** 2
 
-        # The signs of singular vectors are arbitrary: turn each axis to the side of its furthest point.
+        # The signs of singular vectors are arbitrary. So the furthest point of each axis gets a positive coordinate.
         furthest_rows = np.abs(points).argmax(axis=0)  # (2,), the row of the furthest point on each axis
         furthest_values = points[furthest_rows, [0, 1]]  # (2,)
         points *= np.where(furthest_values < 0, -1.0, 1.0)
 
-        total = float((singular_values**2).sum())  # 0 for equal vectors
-        fraction_x, fraction_y = squares / max(total, np.finfo(float).tiny)
+        square_sum = float((singular_values**2).sum())  # 0 for equal vectors
+        fraction_x, fraction_y = squares / max(square_sum, np.finfo(float).tiny)
         return cls(list(sentences), points, (float(fraction_x), float(fraction_y)))
 
 

@@ -45,7 +45,7 @@ class NBestTranslation(BaseModel, frozen=True, strict=True, validate_by_name=Tru
 
 
 class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=True):
-    """A sentence, its translation, and the attention between them; the file may have other keys.
+    """A sentence, its translation, and the attention between them. Other keys of the file are ignored.
 
     Attributes:
         line: number of the sentence in the test set, from 0.
@@ -153,11 +153,11 @@ def write_provenance(provenance: Mapping[str, Any], translations: Path) -> None:
     """Write the provenance file of finished translations.
 
     Args:
-        provenance: `initial_provenance`, and what `nmt.decoding.test_set.translate_file` returns. After a crash, the
-            `seconds` are those of all processes, while code and machine are those of the last process.
+        provenance: `initial_provenance`, and the entries that `nmt.decoding.test_set.translate_file` returns. After a
+            crash, `seconds` is the time of all processes, while code and machine are those of the last one.
         translations: the file of translations.
     """
-    # An earlier file must not describe these translations if the process is killed now.
+    # Remove an earlier file first, so that it does not describe these translations if the process is killed now.
     provenance_path(translations).unlink(missing_ok=True)
     alignments = (record.alignment or [] for record in read_translations(translations))
     content = {"attention": measure_attention(alignments), "lines": sha256_of_lines(translations)}

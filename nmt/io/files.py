@@ -47,7 +47,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     # replace the target of a link, not the link
     if path.is_symlink():
         path = Path(os.path.realpath(path))
-    if path.is_dir():  # an error now, and not when hours of work are done
+    if path.is_dir():  # otherwise, the renaming would fail after hours of work
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     temporary = _new_temporary_path(path.parent, f".{path.name}.", f".part{path.suffix}")
     try:
@@ -84,8 +84,8 @@ def is_replaceable(path: str | Path) -> bool:
 def require_regular_file(path: str | Path) -> None:
     """Raise a UserError if `path` is a pipe, a socket or a device, whose reading may never begin or never end.
 
-    This is for files that are read as a whole, such as those of a model. /dev/stdin and /dev/fd/3 are
-    allowed even if they are pipes: whoever gives such a path wants to read from a pipe.
+    This is for files that are read as a whole, such as those of a model. /dev/stdin and /dev/fd/3 are allowed even if
+    they are pipes, since a user who gives such a path wants to read from a pipe.
     """
     if not (is_replaceable(path) or _OPEN_FILE.fullmatch(str(path))):
         raise UserError(f"{path}: a pipe or device, expected a file")
@@ -110,7 +110,7 @@ def commit_file(temporary: Path, path: Path) -> None:
 
 
 def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
-    """Return a new path in `parent`, whose name says which process uses it. Paths of killed processes are removed."""
+    """Return a new path in `parent`, whose name says which process uses it. Remove those of killed processes."""
     parent.mkdir(parents=True, exist_ok=True)
     host_id = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):
@@ -132,10 +132,10 @@ def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
     return parent / f"{prefix}{host_id}-{os.getpid()}-{secrets.token_hex(4)}{suffix}"
 
 
-def process_exists(process: int) -> bool:
+def process_exists(process_id: int) -> bool:
     """Return whether a process with this number runs on this machine."""
     try:
-        os.kill(process, 0)  # signal 0 only asks whether the process exists
+        os.kill(process_id, 0)  # signal 0 only asks whether the process exists
     except PermissionError:
         pass  # a process of another user
     except (ProcessLookupError, OverflowError):
@@ -144,7 +144,7 @@ def process_exists(process: int) -> bool:
 
 
 def link_file(source: Path, target: Path) -> None:
-    """Make `target` a second name (hard link) of a file, or a copy where the file system has no such links."""
+    """Make `target` a hard link to `source`, or a copy of it where the file system has no hard links."""
     if target.exists() and target.samefile(source):
         return
     with atomic_path(target) as temporary:

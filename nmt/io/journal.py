@@ -34,7 +34,7 @@ class Journal:
         self.seconds = 0.0
         self.results: dict[int, Any] = {}
 
-        # keep what an earlier process of the same job has written
+        # keep the results that an earlier process of the same job has written
         header = json.dumps(inputs_digest).encode() + b"\n"
         self._file = open_exclusively(self.path)
         complete_bytes = self._read(header)
@@ -45,7 +45,7 @@ class Journal:
         self._start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
-        """Read the results in the file. Return how many of its bytes are complete lines of this job."""
+        """Read the results in the file. Return the number of bytes of its complete lines; 0 if it is another job's."""
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
@@ -68,7 +68,8 @@ class Journal:
         seconds = round(time.monotonic() - self._start_time, 3)
         line = json.dumps([number, result, seconds], ensure_ascii=False)
         self._write(line.encode() + b"\n")
-        self.results[number] = json.loads(line)[1]  # as a resumed job will read it: lists instead of tuples
+        # keep the result as a resumed job reads it: tuples become lists
+        _, self.results[number], _ = json.loads(line)
         self.seconds += seconds
         self._start_time = time.monotonic()
 

@@ -128,7 +128,7 @@ class Heartbeat(threading.Thread):
         self.stopped, self.taken_over = threading.Event(), threading.Event()
 
     def run(self) -> None:
-        """Renew the time of the lock regularly. Failures count only if they last as long as others would wait."""
+        """Renew the time of the lock regularly. Only failures for `MAX_SILENCE_SECONDS` lose the folder."""
         success_time = time.monotonic()
         while not self.stopped.wait(HEARTBEAT_SECONDS) and not self.is_lost():
             try:
@@ -166,7 +166,7 @@ class _Attempt:
 
     def take(self) -> bytes | None:
         """Create the lock and return its content, or return None if another process may hold the folder."""
-        # 1. break the lock of a dead process; one of another machine is dead if its lock is unchanged for a minute
+        # 1. break the lock of a dead process. One on another machine is dead if its lock is unchanged for a minute.
         lock = _read_lock(self.lock)
         if lock is not None:
             if lock != self._previous_lock:
@@ -265,21 +265,17 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def wait_for_lock(descriptor: int, name: str) -> None:
-    """Take the kernel's lock of an open file. If another process holds it, say so once, with the name, and wait."""
-    if not try_lock(descriptor):
-        click.echo(f"nmt: {name}: another process works on it; waiting for it", err=True)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-
 def open_exclusively(path: Path) -> BinaryIO:
     """Open a file for appending, and wait while another process has it open. Create its folder if it is missing."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # The process that we wait for may delete the file, and even its folder. Then open it anew.
         with suppress(FileNotFoundError), ExitStack() as stack:
             file = stack.enter_context(path.open("a+b"))
-            wait_for_lock(file.fileno(), str(path))
+            if not try_lock(file.fileno()):
+                click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+
+            # The other process may have deleted the file, and even its folder. Then open it anew.
             if os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 stack.pop_all()  # so that the file stays open
                 return file

@@ -32,7 +32,7 @@ def map_array(path: str | Path, *dtypes: Any) -> Array:
     """
     require_regular_file(path)
     # NumPy evaluates the header as Python, so a damaged one can raise any exception.
-    with errors_as_user_error(path, "make it again", Exception):
+    with errors_as_user_error(path, Exception):
         array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
     if array.dtype not in dtypes:
         expected_types = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)

@@ -88,7 +88,7 @@ def write_progress(progress: JobProgress) -> None:
 
 def _current_progress_path() -> Path | None:
     """Return the path of the current job's progress file, or None outside of the workflow."""
-    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))  # the shell line quotes the name
+    words = shlex.split(os.environ.get(LOG_VARIABLE, ""))  # the name may be in quotes, as in a shell
     if len(words) != 1:
         return None
     log = Path(words[0])
@@ -115,17 +115,17 @@ class Progress:
         self._stream = sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._start_time = self._report_time = time.monotonic()
 
-        # a bar on a terminal; lines of this form elsewhere: "clean:  50% 500/1000 [00:05<00:05, 100.00 lines/s]"
-        self._form: dict[str, Any] = {
+        # a bar on a terminal; elsewhere lines such as "clean:  50% 500/1000 [00:05<00:05, 100.00 lines/s]"
+        self._tqdm_options: dict[str, Any] = {
             "total": total,
             "initial": initial_count,
             "unit": f" {unit}",
-            "unit_scale": unit == "bytes",  # only these are too many to be read: 12.3M
+            "unit_scale": unit == "bytes",  # 12.3M bytes, but 12300 lines
         }
         self._format_line = tqdm.format_meter
         self._bar = None
         if self._stream.isatty():
-            self._bar = tqdm(desc=label, file=self._stream, leave=False, **self._form)
+            self._bar = tqdm(desc=label, file=self._stream, leave=False, **self._tqdm_options)
         self._write()
 
     @classmethod
@@ -155,7 +155,9 @@ class Progress:
         """Print the progress, and write it into its file."""
         self._report_time = time.monotonic()
         seconds = self._report_time - self._start_time
-        line = self._format_line(self.count, elapsed=seconds, prefix=self.label, ncols=0, **self._form)
+        line = self._format_line(
+            self.count, elapsed=seconds, prefix=self.label, ncols=0, **self._tqdm_options
+        )
         print(line, file=self._stream, flush=True)
         self._write()
 

@@ -1,5 +1,5 @@
-"""What a process finds out about its surroundings: code version, packages and machine, Slurm's time limit, and the
-output of programs. The names of users and hosts are left out, since the results are published."""
+"""Facts about the surroundings of a process: code version, packages and machine, Slurm's time limit, and the output of
+programs. The names of users and hosts are left out, since the results are published."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def format_version(code: Mapping[str, Any]) -> str:
 
 def _run_git(*arguments: str) -> str | None:
     """Return git's output on the repository, or None if there is no git, or it fails."""
-    # Locks could get in the way of somebody's commit. A shared clone may belong to another user, whom git distrusts.
+    # Without locks, git does not get in the way of a commit. A shared clone may belong to another user, whom git would
+    # distrust without `safe.directory`.
     options = ["--no-optional-locks", "-c", f"safe.directory={REPOSITORY}", "-C", str(REPOSITORY)]
     output = query_program("git", *options, *arguments)
     return None if output is None else output.strip()

@@ -83,7 +83,7 @@ class LineStream:
 
         Example: the chunks b"a\\nb" and b"c\\n" give b"a", then b"bc".
         """
-        unfinished_line = b""  # what follows the last line end so far
+        unfinished_line = b""  # the bytes after the last line end so far
         while True:
             if self._poll_descriptor is not None:
                 readable_inputs, _, _ = select.select([self._poll_descriptor], [], [], POLL_SECONDS)
@@ -91,7 +91,7 @@ class LineStream:
                     yield None
 
             location = f"{self.name}, after line {self.line_count}" if self.line_count else self.name
-            with errors_as_user_error(location, "make it again", ZstdError):
+            with errors_as_user_error(location, ZstdError):
                 chunk = self._read()
             if self._get_position:
                 self.bytes_done = self._get_position()
@@ -156,16 +156,16 @@ class LineStream:
 
 
 def open_text(file: io.BufferedReader[Any], name: str | Path) -> io.BufferedReader[Any] | io.BytesIO:
-    """Find out the format of an open file, and return a stream of its lines. `name` is for messages.
+    """Return a stream of the lines of an open file in any format. `name` is for messages.
 
     The stream is the file itself unless the file is compressed or SGML.
 
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
     """
-    with errors_as_user_error(name, "make it again", ZstdError):
+    with errors_as_user_error(name, ZstdError):
         stream = decompress(file)
-        # `peek` returns what is there, at least one byte. So this never waits for a second line.
+        # `peek` returns as soon as one byte is there. So a person at a terminal need not type a second line first.
         first_bytes = stream.peek(1)
         if first_bytes.startswith(b"PK\x03\x04"):
             raise UserError(f"{name}: a zip archive, expected text; unpack it first")
@@ -191,7 +191,7 @@ def open_lines(path: Path) -> Iterator[LineStream]:
         stream = open_text(file, name)
         is_plain = stream is file
         if path.suffix == ".zst" and is_plain:
-            # The project writes such files itself. One that is not zstd was damaged, and is not text.
+            # Programs of this project write such files. If the content is not zstd, the file was damaged.
             raise UserError(f"{path}: no zstd stream; make it again")
         yield LineStream(
             name,
@@ -237,7 +237,7 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
 def read_pairs(
     source: str | Path, target: str | Path, progress: Progress | None = None, errors: str = "strict"
 ) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two files together; see `read_lines` and `pair_lines`."""
+    """Yield pairs of the lines of two files; see `read_lines` and `pair_lines`."""
     source_lines, target_lines = read_lines(source, progress, errors), read_lines(target, progress, errors)
     return pair_lines(source, target, source_lines, target_lines)
 
@@ -245,7 +245,7 @@ def read_pairs(
 def pair_lines(
     source: str | Path, target: str | Path, source_lines: Iterable[str], target_lines: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the lines of two files together.
+    """Yield pairs of lines, given the lines of two files.
 
     Raises:
         UserError: one file, `source` or `target`, ends before the other.
@@ -267,7 +267,8 @@ def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
 ) -> Iterator[list[tuple[str, str]]]:
     """Yield groups of parallel lines of two inputs. Raises a UserError if one input ends first."""
-    # A group of sources ends where its input pauses, as at a terminal. So the targets are read by these groups.
+    # The sources decide where a group ends, for example where a person pauses at a terminal. Then as many targets are
+    # read.
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
         if len(target_lines) < len(source_lines):
@@ -289,7 +290,7 @@ class LineWriter:
         self.line_count = 0
 
     def write(self, line: str) -> None:
-        """Write a line and its end. A line break inside is an error: later lines would not match the other side's."""
+        """Write a line. Raises a ValueError if it has a line break: later lines would not match the other side's."""
         if "\n" in line:
             raise ValueError(f"{self._path}, line {self.line_count + 1}: holds a line break: {line[:60]!r}")
         self.write_bytes(line.encode("utf-8"))
@@ -306,10 +307,10 @@ class LineWriter:
 
 @contextmanager
 def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
-    """Write lines directly to `path`, not atomically. The extension selects the compression.
+    """Yield a writer of lines to `path`, not atomically. The extension selects the compression.
 
-    Callers rename the file when it is complete. Lines appended to a compressed file are a separate compressed stream;
-    readers read both streams as one.
+    Callers rename the file when it is complete. Lines appended to a compressed file are a separate compressed stream,
+    which readers join to the first one.
     """
     with path.open("ab" if append else "wb") as file, compress(file, path.suffix) as compressed_file:
         yield LineWriter(path, compressed_file)
@@ -317,9 +318,10 @@ def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
 
 @contextmanager
 def write_lines(path: str | Path) -> Iterator[LineWriter]:
-    """Write lines to a file, which appears if the block ends without an error. Equal lines give equal bytes.
+    """Yield a writer of lines to a file, which appears if the block ends without an error.
 
-    Lines to a pipe, a device or standard output are appended directly.
+    Equal lines give equal bytes, also if they are compressed. Lines to a pipe, a device or standard output are appended
+    directly.
     """
     append = not is_replaceable(path)
     with atomic_path(path) as temporary, line_writer(temporary, append) as writer:

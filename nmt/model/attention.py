@@ -22,8 +22,8 @@ from nmt.model.weights import create_weight
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 SEARCH_FACTOR = 4
-"""Factor of the above in a search on a CPU, where hypotheses share their keys. Training does without the factor, since
-its gradients would have other last digits."""
+"""Factor of `ACTIVATIONS_PER_BLOCK` in a search on a CPU, where hypotheses share their keys. Training does without it,
+since its gradients would have other last digits."""
 
 
 class Alignment(BackendModule):
@@ -48,9 +48,8 @@ class Alignment(BackendModule):
 class AttentionScan(torch.autograd.Function):
     """Computes s_i = f(s_{i-1}, input_i, c_i) for all steps, with a hand-written backward pass.
 
-    The recurrence does not compute c_i. Its gated unit reads [C_z C_r C] c_i = sum_j alpha_ij ([C_z C_r C] h_j). The
-    terms [C_z C_r C] h_j are one product for all j, before the recurrence. The contexts c_1..c_T are one product after
-    it.
+    The gated unit does not read c_i, but [C_z C_r C] c_i = sum_j alpha_ij ([C_z C_r C] h_j). So one product before the
+    recurrence computes [C_z C_r C] h_j for all j, and one product after it the contexts c_1..c_T.
 
     The backward pass computes the (B, S, A) activations of the alignment model again. To keep them would take T times
     the memory of the keys.
@@ -93,13 +92,12 @@ class AttentionScan(torch.autograd.Function):
         queries = projected.new_empty(T, B, A)
         alpha = projected.new_empty(T, B, S)
 
-        # values that are the same at every step
+        # products and concatenations that are the same at every step
         W_state = torch.cat([W_a, U_gates], dim=1)  # (N, A + 2N)
         prepared_W_state, prepared_U = backend.prepare_weight(W_state), backend.prepare_weight(U)
         annotation_terms = backend.product(annotations, C_all)  # (B, S, 3N)
         padding = padding.contiguous()
-        # Steps are compiled for training only: a development set has batches of many sizes, for each of which they
-        # would be compiled again.
+        # Steps are compiled for training only. Batches of a development set have many sizes, each with code of its own.
         ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
 
         states[0] = start
@@ -158,7 +156,7 @@ class AttentionScan(torch.autograd.Function):
         sum_squares, sum_activations = torch.zeros_like(keys), torch.zeros_like(v_a)  # see `backward_attend`
         transposed_W_state, transposed_U = backend.prepare_weight(W_state.t()), backend.prepare_weight(U.t())
 
-        # dL/d alpha_ij through the output layer, which reads c_i: <h_j, dL/dc_i>, (T, B, S)
+        # dL/d alpha_ij through the output layer, which reads c_i: the dot product of h_j and dL/dc_i, (T, B, S)
         grad_alpha = torch.bmm(grad_contexts.transpose(0, 1), annotations.mT).transpose(0, 1).contiguous()
 
         # From the last step to the first: dL/ds_{t-1} is the gradient through step t, plus the gradient that
@@ -220,7 +218,7 @@ class AttentionScan(torch.autograd.Function):
 def attend_fused(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
-    """Compute the same as `attend` for one query a sentence, in a form that is compiled to two kernels."""
+    """Compute the same as `attend` for one query per sentence, in a form that torch.compile makes two kernels of."""
     assert queries.shape[1] == 1
     energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)  # (B, 1, S)
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
@@ -252,13 +250,13 @@ def iterate_activations(
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield the activations of the alignment model block by block; see `attend` for the arguments.
 
-    Yields three values for each block: the slice of its b sentences, the slice of k of their hypotheses, and their
-    activations tanh(W_a s + U_a h_j), (b, k, S, A). Each block reuses the memory of the block before.
+    Yields three values for each block: the slice of its b sentences, the slice of its k hypotheses per sentence, and
+    the activations tanh(W_a s + U_a h_j), (b, k, S, A). Each block reuses the memory of the block before.
     """
     B, K, A = queries.shape
     S = keys.shape[1]
 
-    # A block has as many sentences with all their hypotheses as fit, or one sentence with some of its hypotheses.
+    # A block has as many whole sentences as the limit allows or, if one is too large, some hypotheses of one sentence.
     limit = ACTIVATIONS_PER_BLOCK[keys.device.type]
     if K > 1 and keys.device.type == "cpu":
         limit *= SEARCH_FACTOR
@@ -281,9 +279,10 @@ def backward_attend_fused(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
 ) -> None:  # fmt: skip
-    """Compute the same as `backward_attend` without both sums, which `backward_keys_fused` computes for all steps.
+    """Compute the same as `backward_attend`, but leave `sum_squares` and `sum_activations` as they are.
 
-    A GPU would take longer to read and write the sums at each step than to compute the activations once more.
+    `backward_keys_fused` computes both sums over all steps: a GPU would take longer to read and write them at each step
+    than to compute the activations once more.
     """
     # through the weighted sum and the softmax, (B, S)
     total_grad_alpha = grad_alpha + (values * grad_sum.unsqueeze(1)).sum(dim=2)

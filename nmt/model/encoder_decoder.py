@@ -20,8 +20,8 @@ from nmt.model.output_layer import Candidates, OutputLayer
 from nmt.model.weights import Initializer, create_weight
 from nmt.settings.model_types import Architecture
 
-OutputInputs = tuple[Tensor, ...]
-"""Inputs of the output layer at each position: state, previous word and context, or others in some model types."""
+DecoderValues = tuple[Tensor, ...]
+"""The values that the output layer reads: state, previous word and context, or others in some model types."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class Prediction(NamedTuple):
 class DecoderState(Protocol):
     """The decoder's part of a search over B sentences: each step adds one word to every hypothesis.
 
-    It starts with one empty hypothesis per sentence, and keeps the states that its model type needs from step to step.
+    It starts with one empty hypothesis per sentence, and holds the state of the model for each hypothesis.
     """
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Predict y_i for all hypotheses, or for the active ones. `active_rows` are indices into B * K, (R,)."""
+        """Predict y_i for the hypotheses at `active_rows`, which are indices into B * K, (R,); None: for all."""
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""
@@ -112,7 +112,7 @@ class EncoderDecoder(BackendModule, ABC):
         self.source_embedding = Embedding(source_vocabulary_size + unused_ids, M, embedding_bias)
         self.target_embedding = Embedding(self.target_vocabulary_size + unused_ids, M, embedding_bias)
 
-    # What a model type defines ---------------------------------------------------------------------------------------
+    # Methods of a model type ------------------------------------------------------------------------------------------
 
     @abstractmethod
     def choose_initializer(self, name: str) -> Initializer:
@@ -124,12 +124,12 @@ class EncoderDecoder(BackendModule, ABC):
 
     @abstractmethod
     def unroll(
-        self, encoded: Any, target: Tensor, steps: int
-    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
-        """Run the decoder over the target words (T, B), in blocks of `steps` steps.
+        self, encoded: Any, target: Tensor, block_steps: int
+    ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
+        """Run the decoder over the target words (T, B), in blocks of `block_steps` steps.
 
-        Yields two values for each block: the tensors from which the output layer predicts its words, (steps, B, ...)
-        each, and the attention (steps, B, S), or None for a model type without attention.
+        Yields two values for each block of T' steps: the tensors from which the output layer predicts its words,
+        (T', B, ...) each, and the attention (T', B, S), or None for a model type without attention.
         """
 
     @abstractmethod
@@ -140,12 +140,12 @@ class EncoderDecoder(BackendModule, ABC):
         """Return the fixed vector of each sentence, (B, size); None if sentences are not encoded as one vector."""
         return None
 
-    # What follows from it --------------------------------------------------------------------------------------------
+    # Methods of all models --------------------------------------------------------------------------------------------
 
     def initialize_weights(self, seed: int) -> None:
         """Draw all weights in the order of their definition. Equal seeds give equal models on equal CPUs.
 
-        The last digits depend on the CPU, since LAPACK computes the orthogonal matrices, and vector instructions the
+        The last digits depend on the CPU: its LAPACK computes the orthogonal matrices, and its vector instructions the
         normally distributed numbers.
         """
         generator = Generator().manual_seed(seed)
@@ -182,9 +182,9 @@ class EncoderDecoder(BackendModule, ABC):
 
 
 def select_positions(positions: Tensor | None, values: Tensor) -> Tensor:
-    """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; None for all.
+    """Return the rows (P, ...) of values (T, B, ...) at some positions of the flattened T * B; None: at all positions.
 
-    If these are all positions, nothing is copied.
+    Nothing is copied if all positions are selected.
     """
     flat_values = values.flatten(0, 1)
     if positions is None or len(positions) == len(flat_values):

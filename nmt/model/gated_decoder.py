@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.backend.matmul import BackendModule
-from nmt.model.encoder_decoder import DecoderState, Encoded, EncoderDecoder, OutputInputs, Prediction
+from nmt.model.encoder_decoder import DecoderState, DecoderValues, Encoded, EncoderDecoder, Prediction
 from nmt.model.gru import GRUCell, scan_gru, write_gru_step
 from nmt.model.output_layer import Candidates, MaxoutOutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, normal, orthogonal, zero
@@ -41,7 +41,7 @@ class Annotations(Encoded):
 
     @classmethod
     def from_vector(cls, vector: Tensor) -> Annotations:
-        """Return annotations with one vector (B, C) per sentence, which is both context and summary."""
+        """Return the annotations of sentences that have one vector each, (B, C), which is both context and summary."""
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
 
 
@@ -58,7 +58,7 @@ class GatedDecoder(BackendModule, ABC):
         self.unit = GRUCell(architecture.embedding_size, N, context_size)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
-        """Add the keys of attention, which are computed once per sentence by weights of the decoder."""
+        """Return `encoded` with the keys of attention. This decoder has none."""
         return encoded
 
     def start(self, encoded: Annotations) -> Tensor:
@@ -86,9 +86,9 @@ class GatedDecoder(BackendModule, ABC):
 
 
 class FixedContextDecoder(GatedDecoder):
-    """The decoder of RNNencdec: the same vector is c_i at every step, in candidate, both gates and the output layer.
+    """The decoder of RNNencdec: every c_i is the same vector. Candidate, both gates and the output layer read it.
 
-    The paper does not define s_0. Here, s_0 is a layer on the same vector, as in the authors' code.
+    The paper does not define s_0. Here, it is computed from the same vector, as in the authors' code.
     """
 
     def __init__(self, architecture: GatedDecoderArchitecture) -> None:
@@ -107,7 +107,7 @@ class FixedContextDecoder(GatedDecoder):
     def compute_context_terms(
         self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
     ) -> tuple[None, Tensor]:
-        """See `GatedDecoder.compute_context_terms`; they are the same for all hypotheses of a sentence."""
+        """See `GatedDecoder.compute_context_terms`. The terms are the same for all hypotheses of a sentence."""
         return None, annotation_terms.expand(-1, state.shape[1], -1)
 
 
@@ -150,10 +150,10 @@ class GatedEncoderDecoder(EncoderDecoder):
         return encoded.summary if isinstance(self.decoder, FixedContextDecoder) else None
 
     def unroll(
-        self, encoded: Annotations, target: Tensor, steps: int
-    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
-        """See `EncoderDecoder.unroll`; the inputs are states (.., N), previous words (.., M) and contexts (.., C)."""
-        # y_i and y_{i-1} of each step, (T, B, M)
+        self, encoded: Annotations, target: Tensor, block_steps: int
+    ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
+        """See `EncoderDecoder.unroll`. The output layer reads states (T', B, N), E y_{i-1} and contexts (T', B, C)."""
+        # E y_i and E y_{i-1} of each step, (T, B, M)
         embedded = self.target_embedding(target)
         no_word = embedded.new_zeros(embedded[:1].shape)
         previous = torch.cat([no_word, embedded[:-1]])
@@ -161,8 +161,8 @@ class GatedEncoderDecoder(EncoderDecoder):
         unit_inputs = embedded if order == "groundhog" else previous
 
         state = self.decoder.start(encoded)
-        for step in range(0, len(target), steps):
-            block = slice(step, step + steps)
+        for start in range(0, len(target), block_steps):
+            block = slice(start, start + block_steps)
             states, contexts, attention = self.decoder.scan_steps(encoded, unit_inputs[block], state)
             output_states = states[1:] if order == "section3" else states[:-1]
             yield (output_states, previous[block], contexts), attention
@@ -205,7 +205,7 @@ class GatedDecoderState:
         )
         self.annotation_terms = self.backend.product(encoded.annotations, context_weights)
 
-        # s_0 and the word before the first, of one hypothesis per sentence: (B, 1, N), (B, 1, M)
+        # s_0 and E y_0 = 0 of one empty hypothesis per sentence: (B, 1, N), (B, 1, M)
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 

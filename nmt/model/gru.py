@@ -37,7 +37,7 @@ class GRUCell(BackendModule):
         self.b = create_weight(hidden_size)
 
     def input_weights(self) -> Tensor:
-        """The matrix [W_z | W_r | W], (M, 3N). Scans keep their pre-activations in the same order."""
+        """The matrix [W_z | W_r | W], (M, 3N). Pre-activations have the same order in all scans."""
         return torch.cat([self.W_z, self.W_r, self.W], dim=1)
 
     def context_weights(self) -> Tensor:
@@ -55,8 +55,8 @@ class GRUCell(BackendModule):
     def project(self, embedded: Tensor) -> Tensor:
         """Return W E x + b of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
         W = self.prepare_once("input", self.input_weights)
-        words = embedded.reshape(-1, embedded.shape[-1])
-        return self.backend.affine(words, W, self.input_bias()).view(*embedded.shape[:-1], -1)
+        flat_embedded = embedded.reshape(-1, embedded.shape[-1])
+        return self.backend.affine(flat_embedded, W, self.input_bias()).view(*embedded.shape[:-1], -1)
 
 
 def scan_gru(
@@ -113,8 +113,7 @@ class GRUScan(torch.autograd.Function):
             U: the matrices of the candidates, (D, N, N).
             mask: 0 where a direction reads padding, else 1, (T, D, B); None if there is no padding.
         """
-        # Steps are compiled for training only: a development set has batches of many sizes, for each of which they
-        # would be compiled again.
+        # Steps are compiled for training only. Batches of a development set have many sizes, each with code of its own.
         ctx.backend = backend if any(ctx.needs_input_grad) else backend.unfused()
         states, gates, candidates = run_recurrence(
             ctx.backend,
@@ -203,7 +202,7 @@ def write_gru_step(
     candidate: Tensor,
     next_state: Tensor,
 ) -> None:
-    """Compute a step of the gated unit, and write its values into the last three tensors.
+    """Compute a step of the gated unit, and write its values into `gates`, `candidate` and `next_state`.
 
     Args:
         projected: terms of the pre-activations [z | r | candidate] from word and context, (..., B, 3N).
@@ -270,9 +269,9 @@ def backward_gru_step(
     transposed_U: PreparedWeight,
     grad_projected: Tensor,
 ) -> Tensor:
-    """Return the gradient of the state before a step, (..., B, N), without the path through `recurrent`.
+    """Return the gradient of the state before a step, (..., B, N), without its part through `recurrent`.
 
-    The gradient of `recurrent` is the first 2N columns of `grad_projected`.
+    The caller adds that part. The gradient of `recurrent` is the first 2N columns of `grad_projected`.
 
     Args:
         grad: the gradient of the state after the step, (..., B, N).
@@ -291,7 +290,7 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate, and return the candidate's, (..., B, N)."""
+    """Fill the columns of `grad_projected` for z and the candidate, and return those of the candidate, (..., B, N)."""
     N = state.shape[-1]
     z = gates[..., :N]  # the update gate
 

@@ -50,7 +50,7 @@ class SummedNLL(torch.autograd.Function):
                 logits=logits, b=b, words=words[block].unsqueeze(1), mask=block_mask, fuse=backend.fuse
             )
 
-            # back through features W + b; in 32 bits, the product for W is added in place, and takes no further memory
+            # back through features W + b; in 32 bits, `addmm_` adds the product to grad_W without a tensor for it
             grad_features[block] = backend.product(logits, transposed_W)
             if backend.is_bf16:
                 grad_W += backend.product(features[block].t(), logits)
@@ -72,7 +72,7 @@ class SummedNLL(torch.autograd.Function):
 def replace_logits_by_gradient_fused_(
     logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
 ) -> Tensor:
-    """Compute the same as `replace_logits_by_gradient_`, in a form that is compiled to few passes over the logits."""
+    """Compute the same as `replace_logits_by_gradient_`, in a form for torch.compile: few passes over the logits."""
     scores = logits + b
     log_sum = scores.logsumexp(dim=1, keepdim=True)
     cost = log_sum - scores.gather(1, words)
@@ -100,8 +100,8 @@ def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: 
         log_probs = torch.log_softmax(values.add_(b), dim=1, out=buffer[: len(values)])
         word_log_probs = log_probs.gather(1, block_words)
 
-        # The gradient is softmax - one-hot. `scatter_` adds the number -1 here. It could also add a tensor, but a GPU
-        # would sort that first, to add in a fixed order.
+        # The gradient is softmax - one-hot, so add -1 at each word. `scatter_` takes a number or a tensor, but a GPU
+        # sorts the indices before it adds a tensor.
         torch.exp(log_probs, out=values)
         values.scatter_(1, block_words, -1.0, reduce="add")
         if mask is not None:

@@ -57,7 +57,7 @@ class WordProbabilities:
     def __init__(
         self, output_layer: OutputLayer, vocabulary_size: int, candidates: Candidates | None
     ) -> None:
-        """Prepare the weights. `vocabulary_size` is V without the layer's unused ids."""
+        """Prepare the weights of all words or of the candidates. `vocabulary_size` is V without unused ids."""
         self.backend = output_layer.backend
         self.vocabulary_size = vocabulary_size
         self.candidates = candidates
@@ -104,7 +104,7 @@ class MaxoutOutputLayer(OutputLayer):
     def __init__(
         self, architecture: GatedDecoderArchitecture, context_size: int, vocabulary_size: int
     ) -> None:
-        """Take the sizes C and V; the layer also has the `unused_ids` of the settings."""
+        """Create the weights. The sizes are C, and V without the `unused_ids` of the settings, which are added."""
         super().__init__()
         M, L = architecture.embedding_size, architecture.maxout_units
         self.U_o = create_weight(architecture.hidden_units, 2 * L)

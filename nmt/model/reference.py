@@ -25,7 +25,7 @@ Sentence = list[int]
 
 
 class GatedReference(ABC):
-    """The parts that three models share: gated units, the decoder and its deep output.
+    """The common part of three models: gated units, the decoder and its deep output.
 
     weights: by name, in the layout of the fast model: (inputs, outputs), the transpose of the paper's.
     """
@@ -33,7 +33,7 @@ class GatedReference(ABC):
     def __init__(self, weights: dict[str, Tensor], settings: GatedDecoderArchitecture) -> None:
         self.weights, self.settings = weights, settings
 
-    # The parts that differ --------------------------------------------------------------------------------------------
+    # Equations of one model -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
@@ -43,10 +43,10 @@ class GatedReference(ABC):
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor | None]:
         """Return c_i and alpha_i of a state s_{i-1} and the annotations h."""
 
-    # The paper's equations -------------------------------------------------------------------------------------------
+    # Equations of all models ------------------------------------------------------------------------------------------
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Eq. 2: log p(y) is the sum of log p(y_i | y_1..y_{i-1}, x)."""
+        """Return -log p(y | x), the sum of -log p(y_i | y_1..y_{i-1}, x) (Eq. 2), and alpha_i of each word y_i."""
         h, summary = self.encode(x)
         s = self.first_state(summary)
         previous = torch.zeros_like(self.embed("target", y[0]))  # E y_0: no word stands before the first
@@ -74,7 +74,7 @@ class GatedReference(ABC):
         return p, self.gated_unit("decoder.unit", next_input, s, c)
 
     def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
-        """Return the next state of a gated unit (GRU): App. A.1.1.
+        """Return the next state of the gated unit (GRU) whose weights have this name: App. A.1.1.
 
         e: the embedded word. h: the previous state. c: the context, in the decoder only (A.2.2). The reset gate r acts
         before the matrix product, U [r * h].
@@ -191,9 +191,9 @@ class DeepLSTM:
         self.weights, self.settings = weights, settings
 
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}); v is the encoder's last state.
+        """Return -log p(y | x), and no attention. p(y | x) is the product of p(y_t | v, y_1..y_{t-1}) (Eq. 1).
 
-        x ends with the end symbol only if the settings say so (`source_eos`).
+        v is the encoder's last state. x ends with the end symbol only if the settings say so (`source_eos`).
         """
         # the encoder reads the words backwards, and the end symbol last
         if self.settings.source_order == "reversed":

@@ -12,7 +12,7 @@ Initializer = Callable[[Tensor, Generator], object]
 
 
 def create_weight(*sizes: int) -> nn.Parameter:
-    """Return a matrix (inputs, outputs) or a vector that `EncoderDecoder.initialize_weights` fills later."""
+    """Return a matrix (inputs, outputs) or a vector, which `EncoderDecoder.initialize_weights` fills later."""
     return nn.Parameter(torch.empty(sizes))
 
 

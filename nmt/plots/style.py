@@ -49,7 +49,7 @@ _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Let the block draw in the style of all figures, not in the user's. Then print the letters that no font has."""
+    """Draw the figures of the block in the project's style, not in the user's. Then print letters that no font has."""
     with (
         style.context(["default", _STYLE | {"font.family": _list_font_names()}]),
         warnings.catch_warnings(record=True) as caught_warnings,
@@ -69,9 +69,9 @@ def figure_style() -> Iterator[None]:
         _announce_missing_letters(" ".join(dict.fromkeys(missing_letters)))
 
 
-@cache  # so that the same letters are named once
+@cache  # so that the same letters are printed once
 def _announce_missing_letters(letters: str) -> None:
-    """Print a note for the user."""
+    """Print which letters of a figure no font has."""
     print(
         f"figures: no installed font has {letters}: boxes stand in their place (docs/faq.md names fonts)",
         file=sys.stderr,

@@ -50,8 +50,8 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
     """Return a figure of the tree over the leaves (a), and of translations (b).
 
     A node is the sum of its left child, its right child (blue) and a new node (orange), which merges both. The width of
-    a line is the value of the gate. Lines with a gate of at most `MIN_GATE` are left out, and so are nodes that then do
-    not reach the root.
+    a line is the value of the gate. Lines with a gate of at most `MIN_GATE` are left out, and so are nodes without a
+    path to the root.
 
     Args:
         leaves: the source words. An end symbol is an empty leaf.
@@ -89,7 +89,7 @@ def _draw_node(axes: Axes, level: int, index: int, gates: Sequence[float]) -> No
     x = index + level / 2
     left_x, right_x = x - 0.5, x + 0.5
 
-    # the children that are passed on
+    # the children whose values are part of the node
     for gate, child_x in ((left_gate, left_x), (right_gate, right_x)):
         if gate > MIN_GATE:
             _draw_line(axes, [x, child_x], [level, level - 1], gate, _CHILD_COLOR)
@@ -108,7 +108,7 @@ def _draw_node(axes: Axes, level: int, index: int, gates: Sequence[float]) -> No
 
 
 def _draw_line(axes: Axes, x: list[float], y: list[float], gate: float, color: str) -> None:
-    """Draw a line as wide as its gate is open."""
+    """Draw a line whose width is proportional to its gate."""
     axes.plot(x, y, color=color, linewidth=3 * gate, zorder=1)
 
 

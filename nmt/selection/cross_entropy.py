@@ -122,7 +122,7 @@ class Threshold(Settings):
         self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Return whether each pair of a corpus is selected: (n,), given scores (n,) and global line numbers (n,)."""
-        # A pair whose score equals the threshold's is selected if it comes before the pair `line` of `corpus`.
+        # A pair with the threshold's score is selected if it comes before the pair at `self.line` of `self.corpus`.
         is_selected: NDArray[np.bool_] = scores < self.score
         if corpus == self.corpus:
             is_selected |= (scores == self.score) & (lines < self.line)
@@ -155,21 +155,21 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
 
     # 3. the threshold is the first pair beyond the budget; without one, every pair is selected
-    score, corpus, line = EXCLUDED, next(iter(scores)), 0
+    score, threshold_corpus, line = EXCLUDED, next(iter(scores)), 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])
         score = int(rows[row, 0])
-        # of corpora of 5 and 3 pairs, row 6 is line 1 of the second one
+        # example: if the corpora have 5 and 3 pairs, row 6 is line 1 of the second corpus
         line = row
-        for name, corpus_rows in rows_by_corpus.items():
+        for corpus, corpus_rows in rows_by_corpus.items():
             if line < len(corpus_rows):
-                corpus = name
+                threshold_corpus = corpus
                 break
             line -= len(corpus_rows)
 
     threshold = Threshold(
         score=score,
-        corpus=corpus,
+        corpus=threshold_corpus,
         line=line,
         shards={corpus: len(files) for corpus, files in scores.items()},
         corpora=list(scores),
@@ -192,9 +192,9 @@ def _merge_rows(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
 def select_pairs(
     threshold: Threshold, corpus: str, shard: int, scores: Path, sides: tuple[Path, Path]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the selected pairs of a shard, and a pair of empty lines for each other pair.
+    """Yield the selected pairs of a shard, and a pair of empty lines in place of each other pair.
 
-    So every pair keeps its global line number.
+    So every selected pair keeps its global line number.
 
     Args:
         threshold: the selection.

@@ -62,8 +62,8 @@ def count_nonempty_lines(paths: Sequence[Path]) -> int:
 def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, target: Path) -> int:
     """Write a random sample of `pair_count` pairs without empty sides. Return the size of the sample.
 
-    Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
-    keys are sampled, so the sample does not depend on the number of shards. It is held in memory.
+    Every pair has a random key that depends only on seed, corpus and global line number. The sample are the pairs with
+    the smallest keys, so it does not depend on the number of shards. It is held in memory.
     """
     keyed_pairs = (
         (random_key(seed, corpus, line, _KEY_BYTES), source_line, target_line)
@@ -163,7 +163,7 @@ def _find_program(name: str, folder: Path) -> str:
 
 
 def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
-    """Run a program that makes `output`, with lines on its standard input. Raise a UserError if it fails."""
+    """Run a program with lines on its standard input. Raise a UserError, which begins with `output`, if it fails."""
     with tempfile.TemporaryFile() as log_file:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log_file, stderr=log_file) as process:
             assert process.stdin is not None
@@ -184,7 +184,7 @@ def _run_program(command: Sequence[str], lines: Iterable[str], output: Path) -> 
 
 @contextmanager
 def open_language_model(path: Path, programs: Path) -> Iterator[LogProbabilities]:
-    """Provide the function that computes log10 p of up to `LINES_PER_QUERY` lines with a model.
+    """Yield a function that computes log10 p of up to `LINES_PER_QUERY` lines with a language model.
 
     Args:
         path: the model, in ARPA or KenLM's binary format.
@@ -215,6 +215,6 @@ def open_language_model(path: Path, programs: Path) -> Iterator[LogProbabilities
             yield query_lines
         finally:
             process.kill()
-            # Lines that the program has not read cannot be flushed after its end. `query_lines` has raised the reason.
+            # If the program has ended early, `query_lines` has raised the reason. Further lines cannot be flushed.
             with suppress(BrokenPipeError):
                 query_pipe.close()

@@ -113,7 +113,7 @@ def describe_differences(
         old_value, new_value = old_settings.get(key), new_settings.get(key)
         if key in ignore or old_value == new_value:
             continue
-        # the digits of a checksum tell a reader nothing
+        # two checksums: their digits would tell a reader nothing
         if SHA256.fullmatch(str(old_value)) and SHA256.fullmatch(str(new_value)):
             descriptions.append(f"{key} was replaced")
         else:
@@ -147,32 +147,34 @@ def read_settings(schema: type[Schema], path: Path, remedy: str = "") -> Schema:
     return parse_json_settings(schema, read_file(path), str(path), remedy)
 
 
-def parse_json_settings(schema: type[Schema], text: str | bytes, where: str, remedy: str = "") -> Schema:
-    """Return the settings in a JSON text. Raises a UserError, which begins with `where`, at a wrong key."""
+def parse_json_settings(schema: type[Schema], text: str | bytes, location: str, remedy: str = "") -> Schema:
+    """Return the settings in a JSON text. Raises a UserError, which begins with `location`, at a wrong key."""
     try:
         return schema.model_validate_json(text)
     except ValidationError as error:
-        raise _make_user_error(error, schema, where, remedy) from None
+        raise _make_user_error(error, schema, location, remedy) from None
 
 
-def validate_settings(schema: type[Schema], values: Any, where: str) -> Schema:
-    """Return values as settings. Raises a UserError, which begins with `where`, at a wrong key."""
+def validate_settings(schema: type[Schema], values: Any, location: str) -> Schema:
+    """Return values as settings. Raises a UserError, which begins with `location`, at a wrong key."""
     try:
         return schema.model_validate(values)
     except ValidationError as error:
-        raise _make_user_error(error, schema, where, "") from None
+        raise _make_user_error(error, schema, location, "") from None
 
 
-def _make_user_error(error: ValidationError, schema: type[BaseModel], where: str, remedy: str) -> UserError:
+def _make_user_error(
+    error: ValidationError, schema: type[BaseModel], location: str, remedy: str
+) -> UserError:
     """Return the error that names the first wrong key, the number of further ones, and the remedy."""
-    message = f"{where}: {list_problems(error, schema)[0]}"
+    message = f"{location}: {list_problems(error, schema)[0]}"
     if error.error_count() > 1:
         message += f" (and {error.error_count() - 1} more)"
     return UserError(f"{message}; {remedy}" if remedy else message)
 
 
 def list_problems(error: ValidationError, schema: type[BaseModel]) -> list[Problem]:
-    """Return the errors that `schema` found, in its order."""
+    """Return the problems that `schema` has found in some values, in the order of its keys."""
     known_keys = _list_keys(schema)
     return [Problem(detail["loc"], _explain_error(detail, known_keys)) for detail in error.errors()]
 

@@ -21,7 +21,7 @@ SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 
 
 class SearchSettings(OmitsDefaults):
-    """What beam search looks for. The settings of the authors are in docs/fidelity/bahdanau2015.md."""
+    """Settings that decide which translations beam search finds. docs/fidelity/bahdanau2015.md has the authors'."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     """Maximum length of a translation, as a multiple of the source's length (with EOS)."""
@@ -63,7 +63,7 @@ class Decoding(SearchSettings):
 
 
 class ComputeOptions(Settings):
-    """How a trained model computes: options of the command line and keywords of `nmt.load`. None: the model's own."""
+    """How a trained model computes: options of the command line and keywords of `nmt.load`. None: as the model says."""
 
     batch_size: BatchSize | None = Field(
         default=None, description="Sentences per batch [default: the model's]."
@@ -84,7 +84,7 @@ class ComputeOptions(Settings):
 
 
 class TranslateOptions(Settings):
-    """What a translation is: options of the command line and keywords of `Model.translate`. None: the model's own."""
+    """Settings of a translation: options of the command line and keywords of `Model.translate`. None: the model's."""
 
     beam_size: BeamSize | None = Field(
         default=None,
@@ -109,7 +109,7 @@ class TranslateOptions(Settings):
 
 
 class PythonOptions(TranslateOptions):
-    """Keywords of `Model.translate`: those of the command line, and what it tells by its output's form."""
+    """Keywords of `Model.translate`: the options of `nmt translate`, and which results are returned."""
 
     n_best: BeamSize | None = None
     """Number of translations of a line. A smaller beam size is raised to it. None: the best one alone, not in a list.

@@ -26,6 +26,10 @@ from nmt.settings.model_types import (
     parse_architecture,
 )
 
+Epochs = Annotated[float, Field(gt=0, le=1e6)]
+"""Passes over the training text."""
+PositiveFraction = Annotated[float, Field(gt=0, le=1)]
+
 
 class Training(OmitsDefaults):
     """Settings of the training: optimizer, batches, stopping, bookkeeping (paper, Sec. 4.2 and B.2)."""
@@ -34,15 +38,15 @@ class Training(OmitsDefaults):
     """adadelta (as in the paper), adam, or sgd (without momentum, as in Sutskever et al., 2014)."""
     rho: Fraction
     """Adadelta's decay of its averages (rho)."""
-    epsilon: Annotated[float, Field(gt=0, le=1)]
+    epsilon: PositiveFraction
     """epsilon of Adadelta or Adam."""
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
     """Learning rate. Adadelta as published has 1."""
     decay_from_epoch: Annotated[float, Field(ge=0, le=1e6)] | None = None
     """Passes over the text after which the learning rate begins to fall. null: it is constant."""
-    decay_every_epochs: Annotated[float, Field(gt=0, le=1e6)] = 0.5
+    decay_every_epochs: Epochs = 0.5
     """Passes over the text between two reductions of the learning rate."""
-    decay_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
+    decay_factor: PositiveFraction = 0.5
     """Factor of each reduction."""
     clip_norm: Annotated[float, Field(gt=0, le=1e9)]
     """Maximum L2 norm of the gradient; a longer one is scaled down."""
@@ -62,7 +66,7 @@ class Training(OmitsDefaults):
     in the ensembles of Sutskever et al., 2014)."""
     updates: PositiveInt
     """Number of updates, counted from the start of the training."""
-    epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    epochs: Epochs | None = None
     """Maximum number of passes over the text. null: only `updates` counts."""
     patience: PositiveInt | None
     """Training stops after this many validations without a better development score. null: all updates are done."""

@@ -97,9 +97,9 @@ def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits
 
 
 def write_rounded_files(folder: Path, rounded_folder: Path) -> dict[str, Path]:
-    """Write the weights of a model, rounded to 16 bits, with a card and a summary that say so.
+    """Write the weights of a model, rounded to 16 bits, with a card and a summary that say so, into `rounded_folder`.
 
-    Returns the written files, which lie in `rounded_folder`, by their names.
+    Returns the paths of the three files by their names.
     """
     weights_path = folder / WEIGHTS
     rounded_weights_path = rounded_folder / WEIGHTS
@@ -127,8 +127,8 @@ def make_tar_entry(name: str, size: int) -> tarfile.TarInfo:
 def unpack_model(archive: Path, output: Path) -> Path:
     """Unpack an archive of `pack_model` into `output`, check every checksum, and return the model's folder.
 
-    The folder appears atomically. Raises a `UserError` for a damaged archive, one that holds anything but plain files
-    in one folder, or a folder that is already there.
+    The folder appears atomically. Raises a `UserError` if the archive is damaged or has anything but plain files in one
+    folder, or if there is already a folder of this name.
     """
     with temporary_folder(output, f".{archive.name}.unpacking") as work_folder:
         unpacked_folder = extract_archive(archive, work_folder)
@@ -143,11 +143,11 @@ def unpack_model(archive: Path, output: Path) -> Path:
 def extract_archive(archive: Path, work_folder: Path) -> Path:
     """Write the archive's files below `work_folder`, and return the one folder that contains them."""
     with (
-        errors_as_user_error(archive, "get it again", tarfile.TarError, ZstdError),
+        errors_as_user_error(archive, tarfile.TarError, ZstdError, remedy="get it again"),
         archive.open("rb") as raw_file,
         tarfile.open(fileobj=_LimitedStream(raw_file, archive.stat().st_size), mode="r|") as tar,
     ):
-        # Newer versions of Python also refuse unsafe members themselves.
+        # Newer versions of Python also refuse unsafe members by this filter.
         tar.extraction_filter = getattr(tarfile, "data_filter", None)
         for entry in tar:
             if not is_plain_file(entry):
@@ -165,8 +165,8 @@ def extract_archive(archive: Path, work_folder: Path) -> Path:
 class _LimitedStream(io.RawIOBase):
     """The decompressed bytes of an archive, up to a limit.
 
-    An archive from a stranger may expand without end. Its files would fill the disk, and its headers, which `tarfile`
-    holds, the memory.
+    An archive from a stranger may expand without end: its files would fill the disk, or its headers, which `tarfile`
+    holds in memory, the memory.
     """
 
     def __init__(self, raw_file: io.BufferedReader[Any], archive_size: int) -> None:
@@ -194,7 +194,7 @@ def is_plain_file(entry: tarfile.TarInfo) -> bool:
 
 
 def is_safe_name(name: str) -> bool:
-    """Return whether a name is no option for commands, and holds no control characters for terminals."""
+    """Return whether a name is safe: no command takes it for an option, and it has no control characters."""
     return bool(name) and name[0] not in "-." and name.isprintable()
 
 

@@ -37,7 +37,9 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
     settings = read_json(folder / SETTINGS)
     corpora = corpora or CorpusInfo()
     files = f"{folder}: summary.json, settings.json or the scores"
-    with errors_as_user_error(files, "expected those of this version", KeyError, TypeError, AttributeError):
+    with errors_as_user_error(
+        files, KeyError, TypeError, AttributeError, remedy="expected those of this version"
+    ):
         card = format_card(summary, settings, corpora, scores)
     write_text(folder / MODEL_CARD, card)
 
@@ -45,7 +47,7 @@ def write_card(folder: Path, corpora: CorpusInfo | None = None, scores: dict[str
 def format_card(
     summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo, scores: dict[str, Any] | None
 ) -> str:
-    """Return the card as Markdown. scores: the model's scores on the test set, or None."""
+    """Return the card as Markdown. `scores` are the model's scores on the test set, or None."""
     front_matter: dict[str, Any] = {}
     direction = ""
     if corpora.languages:
@@ -69,7 +71,7 @@ def format_card(
 
 
 def format_training(summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo) -> str:
-    """Return the rows of the card's table on the training, without those whose value is unknown."""
+    """Return the rows of the card's table about the training. Rows whose value is unknown are left out."""
     training = settings["training"]
     architecture = settings["architecture"]
     values = {

@@ -27,19 +27,19 @@ RELEASED_FILES = (MODEL_CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TAR
 """Files that an archive of the model needs."""
 
 
-def write_text_settings(folder: Path, text: TextSettings) -> None:
+def write_text_settings(folder: Path, settings: TextSettings) -> None:
     """Write the settings for raw text into the folder of a finished model.
 
     This step is not part of training: it changes no weight, and also works for models trained before.
     """
     check_model_folder(folder)
-    write_json(folder / TEXT_SETTINGS, text.model_dump())
+    write_json(folder / TEXT_SETTINGS, settings.model_dump())
 
 
 def read_text_settings(folder: Path) -> TextSettings:
     """Read the settings for raw text from the folder of a model.
 
-    If they are missing or of another version, a UserError says how to write them.
+    Raises a UserError, which says how to write them, if they are missing or of another version.
     """
     path = folder / TEXT_SETTINGS
     remedy = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
@@ -54,13 +54,15 @@ def read_text_settings(folder: Path) -> TextSettings:
 def read_model_key(folder: Path) -> str:
     """Return the key of a finished model in a store (see `nmt.store.result_store.compute_model_key`)."""
     path = folder / SUMMARY
-    with errors_as_user_error(path, "expected a model of this version: train it again", KeyError, TypeError):
+    with errors_as_user_error(
+        path, KeyError, TypeError, remedy="expected a model of this version: train it again"
+    ):
         key: str = read_json(path)["key"]
     return key
 
 
-def find_initial_weights(folder: Path | None) -> dict[str, str]:
-    """Return the entry for the model in `folder`, from whose weights a training starts, in the training's checksums.
+def initial_weights_checksum(folder: Path | None) -> dict[str, str]:
+    """Return the checksum of the weights in `folder`, from which a training starts, with its key in a model's summary.
 
     If `folder` is None, the initial weights are random, and the result is an empty dictionary.
     """

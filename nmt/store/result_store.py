@@ -102,7 +102,7 @@ class TrainingStore:
         return [shared_folder, own_folder]
 
     def _find_state_folder(self, name: str, key: str) -> Path:
-        """Return the folder with this key, even if it was made under another name, or the path of a new folder."""
+        """Return the folder with this key, also if it has another name in front, or the path of a new folder."""
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
     def describe_changes(self, name: str, facts: FlatSettings) -> str:
@@ -119,17 +119,20 @@ class TrainingStore:
 
 
 def finished_folder(state_folder: Path, key: str) -> Path:
-    """Return the folder of a finished model within the folder of its training."""
+    """Return the path of the finished model with this key within the folder of its training."""
     return state_folder / f"finished-{key}"
 
 
 def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
-    """Link the files of a finished model into a folder, with its current names. Return its summary.
+    """Link the files of a finished model into a folder. Its settings and summary are written, with its current names.
 
     Args:
-        stored_model: its folder in the store.
-        output: the model's folder.
-        run: its settings, with id and label.
+        stored_model: the model's folder in the store.
+        output: the folder with the links.
+        run: the model's settings, with its current id and label.
+
+    Returns:
+        The summary.
     """
     for name in LINKED_FILES:
         link_file(stored_model / name, output / name)
@@ -167,7 +170,7 @@ def provide_result(
         store: the store. If it is None, the output files themselves are made.
         facts: the inputs and settings that the result depends on.
         outputs: the output files, by their names in the store.
-        make: a function that writes the files, given their paths by these names.
+        make: a function that writes the files. It gets their paths by the same names.
     """
     if store is None:
         make(outputs)

@@ -25,7 +25,7 @@ CHECKSUM_KEY = "sha256"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file atomically. If this fails, a UserError says why."""
+    """Write a safetensors file atomically. Raises a UserError if this fails."""
     cpu_tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     metadata = dict(metadata or {})
     metadata[CHECKSUM_KEY] = compute_checksum(cpu_tensors, metadata)
@@ -33,7 +33,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 
     with atomic_path(path) as temporary_path:
         if is_replaceable(temporary_path):
-            # The library lets nobody but the owner read its files, so the usual permissions are restored.
+            # `save_file` lets nobody but the owner read its files. So the usual permissions are restored.
             temporary_path.touch()
             permissions = temporary_path.stat().st_mode
             try:
@@ -49,7 +49,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file. Raises a UserError if it is damaged, altered or missing."""
     require_regular_file(path)
-    with errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError):
+    with errors_as_user_error(path, SafetensorError, TypeError, remedy="make or fetch it again"):
         tensors, metadata = load_file(path), load_metadata(path)
         checksum = metadata.pop(CHECKSUM_KEY, None)  # of the tensors and the remaining metadata
         if checksum != compute_checksum(tensors, metadata):
@@ -60,7 +60,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the metadata that `save_tensors` wrote, with the checksum."""
     with (
-        errors_as_user_error(path, "make or fetch it again", SafetensorError, TypeError, KeyError),
+        errors_as_user_error(path, SafetensorError, TypeError, KeyError, remedy="make or fetch it again"),
         safe_open(path, framework="pt") as file,
     ):
         return dict(json.loads(file.metadata()[METADATA_KEY]))

@@ -49,7 +49,7 @@ class TrainedModel:
         return next(self.network.parameters()).device
 
     def make_batch(self, sources: Sequence[Tokens], targets: Sequence[Tokens] | None = None) -> Batch:
-        """Return a padded batch of ids on the model's device. Without targets, the target sides are empty."""
+        """Return a padded batch of ids on the model's device. Without `targets`, every target is empty."""
         if targets is None:
             targets = [[]] * len(sources)
         source_ids = [np.array(self.source.ids(tokens), dtype=np.uint32) for tokens in sources]
@@ -68,7 +68,7 @@ def load_models(
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
     For `device` and `announced`, see `nmt.backend.device.choose_device`; for `precision` and `matmul_library`, see
-    `load_model`. Raises a UserError unless the models share their vocabularies and read the source alike.
+    `load_model`. Raises a UserError if the models do not fit together (`check_compatible`).
     """
     make_deterministic(threads)
     keep_freed_memory()
@@ -79,8 +79,7 @@ def load_models(
 
 
 def check_compatible(models: Sequence[TrainedModel]) -> None:
-    """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
-    # Models fit together if all have the same vocabularies, and all or none read EOS after the source.
+    """Raise a UserError unless all models have the same vocabularies, and all or none read EOS after the source."""
     input_formats = {
         (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
     }
@@ -115,7 +114,7 @@ def load_model(
         if not weight.isfinite().all():
             raise UserError(f"{folder / WEIGHTS}: {name} is not finite; train or fetch it again")
 
-    # 2. build the model without memory, since the settings may name any size, and give it the weights
+    # 2. build the model on a device without memory, since the settings may name any size, and give it the weights
     try:
         with torch.device("meta"):
             network = build_model(run.model_type, run.architecture, (len(source), len(target)))
@@ -123,7 +122,7 @@ def load_model(
             name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
         }
         network.load_state_dict(network_weights, assign=True)
-    except RuntimeError:  # other weights, or more than torch can count
+    except RuntimeError:  # weights of other names or shapes, or sizes beyond torch's integers
         raise UserError(
             f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
         ) from None
@@ -148,7 +147,7 @@ def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:
 def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """Raise a UserError if the weights in a model's folder were trained with other vocabularies than `vocabularies`."""
     path = folder / WEIGHTS
-    with errors_as_user_error(path, "make or fetch it again", KeyError, TypeError):
+    with errors_as_user_error(path, KeyError, TypeError, remedy="make or fetch it again"):
         recorded_checksums = json.loads(load_metadata(path)["vocabularies"])
         checksums = [recorded_checksums[side] for side in SIDES]
     for side, checksum, vocabulary in zip(SIDES, checksums, vocabularies, strict=True):

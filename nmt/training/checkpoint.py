@@ -27,7 +27,7 @@ KEPT_CHECKPOINTS = 2
 class Checkpoint:
     """The state of a run.
 
-    tensors: weights, optimizer and update statistics by name. record: counters and facts, which JSON can represent.
+    tensors: weights, optimizer and update statistics by name. record: counters and facts, as JSON.
     """
 
     tensors: dict[str, Tensor]
@@ -76,17 +76,17 @@ def read_checkpoint(path: Path) -> Checkpoint:
     return Checkpoint(tensors, json.loads(metadata["record"]))
 
 
-def find_best_weights(folder: Path, best_update: int) -> Path:
-    """Return the file of the weights that were the best after an update."""
+def best_weights_path(folder: Path, best_update: int) -> Path:
+    """Return the path of the best weights, those after update `best_update`."""
     return folder / f"best-{best_update:09d}.safetensors"
 
 
 def delete_old_best_weights(folder: Path, best_update: int) -> None:
-    """Delete best weights that no checkpoint names any more.
+    """Delete the files of best weights that no checkpoint names any more.
 
-    Each new best comes with a checkpoint, so the kept checkpoints name the newest files, or the current best.
+    Each new best comes with a checkpoint. So the two kept checkpoints name the two newest files, or the current best.
     """
     paths = sorted(folder.glob("best-*.safetensors"))
     for path in paths[:-KEPT_CHECKPOINTS]:
-        if path != find_best_weights(folder, best_update):
+        if path != best_weights_path(folder, best_update):
             path.unlink()

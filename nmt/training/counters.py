@@ -38,7 +38,7 @@ class LogWindow:
         finite_updates = self.updates - statistics.nonfinite_updates
         mean_nll, mean_norm = None, None
         if finite_updates:
-            # The NLL is a sum over updates with a finite gradient. The number of their sentences is estimated.
+            # The NLL is a sum over the updates with a finite gradient, whose number of sentences is estimated.
             mean_nll = statistics.nll / (self.sentences * finite_updates / self.updates)
             mean_norm = statistics.gradient_norm / finite_updates
         return {
@@ -65,7 +65,8 @@ class Counters:
     history_bytes: size of the history at the last checkpoint.
     best_score: the best development score, where greater is better: BLEU, or the NLL with its sign changed.
     most_validations_without_gain: the largest `validations_without_gain` so far.
-    most_reached_at: the update after which it was first reached. A `patience` of this size would have ended the run.
+    most_reached_at: the update after which this largest number was first reached. With a `patience` of this size, the
+    run would have ended there.
     """
 
     update: int = 0
@@ -96,7 +97,7 @@ class Counters:
 
         Only scheduled validations use up patience, not the one at the end of a run: the run may be continued later.
         """
-        # While BLEU is still 0, later weights are taken for better ones.
+        # While BLEU is still 0, the newest weights are the best.
         best_score = self.best_score
         is_best = best_score is None or score > best_score or score == best_score == 0
         if is_best:

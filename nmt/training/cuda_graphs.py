@@ -34,8 +34,8 @@ class GraphedUpdates:
     """Calls or replays `update`, a function of a batch on the GPU, for batches on the host.
 
     The first batch of a shape runs without a graph. This also does the initializations that a capture must not contain.
-    The second batch is captured, and it and all later batches of the shape are replayed. Kernels and results are the
-    same in each case. This matters because an interrupted run captures its shapes again.
+    The second batch is captured, and it and all later batches of the shape are replayed. All of them run the same
+    kernels with the same results, so a resumed run, which captures its shapes again, equals an unbroken one.
 
     max_words: batches with longer sentences always run without a graph, since graphs keep the memory of the largest
     batch. None: there is no limit.
@@ -76,17 +76,17 @@ class GraphedUpdates:
                 if self._preallocated is None and self._may_capture(batch):
                     self._preallocated = self._capture(update, batch)
 
-            # 3. run the largest batch again, as the first batch of a new shape runs beside the graphs
+            # 3. run the largest batch again: the first batch of a new shape needs memory besides that of the graphs
             update(largest_batch.to(self.device))
 
     def reset(self) -> None:
-        """Discard all graphs, since they contain numbers that the update takes from the host, such as its rate."""
+        """Discard all graphs. They contain the numbers that an update takes from the CPU, such as the learning rate."""
         while self._queued_updates:
             self._queued_updates.popleft().synchronize()
         self._captured_updates.clear()
         self._seen_shapes.clear()
         if self._preallocated is None:
-            self._memory_pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
+            self._memory_pool = torch.cuda.graph_pool_handle()  # the old pool is freed with its last graph
 
     @contextmanager
     def _use_stream(self) -> Iterator[None]:

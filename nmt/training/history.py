@@ -29,7 +29,7 @@ TENSORBOARD_FOLDER = "tensorboard"
 
 
 class History:
-    """The history of a run. A run that resumes from a checkpoint first drops the lines written after it."""
+    """The history of a run. A run that resumes from a checkpoint first drops the lines after the checkpoint."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -132,7 +132,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    # the last lines about updates, after one for the start of the run
+    # the last lines about updates; the first of them is a line for the start of the run
     update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
     for line in read_history(path, finished=False):

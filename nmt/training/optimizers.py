@@ -64,8 +64,8 @@ def make_optimizer(model: nn.Module, training: Training, fuse: bool = False) -> 
 def schedule_learning_rate(training: Training, epoch: float) -> float:
     """Return the learning rate after a number of epochs.
 
-    It is multiplied by `decay_factor` at `decay_from_epoch`, and again after each further `decay_every_epochs`.
-    Example: at 5, and then every half epoch, in Sutskever et al. (2014), Sec. 3.4.
+    It is multiplied by `decay_factor` at `decay_from_epoch`, and again after each further `decay_every_epochs`. In
+    Sutskever et al. (2014, Sec. 3.4), it is halved after 5 epochs, and then every half epoch.
     """
     if training.decay_from_epoch is None or epoch < training.decay_from_epoch:
         return training.learning_rate
@@ -76,7 +76,7 @@ def schedule_learning_rate(training: Training, epoch: float) -> float:
 def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor, Tensor]:
     """Return the L2 norm of the gradient, and the scale by which clipping multiplies it (Pascanu et al., 2013).
 
-    Both are scalars. The scale reduces a larger norm to `max_norm`, and is 1 otherwise, also for a gradient that is not
+    Both are scalars. The scale reduces a norm above `max_norm` to it. It is 1 for other gradients, also if they are not
     finite. Sparse gradients are coalesced.
     """
     norms = torch._foreach_norm(list_gradients(weights))
@@ -86,7 +86,7 @@ def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor
 
 
 def list_gradients(weights: Iterable[Tensor]) -> list[Tensor]:
-    """Return the gradient of each weight that has one. Of a sparse gradient, return the rows, coalesced."""
+    """Return the gradient of each weight that has one: of a sparse gradient only its rows, coalesced."""
     gradients = []
     for weight in weights:
         if weight.grad is None:
@@ -110,7 +110,7 @@ def make_gradients_dense(weights: Iterable[Tensor]) -> None:
 def replace_nonfinite_gradients(weights: Iterable[Tensor], norm: Tensor) -> None:
     """Replace a gradient whose norm is not finite by the weights times 0.1, as in the authors' code."""
     if norm.is_cuda:
-        # The result is computed in any case, since asking for the norm would wait for the GPU.
+        # Compute the result in any case: to ask whether the norm is finite would mean to wait for the GPU.
         for weight in weights:
             if weight.grad is not None:
                 weight.grad.copy_(torch.where(norm.isfinite(), weight.grad, 0.1 * weight))
@@ -211,8 +211,8 @@ class Adadelta(Optimizer):
         weight  <- weight - learning_rate step
 
     Both averages start at 0 and epsilon is inside both roots, as in the authors' code and in PyTorch's Adadelta.
-    PyTorch makes a dozen passes over all weights. This code makes one: each block of weights goes through all four
-    lines while it is in the CPU's cache.
+    PyTorch makes a dozen passes over all weights. This code makes one: all four equations are computed for a block of
+    weights while it is in the CPU's cache.
 
     Rows that are absent from a sparse gradient have gradient 0: their weights do not change, and their averages only
     decay. The decay is applied when the row is next used.
@@ -286,7 +286,7 @@ class Adadelta(Optimizer):
         scale: Tensor,
         fuse: bool,
     ) -> None:
-        """Update a weight and its averages in place, by the four lines of the class. All tensors have the same shape.
+        """Update a weight and its averages in place, by the four equations of the class. All tensors have one shape.
 
         squares, steps: the averages E[g^2] and E[step^2]. fuse: whether compiled code is used.
         """
@@ -295,7 +295,7 @@ class Adadelta(Optimizer):
         rate: float | Tensor = self.learning_rate
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
         if fuse:
-            # torch.compile would compile the code again for each number
+            # a tensor, since torch.compile would compile the code again for each number
             rate = weight.new_full((), self.learning_rate)
         for start in range(0, weight.numel(), block_size):
             block = slice(start, start + block_size)

@@ -15,7 +15,7 @@ PREFETCHED_BATCHES = 16
 def prefetch_batches(batches: Iterator[Batch]) -> Generator[Batch]:
     """Yield the same batches in pinned memory, prepared in advance by a thread, so that a GPU need not wait for them.
 
-    An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
+    If a batch cannot be prepared, the error is raised in its place. Closing the generator ends the thread.
     """
     pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
 

@@ -73,15 +73,15 @@ def train_in_store(
             if (model_folder / SUMMARY).is_file():
                 return model_folder
 
-            # 2. a new training: if there was an earlier one with this name, say which facts have changed since then
+            # 2. if this training is new, but there was an earlier one with its name, say which facts have changed
             if not list_checkpoints(state_folder):
                 changes = store.describe_changes(name, facts)
                 if changes:
                     click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
             write_json(state_folder / FACTS, facts)
 
-            # 3. resume. If the training in this folder has gone on beyond the end that is asked for, leave it, and
-            # train from the start in the next folder.
+            # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
+            # it as it is, and train from the start in the next folder.
             base_state = None if files.base is None else files.base / FINAL_STATE
             try:
                 trainer.resume(base_state)

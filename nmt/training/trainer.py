@@ -34,14 +34,14 @@ from nmt.model import model_types
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
-from nmt.store.model_folder import WEIGHTS, find_initial_weights
+from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
 from nmt.store.result_store import collect_training_facts, compute_model_key
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.store.trained_model import check_vocabularies
 from nmt.training.checkpoint import (
     Checkpoint,
+    best_weights_path,
     delete_old_best_weights,
-    find_best_weights,
     load_newest_checkpoint,
     read_checkpoint,
     save_checkpoint,
@@ -155,7 +155,7 @@ class Trainer:
         # 2. the text
         source_vocabulary, self.target_vocabulary = vocabularies
         self.train, self.dev = train, dev
-        self.data = data_checksums(train.meta, dev.meta) | find_initial_weights(init_from)
+        self.data = data_checksums(train.meta, dev.meta) | initial_weights_checksum(init_from)
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         if training.dev_sentences == "all":
@@ -190,11 +190,11 @@ class Trainer:
     def resume(self, base_state: Path | None) -> None:
         """Resume from the newest intact checkpoint. If there is none, start from the weights of a new model.
 
-        `base_state` is the final state of the model that the training continues, if any. It takes the place of a new
-        model. Raises PastTheEnd if the checkpoint lies behind the end that the settings ask for.
+        If the training continues another model, it starts from `base_state` instead, the final state of that model.
+        Raises PastTheEnd if the checkpoint is beyond the end that the settings ask for.
         """
         self.state_folder.mkdir(parents=True, exist_ok=True)
-        # A killed process may have left partial files. The lock of the folder says that none is writing now.
+        # A killed process may have left partial files. Nobody writes them now, since this process holds the folder.
         for partial_file in self.state_folder.glob(".*.part.safetensors"):
             partial_file.unlink()
 
@@ -204,7 +204,7 @@ class Trainer:
             self._check_not_past_end()
             click.echo(f"nmt: {self.state_folder}: resuming after update {self.counters.update}", err=True)
 
-        # The history may have lines that were written after the checkpoint. These updates are made again.
+        # Drop the lines of the history after the checkpoint, since their updates are made again.
         self.history.rewind(self.counters.history_bytes)
         if self.settings.tensorboard:
             self.tensorboard = TensorBoardWriter(self.state_folder / TENSORBOARD_FOLDER, self.counters.update)
@@ -212,10 +212,10 @@ class Trainer:
             self._continue_from(base_state)
 
     def _continue_from(self, final_state: Path) -> None:
-        """Begin where another run has ended. Raises a UserError if its settings or its text were others."""
+        """Begin where another run has ended. Raises a UserError if that run had other settings or other text."""
         checkpoint = read_checkpoint(final_state)
 
-        # This run has all facts of that run, and the key `base`.
+        # Both runs must have the same facts, but for the key `base`, which only this run has.
         facts: FlatSettings = checkpoint.record["facts"]
         changes = describe_differences(facts, self.facts, ignore=frozenset({"base"}))
         if changes:
@@ -237,7 +237,7 @@ class Trainer:
         counters, patience = self.counters, self.settings.patience
         is_past_end = counters.update > self.last_update
         if patience is not None and counters.most_validations_without_gain >= patience:
-            # A run that has just ended by its patience is at its end, not past it.
+            # A run that has just used up its patience is at its end, not past it.
             has_just_ended = counters.most_reached_at == counters.update
             is_past_end |= counters.most_validations_without_gain > patience or not has_just_ended
         if is_past_end:
@@ -326,7 +326,7 @@ class Trainer:
             self._check_finite()  # on a GPU, this would wait for the update, so it happens less often
 
     def _check_finite(self) -> None:
-        """Stop before a state with a NaN is used, unless the settings say to continue."""
+        """Raise an error if gradients were not finite, unless the settings say to continue."""
         if self.settings.not_finite != "stop":
             return
         nonfinite_updates = self.updater.read_statistics().nonfinite_updates
@@ -342,13 +342,13 @@ class Trainer:
         )
 
     def check_before_writing(self) -> None:
-        """Raise an error if another process has taken the folder, or if a NaN is in the state."""
+        """Raise an error if another process has taken the folder, or if gradients were not finite."""
         if self.is_lock_lost():
             raise UserError(f"{self.state_folder}: another process has taken over this folder; stopped")
         self._check_finite()
 
     def _add_elapsed_time(self, is_update_time: bool = False) -> None:
-        """Add the time since the last call to the time of the run, and perhaps to the time of its updates."""
+        """Add the time since the last call to the time of the run and, if it was spent on updates, to theirs."""
         now = time.monotonic()
         elapsed_seconds = now - self._last_clock
         self._last_clock = now
@@ -359,7 +359,7 @@ class Trainer:
     # --- records: history, validation, checkpoints --------------------------------------------------------------------
 
     def _log_validate_and_save(self) -> None:
-        """Write a line of the history, validate, and write a checkpoint, whichever are due after this update."""
+        """After an update, write a line of the history, validate, and write a checkpoint, if each of these is due."""
         settings, update = self.settings, self.counters.update
         is_last = update == self.last_update
         log_due = update % settings.log_every == 0 or is_last
@@ -387,7 +387,7 @@ class Trainer:
         self._add_elapsed_time()
 
     def _record(self, line: HistoryLine) -> None:
-        """Write a line of the history, also for TensorBoard."""
+        """Write a line into the history and, if the settings ask for it, for TensorBoard."""
         self.history.add(line)
         if self.tensorboard is not None:
             self.tensorboard.add(line)
@@ -425,7 +425,7 @@ class Trainer:
         self.check_before_writing()  # a process that was suspended while it scored may have lost the folder
         is_best = counters.count_validation(score, is_scheduled)
         if is_best:
-            save_tensors(find_best_weights(self.state_folder, counters.update), self.model.state_dict())
+            save_tensors(best_weights_path(self.state_folder, counters.update), self.model.state_dict())
 
         # 3. report
         line: HistoryLine = {"update": counters.update, "epoch": self.count_epochs()}
@@ -475,5 +475,5 @@ class Trainer:
     def load_chosen_weights(self) -> None:
         """Load the weights that the model keeps: the best by development score, or the last (`keep`)."""
         if self.settings.keep == "best":
-            best_weights = find_best_weights(self.state_folder, self.counters.best_update)
+            best_weights = best_weights_path(self.state_folder, self.counters.best_update)
             self.model.load_state_dict(load_tensors(best_weights))

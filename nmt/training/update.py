@@ -76,11 +76,11 @@ class Updater:
             self._update(batch)
 
     def preallocate(self, max_length: int) -> None:
-        """On a GPU, allocate the memory for pairs of up to this number of words, or fail now. Nothing else changes."""
+        """On a GPU, allocate the memory for pairs of up to this number of words, so that a lack of it is told now."""
         if self.cuda_graphs is None:
             return
 
-        # 1. hold as much memory as the optimizer's first step will allocate: two averages of each weight
+        # 1. hold as much memory as the first step of Adadelta or Adam will allocate: two averages of each weight
         averages = []
         if self.training.optimizer != "sgd" and not self.optimizer.state:
             for weight in self.model.parameters():

@@ -62,12 +62,12 @@ def compute_greedy_bleu(
     for batch in evaluation_batches(bitext, rows, batch_size, source_eos):
         # 1. the best translation of each source
         encoded = model.encode(batch.source.to(device), batch.source_lengths.to(device))
-        source_lengths = batch.source_lengths.numpy() - source_eos
+        source_lengths = batch.source_lengths.numpy() - (1 if source_eos else 0)
         n_best_lists = beam_search.search(model, encoded, source_lengths, GREEDY_SEARCH, forbid_unknown=False)
         for n_best in n_best_lists:
             hypotheses.append(" ".join(target.words(n_best[0].ids)))
 
-        # 2. the references, with EOS for [UNK]: no translation contains it, so it is always wrong
+        # 2. the references, with EOS in place of [UNK]: translations never contain EOS, so unknown words are wrong
         targets = torch.where(batch.target == UNKNOWN, END, batch.target)
         for ids, length in zip(targets.t().tolist(), batch.target_lengths.tolist(), strict=True):
             references.append(" ".join(target.words(ids[: length - 1])))

@@ -178,7 +178,7 @@ def _read_archive(archive: Path, texts: Sequence[_ExtractedText]) -> None:
 def _open_archive(archive: Path) -> Iterator[IO[bytes]]:
     """Open an archive, with a progress bar; an error of its format is a UserError."""
     with (
-        errors_as_user_error(archive, "remove it and download it again", *_ARCHIVE_ERRORS),
+        errors_as_user_error(archive, *_ARCHIVE_ERRORS, remedy="remove it and download it again"),
         archive.open("rb") as stream,
         Progress.over_files([archive], f"extract {archive.name}") as progress,
     ):

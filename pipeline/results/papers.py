@@ -191,6 +191,6 @@ def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
 
 def read_paper(path: Path) -> Paper:
     """Read the file of a paper; a `UserError` if it cannot be read or is not valid."""
-    with errors_as_user_error(path, "correct it"):
+    with errors_as_user_error(path, remedy="correct it"):
         values = parse(path.read_text(encoding="utf-8"))
     return validate_settings(Paper, values, str(path))

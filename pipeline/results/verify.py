@@ -140,7 +140,7 @@ def read_crate(record: Path) -> dict[str, Entity]:
     """Return the entities of the record by their ids."""
     if not record.is_file() or record.is_symlink():
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
-    with errors_as_user_error(record, "make it again", KeyError, TypeError):
+    with errors_as_user_error(record, KeyError, TypeError):
         return {entity["@id"]: {"@type": None, **entity} for entity in read_json(record)["@graph"]}
 
 

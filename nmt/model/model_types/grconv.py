@@ -40,7 +40,7 @@ class RecursiveEncoder(BackendModule):
         self.b_U, self.b, self.b_g = create_weight(N), create_weight(N), create_weight(GATES)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
-        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        """Encode sentences, given their embedded words E x (S, B, M) and lengths (B,)."""
         # the root of a sentence of n words is node 0 of level n - 1
         root_levels = lengths.unsqueeze(1) - 1  # (B, 1)
         nodes = self.compute_leaves(embedded)
@@ -51,7 +51,7 @@ class RecursiveEncoder(BackendModule):
         return Annotations.from_vector(roots)
 
     def compute_leaves(self, embedded: Tensor) -> Tensor:
-        """Return level 0, (S, B, N), for E x (S, B, M)."""
+        """Return the nodes of level 0, (S, B, N), given the embedded words E x (S, B, M)."""
         return self.backend.product(embedded, self.U) + self.b_U
 
     def compute_level(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
@@ -102,7 +102,10 @@ class GrConv(GatedEncoderDecoder):
 
     @torch.no_grad()
     def gates(self, source: Tensor) -> list[Tensor]:
-        """Return the gates [w_c, w_l, w_r] of levels t = 1, ..., S - 1, (S - t, 3) each, for a sentence's ids (S,)."""
+        """Return the gates [w_c, w_l, w_r] of a sentence's tree: of each level t = 1, ..., S - 1 a tensor (S - t, 3).
+
+        `source` are the ids of the sentence, (S,).
+        """
         embedded = self.source_embedding(source.unsqueeze(1))  # (S, 1, M)
         nodes = self.encoder.compute_leaves(embedded)
         gates_of_levels = []

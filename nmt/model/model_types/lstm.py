@@ -19,7 +19,7 @@ from torch.nn.functional import pad
 
 from nmt.backend.matmul import BackendModule
 from nmt.data.vocabulary import END
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder, OutputInputs, Prediction
+from nmt.model.encoder_decoder import DecoderValues, Encoded, EncoderDecoder, Prediction
 from nmt.model.output_layer import Candidates, OutputLayer, WordProbabilities
 from nmt.model.weights import Initializer, create_weight, uniform
 from nmt.settings.model_types import LSTMArchitecture
@@ -47,8 +47,8 @@ class LSTMLayer(BackendModule):
     def scan_steps(self, x: Tensor, state: LSTMState, mask: Tensor) -> tuple[Tensor, LSTMState]:
         """Return h at every step, (T, B, N), and the last state, from inputs x (T, B, M) and the state before them.
 
-        `mask` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
-        `mask`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
+        `mask` (T, B) is 0 where the input is padding, else 1. On padding, inputs must be 0, and the bias is left out.
+        So g = tanh(0) = 0, and a state of 0 stays 0.
         """
         # A library's recurrence would round its states to bf16, too.
         if not self.backend.is_bf16:
@@ -67,7 +67,7 @@ class LSTMLayer(BackendModule):
 
         The bias is the weight of an extra input, which is 1 at words and 0 at padding.
         """
-        # On a GPU, further inputs of 0 pad the rows to a multiple of 8 numbers: aligned rows are faster.
+        # On a GPU, rows are padded with inputs of 0 to a multiple of 8 numbers, since aligned rows are faster.
         padding = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
         inputs = pad(torch.cat([x, mask.unsqueeze(2)], dim=2), (0, padding))  # (T, B, M + 1 + padding)
         W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, padding)).t()
@@ -174,7 +174,7 @@ class DeepLSTM(EncoderDecoder):
 
     def encode(self, source: Tensor, lengths: Tensor) -> SentenceVector:
         """See `EncoderDecoder.encode`."""
-        # the words in reading order, (S, B, M), with 0 on padding
+        # E x in reading order, (S, B, M), 0 on padding
         positions, is_word = self.reading_order(lengths, len(source))
         x = self.source_embedding(source.gather(0, positions))
         mask = is_word.to(x.dtype)
@@ -185,33 +185,33 @@ class DeepLSTM(EncoderDecoder):
         return SentenceVector(h.transpose(0, 1), c.transpose(0, 1))
 
     def reading_order(self, lengths: Tensor, steps: int) -> tuple[Tensor, Tensor]:
-        """Return the position that is read at each step, and the mask: whether it is a word, (S, B) each.
+        """Return the position that is read at each step, and whether it is a word: two tensors (S, B).
 
         Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
         """
-        # of 3 steps: -1, 0, 1 for a sentence of 2 words, where -1 is padding
+        # for example -1, 0, 1: three steps of a sentence of two words, where -1 is padding
         positions = torch.arange(steps, device=lengths.device).unsqueeze(1) - (steps - lengths)
-        mask = positions >= 0
+        is_word = positions >= 0
 
         # backwards: 1, 0 instead of 0, 1; the end symbol keeps its position
         if self.architecture.source_order == "reversed":
-            words = lengths - 1 if self.architecture.source_eos else lengths
-            positions = torch.where(positions < words, words - 1 - positions, positions)
-        return torch.where(mask, positions, 0), mask
+            word_counts = lengths - 1 if self.architecture.source_eos else lengths
+            positions = torch.where(positions < word_counts, word_counts - 1 - positions, positions)
+        return torch.where(is_word, positions, 0), is_word
 
     def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
         """See `EncoderDecoder.sentence_vectors`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
         return torch.cat([encoded.h, encoded.c], dim=1).flatten(1)
 
     def unroll(
-        self, encoded: SentenceVector, target: Tensor, steps: int
-    ) -> Iterator[tuple[OutputInputs, Tensor | None]]:
-        """See `EncoderDecoder.unroll`; the input is h of the top layer (steps, B, N)."""
-        # y_{i-1} of each step, (T, B, M)
+        self, encoded: SentenceVector, target: Tensor, block_steps: int
+    ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
+        """See `EncoderDecoder.unroll`. The output layer reads h of the top layer, (T', B, N)."""
+        # E y_{i-1} of each step, (T, B, M)
         previous = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
         states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
-        for step in range(0, len(target), steps):
-            x = previous[step : step + steps]
+        for start in range(0, len(target), block_steps):
+            x = previous[start : start + block_steps]
             top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
             yield (top_h,), None
 

@@ -19,7 +19,7 @@ class ForwardEncoder(nn.Module):
         self.forwards = GRUCell(architecture.embedding_size, architecture.hidden_units)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
-        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        """Encode sentences, given their embedded words E x (S, B, M) and lengths (B,)."""
         mask = word_mask(lengths, len(embedded)).to(embedded.dtype)  # (S, B)
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden_size)  # (1, B, N)
         projected = self.forwards.project(embedded)  # (S, B, 3N)

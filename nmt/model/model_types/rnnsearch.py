@@ -28,10 +28,10 @@ class BidirectionalEncoder(nn.Module):
         self.backwards = GRUCell(architecture.embedding_size, architecture.hidden_units)
 
     def forward(self, embedded: Tensor, lengths: Tensor) -> Annotations:
-        """Encode E x (S, B, M) of sentences with these lengths (B,)."""
+        """Encode sentences, given their embedded words E x (S, B, M) and lengths (B,)."""
         mask = word_mask(lengths, len(embedded))  # (S, B)
 
-        # both directions at once; the backward one reads padding first, over which its state stays 0
+        # both directions at once; the backward one reads the padding first, where its state stays 0
         start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden_size)  # (2, B, N)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
         masks = torch.stack([mask, mask.flip(0)], dim=1).to(embedded.dtype)  # (S, 2, B)
@@ -51,7 +51,7 @@ class AttentionDecoder(GatedDecoder):
         self.alignment = Alignment(architecture.hidden_units, context_size, architecture.alignment_units)
 
     def add_keys(self, encoded: Annotations) -> Annotations:
-        """Add the keys U_a h_j, which are computed once per sentence."""
+        """Return `encoded` with the keys U_a h_j, which are computed once per sentence."""
         return replace(encoded, keys=self.alignment.compute_keys(encoded.annotations))
 
     def scan_steps(

@@ -20,7 +20,7 @@ from nmt.settings.training import ModelRun
 from nmt.store import trained_model
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.training.checkpoint import (
-    find_best_weights,
+    best_weights_path,
     list_checkpoints,
     read_checkpoint,
     write_checkpoint,
@@ -283,7 +283,7 @@ def test_best_weights_survive_kill(
     assert trainer.counters.best_update == 24
     for path in list_checkpoints(tmp_path):  # if the newest is damaged, the run resumes from the other one
         counters = read_checkpoint(path).record["counters"]
-        assert find_best_weights(tmp_path, counters["best_update"]).is_file()
+        assert best_weights_path(tmp_path, counters["best_update"]).is_file()
     shorter = train(model_run(**settings, updates=end), text, tmp_path)
     shorter.load_chosen_weights()
     assert shorter.counters.best_update == best_update
