@@ -167,8 +167,10 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
         )
 
     # 3. runs that translate or rescore together, and the n-best lists that they rescore
-    models = [name for name in use.models if name in config.models]
-    runs = [name_run(config, model, seed) for model in models for seed in get_seeds(config, model)]
+    runs = []
+    for model_name in use.models:
+        if model_name in config.models:
+            runs += [name_run(config, model_name, seed) for seed in get_seeds(config, model_name)]
     registry = "the runs of `use.models`"
     for name in use.systems:
         if name in config.systems:

@@ -240,13 +240,13 @@ def _fill_entries(values: Mapping[str, Any]) -> dict[str, Any]:
     The values are not validated yet, so each may be of any type.
     """
     completed = dict(values)
-    for catalogue, blocks in SHARED_BLOCKS.items():
-        entries = values.get(catalogue)
+    for section, blocks in SHARED_BLOCKS.items():
+        entries = values.get(section)
         if isinstance(entries, Mapping):
-            completed[catalogue] = {
-                name: _fill_entry(entry, blocks, values) if isinstance(entry, Mapping) else entry
-                for name, entry in entries.items()
-            }
+            completed[section] = dict(entries)
+            for name, entry in entries.items():
+                if isinstance(entry, Mapping):
+                    completed[section][name] = _fill_entry(entry, blocks, values)
     return completed
 
 

@@ -156,11 +156,11 @@ class _Transfer:
         mismatch: str | None = None
         local_path = self._local_path()
         for _ in range(2):
-            is_assembled = False
+            came_in_parts = False
             if local_path:
                 self._copy(local_path)
             else:
-                is_assembled = self._fetch()
+                came_in_parts = self._fetch()
 
             facts = FileFacts.read(self.partial_file)
             mismatch = facts.find_mismatch(self.source)
@@ -169,7 +169,7 @@ class _Transfer:
 
             # If the first bytes came earlier, they may be those of an older version of the file.
             self.partial_file.unlink()
-            if not is_assembled:
+            if not came_in_parts:
                 break
         raise SourceError(mismatch)
 
@@ -183,8 +183,8 @@ class _Transfer:
     def _copy(self, path: Path) -> None:
         """Copy a file of this machine, always from its beginning.
 
-        A link would do harm. The workflow sets the times of what a job has written, which would be those of the user's
-        file; and if the user changed the file, the archive would change after its checksums were compared.
+        It is no link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the user's
+        file. And if the user changed the file, the archive would change after its checksums were compared.
         """
         if not path.is_file():
             raise SourceError("no such file")
@@ -197,19 +197,19 @@ class _Transfer:
     def _fetch(self) -> bool:
         """Request the missing bytes until the file is complete. Return whether the file came in several parts.
 
-        A source that breaks off is asked again as long as the partial file grows beyond its greatest size so far. One
-        that begins at byte 0 each time, and always breaks off at the same byte, is given up.
+        A source that breaks off is asked again as long as the partial file grows beyond its greatest size so far. So a
+        source that begins at byte 0 each time, and always breaks off at the same byte, is given up.
         """
-        is_assembled = self.partial_file.exists()
+        came_in_parts = self.partial_file.exists()
         largest_size = self._size()
         failed_attempts = 0
         with _open_session() as session:
             while True:
                 try:
                     self._request_rest(session)
-                    return is_assembled
+                    return came_in_parts
                 except BrokenOffError as error:
-                    is_assembled = True
+                    came_in_parts = True
                     # count the attempts without new bytes
                     size = self._size()
                     failed_attempts = 0 if size > largest_size else failed_attempts + 1

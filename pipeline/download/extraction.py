@@ -90,7 +90,7 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
         pairs: the number of lines that each side must have; None: any.
 
     Returns:
-        `pairs`; `source_words`, `source_md5` and the same of the target; `archives`: download records by archive.
+        `pairs`; of each side the words and the MD5 (`source_words`, ...); `archives`: download records by archive.
 
     Raises:
         UserError: the archive or a member is missing, damaged, or not what the arguments say.
@@ -110,7 +110,7 @@ def extract_corpus(sides: Mapping[str, Side], counts: Path, pairs: int | None = 
             names = " and ".join(str(side) for side in sides.values())
             numbers = " and ".join(str(text.line_count) for text in texts.values())
             raise UserError(
-                f"{names} have {numbers} lines, expected as many; check that the members belong together"
+                f"{names} have {numbers} lines, expected equal numbers; check that the members belong together"
             )
 
     values: dict[str, Any] = {"pairs": line_counts.pop()}

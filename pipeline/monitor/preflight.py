@@ -101,7 +101,7 @@ def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
 
 
 def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
-    """Return a line each for the hours of training, trainings that start anew, and the disk space."""
+    """Return lines on the hours of training, on runs whose earlier training cannot be used, and on the disk space."""
     config = job_list.config
     runs = find_untrained_runs(job_list, folder)
     lines = []

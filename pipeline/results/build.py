@@ -90,7 +90,7 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
 
 
 def make_table(name: str, inputs: Inputs) -> Table:
-    """Return one of the tables of `Outputs.tables`, or that of the corpora."""
+    """Return a table by its name: one of `Outputs.tables`, or `data`, the table of the corpora."""
     # 1. tables that no paper has
     settings = inputs.settings
     if name == DATA:

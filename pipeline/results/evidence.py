@@ -19,7 +19,7 @@ Summary = dict[str, Any]
 UNPROVEN = (
     "invented translations, attention and histories, training NLL, counts of training text, figures and pages"
 )
-"""What a package cannot prove, for the line of success; docs/publishing.md says why."""
+"""What a package cannot prove, as the conclusion of `nmt verify` says; docs/publishing.md has the reasons."""
 
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:

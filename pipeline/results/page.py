@@ -114,7 +114,7 @@ def write_report(
 
 
 def _format_error_rates(paths: Sequence[Path], settings: dict[str, Any]) -> Markup:
-    """Return a paragraph for each run with its alignment error rate, and those of baselines without a model."""
+    """Return a paragraph for each run: its alignment error rate, and the rates of baselines without a model."""
     labels = {name: model["label"] for name, model in settings.get("models", {}).items()}
     paragraphs = Markup("")
     for path in paths:

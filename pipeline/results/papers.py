@@ -180,7 +180,7 @@ class Paper(_Entry):
 
 
 def list_translated_sets(papers: Iterable[Paper]) -> list[str]:
-    """Return the sets that a run translates: the test set, and those of the papers' tables."""
+    """Return the sets that a run translates: the test set, and the sets of the papers' tables."""
     set_names = {"test"}
     for paper in papers:
         for table in paper.tables.values():

@@ -186,7 +186,7 @@ class _Reproduction:
     verdict: Verdict
 
     def check_package(self) -> str:
-        """Check settings, tables and text of the package. Return, for the line of success, what was made again."""
+        """Check settings, tables and text of the package. Return the end of the conclusion: what was made again."""
         config, package, verdict = self.inputs.config, self.inputs.package, self.verdict
         verdict.notes += compare_with_experiments(config, package.folder)
         with verdict.errors_as_problem("trainings and translations cannot be checked"):

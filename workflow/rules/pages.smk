@@ -50,7 +50,7 @@ rule report:
     params:
         title=constant(f"Neural machine translation: {EXPERIMENT}"),
         papers=[paper.name for paper in PAPERS.values()],
-        beside=[os.path.basename(page) for page in PLAYGROUND],
+        other_pages=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(CAPTIONS_FILE),
     script:
         "../scripts/pages.py"

@@ -90,7 +90,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
             "../scripts/language_model.py"
 
     rule threshold:
-        """Find the threshold of a word budget: the pairs of all its shards with better scores have so many words."""
+        """Find the threshold of a word budget: the pairs with better scores, of all shards, have that many words."""
         input:
             settings="settings/selection/{budget}.json",
             scores=budget_scores,

@@ -27,7 +27,7 @@ with job(snakemake) as (inputs, outputs):
         params.papers,
         tables=tables,
         artifacts=inputs.artifacts,
-        other_pages=params.beside,
+        other_pages=params.other_pages,
         captions=yaml.safe_load(Path(params.captions).read_text(encoding="utf-8")),
         settings=inputs.settings,
     )

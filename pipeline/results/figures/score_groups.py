@@ -33,8 +33,13 @@ def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
 
     Unknown words rank after the last word.
     """
-    ranks = [len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1 for id_ in vocabulary.ids(tokens)]
-    return sum(ranks) / max(1, len(ranks))
+    ids = vocabulary.ids(tokens)
+    total = 0
+    for id_ in ids:
+        total += (
+            len(vocabulary) if id_ == UNKNOWN else id_
+        ) - 1  # the most frequent word has id 2 and rank 1
+    return total / max(1, len(ids))
 
 
 def make_score_groups(

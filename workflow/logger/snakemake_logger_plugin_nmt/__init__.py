@@ -204,7 +204,7 @@ class RunProgress:
         return ", ".join(words)
 
     def _estimate_hours_left(self) -> float:
-        """Return the hours left: trainings at their measured speed, other jobs at the mean time of those done."""
+        """Return the hours left, from the measured speed of trainings and the mean time of other finished jobs."""
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
         times = estimate_training_times(self._config, self._folder, runs)
         total_hours = sum(time.hours for time in times)
