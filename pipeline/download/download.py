@@ -310,5 +310,8 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
 
 
 def _describe_cause(error: Exception) -> str:
-    """Return the end of a network error's text, which says its cause, such as "[Errno 111] Connection refused"."""
-    return str(error).rpartition(": ")[2].rstrip("\"')") or type(error).__name__
+    """Return the text of the first error, which led to a network error: "[Errno 111] Connection refused"."""
+    for cause in (error.__cause__, error.__context__, *error.args):
+        if isinstance(cause, Exception):
+            return _describe_cause(cause)
+    return str(error) or type(error).__name__
