@@ -173,6 +173,22 @@ class ModelRun(OmitsDefaults):
         """Return the settings that decide the finished model, besides those of `fingerprint_fields`."""
         return {"sample_seed": self.sample_seed, "training": self.training.model_dump(include=ENDING_KEYS)}
 
+    def summary_fields(self) -> dict[str, Any]:
+        """Return the settings that the summary of a training repeats, by their names there."""
+        return {
+            "model": self.model,
+            "label": self.label,
+            "model_type": self.model_type,
+            "seed": self.seed,
+            "max_words": self.max_words,
+            "continue_from": self.continue_from,
+            "dev_sentences": self.training.dev_sentences,
+            "optimizer": self.training.optimizer,
+            "batch_size": self.training.batch_size,
+            "hidden_units": self.architecture.hidden_units,
+            "embedding_size": self.architecture.embedding_size,
+        }
+
     @property
     def has_attention(self) -> bool:
         """See `ModelEntry.has_attention`."""

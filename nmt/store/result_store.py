@@ -137,10 +137,7 @@ def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
     for name in LINKED_FILES:
         link_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
-    summary: dict[str, Any] = read_json(stored_model / SUMMARY)
-    summary["model"] = run.model
-    summary["label"] = run.label
-    summary["continue_from"] = run.continue_from
+    summary: dict[str, Any] = read_json(stored_model / SUMMARY) | run.summary_fields()
     write_json(output / SUMMARY, summary)
     return summary
 

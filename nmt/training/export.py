@@ -67,14 +67,9 @@ def summarize_training(trainer: Trainer, stop_reason: str) -> dict[str, Any]:
 
     NLLs are in nats per sentence, for the weights that the model keeps.
     """
-    run, counters = trainer.run_settings, trainer.counters
+    counters = trainer.counters
     return {
-        "model": run.model,
-        "label": run.label,
-        "model_type": run.model_type,
-        "seed": run.seed,
-        "max_words": run.max_words,
-        "continue_from": run.continue_from,
+        **trainer.run_settings.summary_fields(),
         "updates": counters.update,
         "epochs": trainer.count_epochs(),
         "hours": counters.seconds / 3600,
@@ -84,13 +79,8 @@ def summarize_training(trainer: Trainer, stop_reason: str) -> dict[str, Any]:
         "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.compute_train_nll(),
         "dev_nll": trainer.compute_dev_nll(),
-        "dev_sentences": run.training.dev_sentences,
         "train_pairs": len(trainer.train),
         "parameters": sum(weight.numel() for weight in trainer.model.parameters()),
-        "optimizer": run.training.optimizer,
-        "batch_size": run.training.batch_size,
-        "hidden_units": run.architecture.hidden_units,
-        "embedding_size": run.architecture.embedding_size,
         "torch": torch.__version__,
         "data": trainer.data,
         "key": trainer.key,

@@ -1,4 +1,4 @@
-"""Whether the runs of a package are consistent: each summary with its history, and the runs with each other.
+"""Whether the runs of a package are consistent: summaries with settings and histories, and the runs with each other.
 
 Nobody can compute these numbers again without the training, but a package states most of them twice.
 """
@@ -11,25 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from nmt.io.files import read_json
-from nmt.store.model_folder import HISTORY, SUMMARY
+from nmt.settings.base import read_settings
+from nmt.settings.training import ModelRun
+from nmt.store.model_folder import HISTORY, SETTINGS, SUMMARY
 from nmt.training.history import read_history
 from pipeline.results.inputs import Inputs
 
 Summary = dict[str, Any]
 UNPROVEN = (
-    "invented translations, attention and histories, training NLL, counts of training text, figures and pages"
+    "invented translations, attention and histories, training NLL, machines, counts of text, choice of settings,"
+    " figures and pages"
 )
-"""What a package cannot prove, as the conclusion of `nmt verify` says; docs/publishing.md has the reasons."""
+"""What `nmt verify` does not prove, as its conclusion says; docs/publishing.md has the reasons."""
 
 
 def find_inconsistent_runs(inputs: Inputs) -> Iterator[str]:
-    """Yield a line for each summary that its history contradicts, and for each pair of runs with the same weights."""
+    """Yield a line for each value of a summary that settings or history contradict, and for runs of equal weights."""
     if inputs.config.pretrained.models:  # pretrained models may have no histories
         return
     summaries: dict[Path, Summary] = {}
     for run in inputs.runs:
         path = inputs.package.run_file(run, SUMMARY)
         summaries[path] = read_json(path)
+        settings = inputs.package.run_file(run, SETTINGS)
+        expected_values = read_settings(ModelRun, settings).summary_fields()
+        yield from _list_differences(path, summaries[path], settings, expected_values)
         yield from _compare_with_history(path, summaries[path], inputs.package.run_file(run, HISTORY))
 
     # if two trainings have equal weights, one is a copy of the other
@@ -53,6 +59,13 @@ def _kept_update(summary: Summary) -> int:
     return update
 
 
+def _list_differences(summary_path: Path, summary: Summary, file: Path, values: Summary) -> Iterator[str]:
+    """Yield a line for each value of a summary that differs from what another file of the run says."""
+    for name, value in values.items():
+        if summary[name] != value:
+            yield f"{summary_path}: {name} is {summary[name]}, {file} says {value}"
+
+
 def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -> Iterator[str]:
     """Yield a line for each number of a summary that differs from its history."""
     # the numbers of the history, which has a line for some updates, and one for each validation
@@ -63,9 +76,7 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
         "epochs": max(line.get("epoch", 0.0) for line in lines),
         "dev_nll": dev_nll_by_update.get(_kept_update(summary)),
     }
-    for name, value in history_values.items():
-        if summary[name] != value:
-            yield f"{summary_path}: {name} is {summary[name]}, {history} says {value}"
+    yield from _list_differences(summary_path, summary, history, history_values)
 
     # A training ends after the last line, with a validation that takes hardly longer than the time between two lines;
     # a minute and a tenth of the training are for saving and for slower machines.

@@ -86,7 +86,9 @@ def check_trainings(inputs: Inputs) -> Iterator[str]:
         trained_fields = _deciding_fields(read_settings(ModelRun, settings_file))
         expected_fields = _deciding_fields(run_settings(config, run))
         settings_changes = describe_differences(trained_fields, expected_fields)
-        data_changes = describe_differences(summary["data"], checksums)
+        data_changes = describe_differences(
+            summary["data"] | {"pairs": summary["train_pairs"]}, checksums | {"pairs": train.pairs}
+        )
         if settings_changes:
             yield f"{package.configuration}: other settings of {run.name} than {settings_file} says: {settings_changes}"
         elif data_changes:
@@ -129,6 +131,8 @@ def check_translations(inputs: Inputs) -> Iterator[str]:
             changes = describe_differences(decoding.deciding_fields(), expected_fields)
             if changes:
                 yield f"{package.configuration}: other decoding of {system.name} than in {file}: {changes}"
+            if provenance["mode"] != mode:
+                yield f"{file}: of another column of Table 1 than {translations}"
             if [model["sha256"] for model in provenance["models"]] != member_checksums:
                 yield f"{file}: made with other weights than the summaries of its models name"
 
