@@ -23,10 +23,12 @@ PACKAGES = (
 """The packages that a build needs."""
 
 
-def provide_programs(folder: Path, jobs: int) -> str:
+def provide_programs(folder: Path, parallel_jobs: int) -> str:
     """Put the programs into a folder, unless they are there. Return their origin: the PATH, or the source archive.
 
-    If several processes need the same folder, one builds and the others wait. `jobs` processes compile at a time.
+    If several processes need the same folder, one builds and the others wait.
+
+    parallel_jobs: the number of processes that compile.
 
     Raises:
         UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
@@ -36,7 +38,7 @@ def provide_programs(folder: Path, jobs: int) -> str:
             if all(map(shutil.which, PROGRAMS)):
                 _link_programs(folder)
             else:
-                _build_programs(folder, jobs)
+                _build_programs(folder, parallel_jobs)
     return "the PATH" if (folder / PROGRAMS[0]).is_symlink() else REQUIREMENT
 
 
@@ -56,8 +58,8 @@ def explain_missing_programs() -> str | None:
     return explain_missing_tools("lmplz", ["cmake", "make"], headers, PACKAGES)
 
 
-def _build_programs(folder: Path, jobs: int) -> None:
-    """Build the programs in a temporary folder, and copy them to `folder`. `jobs` processes compile at a time."""
+def _build_programs(folder: Path, parallel_jobs: int) -> None:
+    """Build the programs in a temporary folder, and copy them to `folder`."""
     problem = explain_missing_programs()
     if problem:
         raise UserError(problem)
@@ -69,7 +71,7 @@ def _build_programs(folder: Path, jobs: int) -> None:
         # 2. the build
         build_folder = work_folder / "build"
         _configure_build(work_folder / archive.name.removesuffix(".tar.gz"), build_folder)
-        command = ["cmake", "--build", str(build_folder), "--parallel", str(jobs), "--target"]
+        command = ["cmake", "--build", str(build_folder), "--parallel", str(parallel_jobs), "--target"]
         command += PROGRAMS
         run_program(command, "lmplz: cmake could not build KenLM's programs")
 

@@ -21,7 +21,7 @@ PROGRAMS = ROOT / ".kenlm"
 def _provided() -> str | None:
     """Why they cannot be had, if they cannot."""
     try:
-        provide_programs(PROGRAMS, jobs=2)
+        provide_programs(PROGRAMS, parallel_jobs=2)
     except UserError as error:
         return str(error)
     return None

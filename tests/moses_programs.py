@@ -32,7 +32,7 @@ def _provided() -> str | None:
         shutil.copy(archive, path)
 
     try:
-        provide_programs(BUILT, fetch, jobs=2)
+        provide_programs(BUILT, fetch, parallel_jobs=2)
     except UserError as error:
         return str(error)
     return None

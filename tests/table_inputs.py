@@ -12,7 +12,7 @@ from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, re
 from pipeline.results.seeds import Result, group_by_model
 from pipeline.results.tables.scores import Measurements, make_score_table
 from pipeline.results.tables.training import make_training_table
-from pipeline.results.tables.writer import render_forms
+from pipeline.results.tables.writer import render_formats
 from tests.report_settings import report_settings
 
 MODELS = {
@@ -98,12 +98,12 @@ def render_table(
     spec = filter_reported(description.tables[name], settings)
     trained = group_by_model(summaries)
     if isinstance(spec, TrainingTable):
-        return render_forms(make_training_table(spec, description.name, trained, settings))
+        return render_formats(make_training_table(spec, description.name, trained, settings))
     assert isinstance(spec, ScoreTable)
     sets = {"test": group_by_model(scores), "dev": group_by_model(dev_scores)}
     nothing = {"systems": {}, "signatures": {"sacrebleu": "", "chrf": ""}}
     measurements = Measurements(sets, trained, {"all": nothing, "no_unk": nothing})
-    return render_forms(make_score_table(spec, description.name, measurements, settings))
+    return render_formats(make_score_table(spec, description.name, measurements, settings))
 
 
 def csv_rows(forms: dict[str, str]) -> list[dict[str, str]]:

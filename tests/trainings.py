@@ -26,9 +26,9 @@ def prepare_text(config: Config, folder: Path) -> None:
 
 def state_of(config: Config, folder: Path, run: str) -> Path:
     """The folder in the store where a training of prepared text belongs; it is made."""
-    files = ExperimentFolder(config, folder)
-    expected = files.find_expected_model(run)
-    state = TrainingStore(files.store).find_state_folders(run, expected.facts, expected.settings)[0]
+    experiment = ExperimentFolder(config, folder)
+    expected = experiment.find_expected_model(run)
+    state = TrainingStore(experiment.store).find_state_folders(run, expected.facts, expected.settings)[0]
     state.mkdir(parents=True, exist_ok=True)
     return state
 

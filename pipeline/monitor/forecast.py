@@ -70,27 +70,27 @@ def estimate_training_times(config: Config, folder: Path, runs: Iterable[str]) -
 def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTime:
     """Return the remaining training of a run, at its own rate or, before that is known, at a similar one."""
     entry = config.models[run.model]
-    files = ExperimentFolder(config, folder)
+    experiment = ExperimentFolder(config, folder)
     all_runs = collect_runs(config)
 
     # 1. the update at which it starts: 0, or the last one of the run that it continues
     start_update = 0
     if run.base:
-        base_status = read_run_status(files.find_history(run.base))
+        base_status = read_run_status(experiment.find_history(run.base))
         start_update = base_status.update
-        if files.find_finished_model(run.base) is None:
+        if experiment.find_finished_model(run.base) is None:
             base_training = config.models[all_runs[run.base].model].training
             start_update = count_planned_updates(base_training, base_status.updates_per_epoch)
 
     # 2. the updates that are left
-    status = read_run_status(files.find_history(run.name))
+    status = read_run_status(experiment.find_history(run.name))
     end_update = count_planned_updates(entry.training, status.updates_per_epoch)
     updates = max(0, end_update - max(status.update, start_update))
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
     runs_of_model = [name for name, other_run in all_runs.items() if other_run.model == run.model]
     for name in (run.name, run.base or run.name, *runs_of_model):
-        rate = read_run_status(files.find_history(name)).updates_per_second
+        rate = read_run_status(experiment.find_history(name)).updates_per_second
         if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)
 
@@ -135,12 +135,12 @@ def count_operations(config: Config, model: str, positions: float) -> float:
     return 6.0 * positions_of_batch * multiplied_weights
 
 
-def describe_training_times(config: Config, times: Collection[TrainingTime]) -> str:
+def describe_training_times(config: Config, training_times: Collection[TrainingTime]) -> str:
     """Return the hours of training and where they come from: "20 hours, 12 hours if all at once (measured here)"."""
-    text = format_hours(sum(time.hours for time in times))
-    if len(times) > 1:
-        text += f", {format_hours(estimate_parallel_hours(config, times))} if all at once"
-    sources = dict.fromkeys(time.source for time in times)
+    text = format_hours(sum(time.hours for time in training_times))
+    if len(training_times) > 1:
+        text += f", {format_hours(estimate_parallel_hours(config, training_times))} if all at once"
+    sources = dict.fromkeys(time.source for time in training_times)
     return f"{text} ({'; '.join(sources)})"
 
 
@@ -151,13 +151,13 @@ def format_hours(hours: float) -> str:
     return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
-def estimate_parallel_hours(config: Config, times: Collection[TrainingTime]) -> float:
+def estimate_parallel_hours(config: Config, training_times: Collection[TrainingTime]) -> float:
     """Return the hours until all runs are trained if each has its own processor.
 
     A run that continues another one waits for it.
     """
     all_runs = collect_runs(config)
-    hours = {time.run: time.hours for time in times}
+    hours = {time.run: time.hours for time in training_times}
     chains = [hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours]
     return max(chains, default=0.0)
 

@@ -93,8 +93,8 @@ def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
     if pending_rules & {"binarize", "moses_phrase_ids"}:
         return job_list.runs_to_train
 
-    files = ExperimentFolder(job_list.config, folder)
-    return [run for run in job_list.runs_to_train if files.find_finished_model(run) is None]
+    experiment = ExperimentFolder(job_list.config, folder)
+    return [run for run in job_list.runs_to_train if experiment.find_finished_model(run) is None]
 
 
 # --- forecast ---------------------------------------------------------------------------------------------------------
@@ -109,8 +109,8 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
     # 1. hours
     if runs:
         count = f"{len(runs)} {'runs' if len(runs) > 1 else 'run'}"
-        times = estimate_training_times(config, folder, runs)
-        lines.append(f"training: {count}, {describe_training_times(config, times)}")
+        training_times = estimate_training_times(config, folder, runs)
+        lines.append(f"training: {count}, {describe_training_times(config, training_times)}")
     for run in runs:
         lines += _explain_new_training(config, folder, run)
 
@@ -132,11 +132,11 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
 def _explain_new_training(config: Config, folder: Path, run: str) -> list[str]:
     """Return a line if a run was trained before, but with other settings or other prepared text."""
-    files = ExperimentFolder(config, folder)
-    model = files.find_expected_model(run)
-    if model is None or files.find_training_state(run):
+    experiment = ExperimentFolder(config, folder)
+    model = experiment.find_expected_model(run)
+    if model is None or experiment.find_training_state(run):
         return []
-    change = TrainingStore(files.store).describe_changes(run, model.facts)
+    change = TrainingStore(experiment.store).describe_changes(run, model.facts)
     return [f"{run}: a new training, since {change}"] if change else []
 
 

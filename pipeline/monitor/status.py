@@ -78,11 +78,11 @@ def read_last_settings(folder: Path) -> Config:
 def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStatus:
     """Return the status of a run of the experiment in a folder."""
     entry = config.models[run.model]
-    files = ExperimentFolder(config, folder)
-    job_progress = progress.read_progress(files.training_progress(run.name))
+    experiment = ExperimentFolder(config, folder)
+    job_progress = progress.read_progress(experiment.training_progress(run.name))
 
     # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
-    state_folder = files.find_training_state(run.name)
+    state_folder = experiment.find_training_state(run.name)
     checkpoint = _find_last_checkpoint(state_folder) if state_folder else None
     holder = read_holder(state_folder) if state_folder else None
     if holder and not holder.process:  # a damaged lock holds nothing
@@ -92,7 +92,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     note = None
     if holder and holder.is_alive:
         state, note = "running", f"process {holder.process} on {holder.host}"
-    elif files.find_finished_model(run.name) is not None:
+    elif experiment.find_finished_model(run.name) is not None:
         state = "done"
     elif job_progress and job_progress.error:
         state, note = "failed", job_progress.error
@@ -101,13 +101,13 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
         state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
     elif checkpoint is not None or holder:
         state, note = "stopped", f"resumes after update {checkpoint or 0:,}"
-    elif (files.model(run.name) / WEIGHTS).is_file():
+    elif (experiment.model(run.name) / WEIGHTS).is_file():
         state, note = "outdated", "models/ has the model of other settings or text"
     else:
         state = "waiting"
 
     # 3. its progress; the progress file of a job is more recent than the history
-    status = read_run_status(files.find_history(run.name), entry.training.dev_score)
+    status = read_run_status(experiment.find_history(run.name), entry.training.dev_score)
     planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
     end_is_known = status.epoch or entry.training.epochs is None
     if state == "running" and job_progress and job_progress.total and end_is_known:
@@ -155,8 +155,8 @@ def format_status_table(config: Config, folder: Path) -> str:
     if attention_table:
         paragraphs.append(attention_table)
     if unfinished_runs:
-        times = estimate_training_times(config, folder, unfinished_runs)
-        paragraphs.append(f"Left to train: {describe_training_times(config, times)}")
+        training_times = estimate_training_times(config, folder, unfinished_runs)
+        paragraphs.append(f"Left to train: {describe_training_times(config, training_times)}")
     for lines in (notes, list(_describe_other_jobs(folder))):
         if lines:
             paragraphs.append("\n".join(lines))
@@ -168,10 +168,10 @@ def format_status_table(config: Config, folder: Path) -> str:
 
 def _format_attention_table(config: Config, folder: Path) -> str:
     """Return a table of the attention of each run that has translated the test set, or "" if none has attention."""
-    files = ExperimentFolder(config, folder)
+    experiment = ExperimentFolder(config, folder)
     rows: list[list[str]] = []
     for run in collect_runs(config, config.use.models).values():
-        translations = files.translations("test", run.name, "all")
+        translations = experiment.translations("test", run.name, "all")
         if not provenance_path(translations).is_file():
             continue
         statistics = read_provenance(translations).get("attention")
@@ -189,12 +189,12 @@ def _format_attention_table(config: Config, folder: Path) -> str:
 
 def _describe_unused_trainings(config: Config, folder: Path) -> Iterator[str]:
     """Yield a line for each training in the store that the present settings do not use, with its size."""
-    files = ExperimentFolder(config, folder)
+    experiment = ExperimentFolder(config, folder)
     runs = collect_runs(config)
-    if any(files.find_expected_model(run) is None for run in runs):
+    if any(experiment.find_expected_model(run) is None for run in runs):
         return  # the text is not prepared, so nobody knows which trainings are used
-    used_folders = {files.find_training_state(run) for run in runs}
-    for state_folder in sorted((files.store / "trainings").glob("*")):
+    used_folders = {experiment.find_training_state(run) for run in runs}
+    for state_folder in sorted((experiment.store / "trainings").glob("*")):
         if state_folder in used_folders:
             continue
         size = 0

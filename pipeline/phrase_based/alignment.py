@@ -41,14 +41,16 @@ def align_text(
     """
     eflomal = moses.import_eflomal()
     with (
-        temporary_folder(output.parent, f".{output.name}.work-") as work,
+        temporary_folder(output.parent, f".{output.name}.work-") as work_folder,
         atomic_path(output) as temporary_output,
         temporary_output.open("wb") as output_file,
         Progress.over_files([source, target], "moses align") as progress,
     ):
         pairs = read_pairs(source, target, progress)
         while block := list(itertools.islice(pairs, alignment_block)):
-            block_alignment = _align_block(eflomal, moses, block, heuristic=symmetrization, folder=work)
+            block_alignment = _align_block(
+                eflomal, moses, block, heuristic=symmetrization, folder=work_folder
+            )
             with block_alignment.open("rb") as lines:
                 shutil.copyfileobj(lines, output_file)
 

@@ -40,33 +40,42 @@ def translate_file(
     """
     sentences = [" ".join(line.split()) for line in read_lines(source)]
     with temporary_folder(output.parent, f".{output.name}.work-") as relative_folder:
-        work = relative_folder.absolute()
-        (work / "text").write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
+        work_folder = relative_folder.absolute()
+        (work_folder / "text").write_text(
+            "".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8"
+        )
         configuration = format_configuration(system, weights.read_text(encoding="utf-8"))
-        (work / "moses.ini").write_text(configuration, encoding="utf-8")
+        (work_folder / "moses.ini").write_text(configuration, encoding="utf-8")
 
         # filter the tables
         script = moses.script("training/filter-model-given-input.pl")
-        run_logged(["perl", script, "filtered", "moses.ini", "text"], log, "filtering failed", work)
+        run_logged(["perl", script, "filtered", "moses.ini", "text"], log, "filtering failed", work_folder)
 
         # translate
-        command = [moses.program("moses"), "-f", str(work / "filtered/moses.ini")]
+        command = [moses.program("moses"), "-f", str(work_folder / "filtered/moses.ini")]
         command += ["-threads", str(threads), "-v", "0"]
         command += system.search_options
         if n_best_lists:
-            command += ["-n-best-list", str(work / "lists"), str(n_best), "distinct"]
+            command += ["-n-best-list", str(work_folder / "lists"), str(n_best), "distinct"]
             command += ["-n-best-factor", str(n_best_factor)]
-        run_logged(command, log, "decoding failed", work, source=work / "text", output=work / "translated")
+        run_logged(
+            command,
+            log,
+            "decoding failed",
+            work_folder,
+            source=work_folder / "text",
+            output=work_folder / "translated",
+        )
 
         # copy the translations and the lists; a decoder that broke off has written fewer lines
-        translations = [line.rstrip(" ") for line in read_lines(work / "translated")]
+        translations = [line.rstrip(" ") for line in read_lines(work_folder / "translated")]
         if len(translations) != len(sentences):
             raise UserError(
                 f"Moses wrote {len(translations):,} of {len(sentences):,} translations; run it again"
             )
         if n_best_lists:
             with write_lines(n_best_lists) as list_writer:
-                for line in read_lines(work / "lists"):
+                for line in read_lines(work_folder / "lists"):
                     list_writer.write(line)
         with write_lines(output) as writer:
             for translation in translations:

@@ -48,12 +48,12 @@ def extract_phrases(
     Raises:
         UserError: a step failed, or no phrase was found.
     """
-    with temporary_folder(tables[0].parent, f".{tables[0].name}.work-") as work:
+    with temporary_folder(tables[0].parent, f".{tables[0].name}.work-") as work_folder:
         # The script takes its input by these names.
-        (work / "corpus.source").symlink_to(text[0].absolute())
-        (work / "corpus.target").symlink_to(text[1].absolute())
-        (work / "aligned.given").symlink_to(alignment.absolute())
-        (work / "model").mkdir()
+        (work_folder / "corpus.source").symlink_to(text[0].absolute())
+        (work_folder / "corpus.target").symlink_to(text[1].absolute())
+        (work_folder / "aligned.given").symlink_to(alignment.absolute())
+        (work_folder / "model").mkdir()
 
         # Steps 1 to 3 make the alignment, 8 and 9 a configuration.
         command = ["perl", moses.script("training/train-model.perl"), "--first-step", "4", "--last-step", "7"]
@@ -62,10 +62,13 @@ def extract_phrases(
         command += ["--alignment", "given", "--alignment-file", "aligned", "--reordering", reordering]
         command += ["--max-phrase-length", str(max_phrase_words), "--cores", str(threads), "--parallel"]
         command += ["--sort-buffer-size", f"{memory_mb}M", "--sort-parallel", str(threads)]
-        run_logged(command, log, "extraction failed", work)
+        run_logged(command, log, "extraction failed", work_folder)
 
         # the tables, which must have entries
-        model_files = [work / "model/phrase-table.gz", *(work / "model").glob("reordering-table.*.gz")]
+        model_files = [
+            work_folder / "model/phrase-table.gz",
+            *(work_folder / "model").glob("reordering-table.*.gz"),
+        ]
         for model_file, table in zip(model_files, tables, strict=True):
             _check_table(model_file, alignment)
             with atomic_path(table) as copy:

@@ -143,7 +143,7 @@ def run_logged(
         raise UserError(f"{problem}: {program} ended with code {process.returncode}: {last_line} (see {log})")
 
 
-def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -> str:
+def provide_programs(folder: Path, fetch: Callable[[Path], object], parallel_jobs: int) -> str:
     """Put `bin`, `scripts` and `python` into a folder, unless they are there.
 
     Returns the origin of the programs: the PATH, or the checksum of the source that they were built from.
@@ -153,7 +153,7 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
     Args:
         folder: where the programs, the scripts, and the Python package of the word aligner are put.
         fetch: downloads the archive of Moses' source to a path, if it is needed.
-        jobs: parallel compilations.
+        parallel_jobs: parallel compilations.
 
     Raises:
         UserError: Moses is not on the PATH and cannot be built; the message says what is missing.
@@ -163,19 +163,19 @@ def provide_programs(folder: Path, fetch: Callable[[Path], object], jobs: int) -
             install_eflomal(folder)
 
         if not _is_complete(folder):
-            with temporary_folder(folder, "build-") as work:
+            with temporary_folder(folder, "build-") as work_folder:
                 installation = _find_installation()
                 if installation:
-                    _link_programs(installation, work)
+                    _link_programs(installation, work_folder)
                 else:
                     problem = explain_missing_moses()
                     if problem:
                         raise UserError(problem)
                     fetch(folder / "source.tar.gz")
-                    _build_programs(folder / "source.tar.gz", work, jobs)
+                    _build_programs(folder / "source.tar.gz", work_folder, parallel_jobs)
                 for name in ("bin", "scripts"):
                     _remove_path(folder / name)
-                    (work / name).rename(folder / name)
+                    (work_folder / name).rename(folder / name)
     return "the PATH" if (folder / "scripts").is_symlink() else SOURCE_SHA256
 
 
@@ -209,15 +209,21 @@ def _find_installation() -> Path | None:
 
 def install_eflomal(folder: Path) -> None:
     """Install eflomal into `folder/python` by pip, which knows the user's index and compares the checksum."""
-    with temporary_folder(folder, "build-") as work:
-        requirements, constraints = work / "requirements.txt", work / "built-by.txt"
+    with temporary_folder(folder, "build-") as work_folder:
+        requirements, constraints = work_folder / "requirements.txt", work_folder / "built-by.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
         constraints.write_text(BUILT_BY, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        command += ["--no-deps", "--require-hashes", "--no-binary", "eflomal", f"--target={work / 'python'}"]
+        command += [
+            "--no-deps",
+            "--require-hashes",
+            "--no-binary",
+            "eflomal",
+            f"--target={work_folder / 'python'}",
+        ]
         command += ["-r", str(requirements), "--build-constraint", str(constraints)]
         run_program(command, "eflomal: pip could not build it (it needs a C compiler and make)")
-        (work / "python").rename(folder / "python")
+        (work_folder / "python").rename(folder / "python")
 
 
 def explain_missing_moses() -> str | None:
@@ -228,12 +234,12 @@ def explain_missing_moses() -> str | None:
     return explain_missing_tools("moses", ["perl", "make"], headers, PACKAGES)
 
 
-def _build_programs(source: Path, folder: Path, jobs: int) -> None:
+def _build_programs(source: Path, folder: Path, parallel_jobs: int) -> None:
     """Compile the programs of the source archive, and put them and the scripts into a folder."""
     tree = _unpack_source(source, folder)
 
     # compile, with the Boost of a conda environment if there is one
-    command = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c"]
+    command = ["./bjam", f"-j{parallel_jobs}", "-q", "--no-xmlrpc-c"]
     conda = os.environ.get("CONDA_PREFIX")
     if conda and Path(conda, "include/boost").exists():
         command.append(f"--with-boost={conda}")

@@ -35,16 +35,16 @@ def tune_weights(
         tuning_n_best: hypotheses per sentence and round.
         threads: the threads of decoder and optimizer.
     """
-    with temporary_folder(output.parent, f".{output.name}.work-") as work:
+    with temporary_folder(output.parent, f".{output.name}.work-") as work_folder:
         # the system to begin with
-        initial_configuration = work.absolute() / "moses.ini"
+        initial_configuration = work_folder.absolute() / "moses.ini"
         initial_configuration.write_text(
             format_configuration(system, initial_weights(system)), encoding="utf-8"
         )
 
         # decode the development text and optimize, in turn
         source, reference = (str(side.absolute()) for side in text)
-        tuning_folder = work.absolute() / "mert"
+        tuning_folder = work_folder.absolute() / "mert"
         command = ["perl", moses.script("training/mert-moses.pl")]
         command += [source, reference, moses.program("moses"), str(initial_configuration)]
         command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(tuning_folder)]
@@ -56,5 +56,5 @@ def tune_weights(
         if tuner == "mira":
             command += ["--batch-mira", "--return-best-dev"]
 
-        run_logged(command, log, "tuning failed", work)
+        run_logged(command, log, "tuning failed", work_folder)
         write_text(output, read_weights(tuning_folder / "moses.ini"))

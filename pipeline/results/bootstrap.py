@@ -39,7 +39,7 @@ from pipeline.results.seeds import Mean
 class Bootstrap:
     """Number of bootstrap samples, and their seed. Without samples, there is no interval."""
 
-    samples: int
+    sample_count: int
     seed: int
 
     @classmethod
@@ -76,7 +76,7 @@ class SampledBleu:
 
     def compute_interval(self) -> tuple[float, float] | None:
         """Return the 2.5th and 97.5th percentile of the mean over runs; None without samples."""
-        if not self.bootstrap.samples:
+        if not self.bootstrap.sample_count:
             return None
         means = _resample_runs(self.sample_scores, self.bootstrap)
         low, high = np.percentile(means, [2.5, 97.5])
@@ -87,7 +87,7 @@ class SampledBleu:
 
         The observed difference counts as one more sample, so that p is never 0.
         """
-        if not self.bootstrap.samples:
+        if not self.bootstrap.sample_count:
             return None
         # two streams of random numbers, so that the runs of one system are drawn independently of the other's
         means = _resample_runs(self.sample_scores, self.bootstrap, stream=0)
@@ -95,7 +95,7 @@ class SampledBleu:
         differences = means - other_means
         deviations = np.abs(differences - differences.mean())
         extreme_count = int(np.sum(deviations >= abs(self.bleu - other_system.bleu)))
-        return (extreme_count + 1) / (self.bootstrap.samples + 1)
+        return (extreme_count + 1) / (self.bootstrap.sample_count + 1)
 
 
 def _resample_runs(
@@ -121,8 +121,8 @@ def _resample_runs(
 def _count_occurrences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
     """Return how often each sample contains each sentence, (samples, sentences)."""
     generator = np.random.default_rng(bootstrap.sacrebleu_seed)
-    samples = generator.choice(sentences, size=(bootstrap.samples, sentences), replace=True)
-    occurrences = np.zeros((bootstrap.samples, sentences), dtype=np.int64)
+    samples = generator.choice(sentences, size=(bootstrap.sample_count, sentences), replace=True)
+    occurrences = np.zeros((bootstrap.sample_count, sentences), dtype=np.int64)
     for row, sample in zip(occurrences, samples, strict=True):
         row += np.bincount(sample, minlength=sentences)
     return occurrences

@@ -33,7 +33,7 @@ from pipeline.results.tables.scores import Measurements, make_score_table
 from pipeline.results.tables.sentences import SetTexts, make_sentence_table
 from pipeline.results.tables.significance import make_significance_table
 from pipeline.results.tables.training import make_training_table
-from pipeline.results.tables.writer import Table, render_forms
+from pipeline.results.tables.writer import Table, render_formats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,17 +61,19 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
 
     @cache  # each table is made once, for its own files and for the document
     def render_table(name: str) -> dict[str, str]:
-        return render_forms(make_table(name, inputs))
+        return render_formats(make_table(name, inputs))
 
-    def make_form(name: str, form: str) -> str:
-        return render_table(name)[form]
+    def make_table_file(name: str, extension: str) -> str:
+        return render_table(name)[extension]
 
     def make_tables_document() -> str:
-        return make_document({name: make_form(name, "tex") for name in outputs.tables})
+        return make_document({name: make_table_file(name, "tex") for name in outputs.tables})
 
     def make_error_rate(run: str) -> str:
         package = inputs.package
-        return format_json(compute_alignment_error_rate(run, package.alignments(run), package.gold))
+        return format_json(
+            compute_alignment_error_rate(run, package.alignments(run), package.gold_alignments)
+        )
 
     def make_headline() -> str:
         all_scores = inputs.scores()
@@ -80,8 +82,8 @@ def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
 
     makers: dict[str, Callable[[], str]] = {COMPARISON: lambda: format_json(inputs.comparison)}
     tables = [*outputs.tables, DATA] if outputs.has_corpora else outputs.tables
-    for name, form in product(tables, ("csv", "md", "tex")):
-        makers[f"{name}.{form}"] = partial(make_form, name, form)
+    for name, extension in product(tables, ("csv", "md", "tex")):
+        makers[f"{name}.{extension}"] = partial(make_table_file, name, extension)
     makers[DOCUMENT] = make_tables_document
     for run, file in zip(outputs.aligned_runs, outputs.error_rates, strict=True):
         makers[file] = partial(make_error_rate, run)
@@ -94,7 +96,7 @@ def make_table(name: str, inputs: Inputs) -> Table:
     # 1. tables that no paper has
     settings = inputs.settings
     if name == DATA:
-        return build_corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
+        return build_corpora_table(inputs.corpus_counts, inputs.config.languages, inputs.reported_data)
     if name == "significance":
         return make_significance_table(inputs.comparison, settings)
     if name == "ablations":

@@ -71,7 +71,9 @@ def compare(column: ColumnTranslations, bootstrap: Bootstrap) -> dict[str, Any]:
         pairs.append(pair)
 
     # 3. how the metrics were computed
-    sampling = {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.samples} if bootstrap.samples else {}
+    sampling = (
+        {"seed": bootstrap.sacrebleu_seed, "bs": bootstrap.sample_count} if bootstrap.sample_count else {}
+    )
     signatures = {"bleu": bleu_signature(**sampling)}
     for key, metric in modern_metrics.items():
         signatures[key] = metric.get_signature().format()

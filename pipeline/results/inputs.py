@@ -105,9 +105,9 @@ class Inputs:
         return list(read_translations(self.package.translations(set_name, system, mode)))
 
     @property
-    def counts(self) -> list[Counts]:
+    def corpus_counts(self) -> list[Counts]:
         """The counts of the corpora."""
-        counts: list[Counts] = read_json(self.package.counts)
+        counts: list[Counts] = read_json(self.package.corpus_counts)
         return counts
 
     @property
@@ -117,7 +117,7 @@ class Inputs:
 
     # --- scores -------------------------------------------------------------------------------------------------------
 
-    def score(self, system: str, set_name: str = "test") -> Result:
+    def system_scores(self, system: str, set_name: str = "test") -> Result:
         """Return the scores of a system's translations of a set."""
         if (system, set_name) not in self._score_cache:
             self._score_cache[system, set_name] = self._compute_score(system, set_name)
@@ -143,13 +143,13 @@ class Inputs:
     def scores(self, set_name: str = "test") -> Results:
         """Return the scores of all systems on a set, the runs of a model together."""
         systems = [*self.systems, *self.other_translations(set_name)]
-        return group_by_model(self.score(system, set_name) for system in systems)
+        return group_by_model(self.system_scores(system, set_name) for system in systems)
 
     def figure2_scores(self) -> dict[str, Result]:
         """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it was measured."""
-        scores = {name: self.score(name) for name in self.config.artifacts.figure2_models}
+        scores = {name: self.system_scores(name) for name in self.config.artifacts.figure2_models}
         if PHRASE_BASED in self.other_translations():
-            scores[PHRASE_BASED] = self.score(PHRASE_BASED)
+            scores[PHRASE_BASED] = self.system_scores(PHRASE_BASED)
         return scores
 
     @cached_property

@@ -45,18 +45,18 @@ class Outputs:
     @property
     def table_files(self) -> list[str]:
         """The files with numbers, which follow from the package to the byte."""
-        forms = [f"{table}.{form}" for table in self.tables for form in ("csv", "md", "tex")]
-        return [*forms, DOCUMENT, *self.error_rates, HEADLINE]
+        files = [f"{table}.{extension}" for table in self.tables for extension in ("csv", "md", "tex")]
+        return [*files, DOCUMENT, *self.error_rates, HEADLINE]
 
     @property
     def data_files(self) -> list[str]:
         """The files of the corpora's table."""
-        return [f"{DATA}.{form}" for form in ("csv", "md", "tex")] if self.has_corpora else []
+        return [f"{DATA}.{extension}" for extension in ("csv", "md", "tex")] if self.has_corpora else []
 
     @property
     def figure_files(self) -> list[str]:
         """The files of figures."""
-        return [f"{figure}.{form}" for figure in self.figures for form in ("pdf", "png")]
+        return [f"{figure}.{extension}" for figure in self.figures for extension in ("pdf", "png")]
 
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:

@@ -40,7 +40,7 @@ class ReplicationPackage:
         return self.folder / "config.json"
 
     @property
-    def counts(self) -> Path:
+    def corpus_counts(self) -> Path:
         """The counts of the corpora; pretrained models come without them."""
         return self.folder / "corpora.json"
 
@@ -65,7 +65,7 @@ class ReplicationPackage:
         return self.folder / "test" / f"{language}.raw.txt.gz"
 
     @property
-    def gold(self) -> Path:
+    def gold_alignments(self) -> Path:
         """The gold alignments of the test text."""
         return self.folder / "test" / "gold.align.gz"
 

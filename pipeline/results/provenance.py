@@ -66,9 +66,9 @@ def check_training_text(inputs: Inputs) -> Iterator[str]:
 
 def _count_unknown_words(package: ReplicationPackage, side: str) -> int:
     """Return the number of words of the training text that its vocabulary lacks; 0 if the package does not say."""
-    if not package.counts.is_file():
+    if not package.corpus_counts.is_file():
         return 0
-    train = [corpus for corpus in read_json(package.counts) if corpus["part"] == "train"]
+    train = [corpus for corpus in read_json(package.corpus_counts) if corpus["part"] == "train"]
     return sum(corpus["stages"][-1][side]["unknown"] for corpus in train)
 
 

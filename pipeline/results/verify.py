@@ -266,7 +266,7 @@ class _Reproduction:
             remade_files[package.text(set_name, language)] = files
         if set_name == "test":
             remade_files[package.raw_reference(languages.target)] = [folders[0] / f"raw.{languages.target}"]
-            remade_files[package.gold] = [folders[0] / "gold"]
+            remade_files[package.gold_alignments] = [folders[0] / "gold"]
         # A package may lack the raw reference, and a corpus the gold alignments.
         for published_file, files in remade_files.items():
             is_published = published_file.relative_to(package.folder).as_posix() in self.files

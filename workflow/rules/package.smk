@@ -20,7 +20,7 @@ PACKAGE_FILES = TRANSLATIONS | list_package_files()
 # What the table of the corpora is made of, before there are models.
 CORPORA_FILES = {file: str(RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()}
 if OUTPUTS.has_corpora:
-    CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.counts)
+    CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.corpus_counts)
 
 REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]
 # The translations of which the package keeps the attention, for Figure 3.

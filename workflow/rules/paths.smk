@@ -152,7 +152,7 @@ def list_package_files():
 
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
     files += [(file, RESULTS.raw_reference(TARGET)) for file in raw_reference()]
-    files += [(file, RESULTS.gold) for file in gold_alignments()]
+    files += [(file, RESULTS.gold_alignments) for file in gold_alignments()]
     files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
     if plan.trained_here:
         for split in ("train", "dev"):

@@ -54,7 +54,7 @@ if OUTPUTS.has_corpora:
 
     use rule tables as data_report with:
         input:
-            counts=RESULTS.counts,
+            counts=RESULTS.corpus_counts,
             papers=[RESULTS.paper(paper) for paper in PAPERS],
             settings=str(RESULTS.configuration),
         output:

@@ -23,7 +23,7 @@ def plot_attention(inputs: Inputs) -> Figure:
     records = choose_sentences(
         all_records=inputs.system_translations(model, "all"),
         no_unk_records=inputs.system_translations(model, "no_unk"),
-        limits=settings.figure3_words,
+        length_limits=settings.figure3_words,
         seed=settings.figure3_seed,
         openings=inputs.first_paper.openings,
     )
@@ -33,21 +33,23 @@ def plot_attention(inputs: Inputs) -> Figure:
 def choose_sentences(
     all_records: Sequence[TranslationRecord],
     no_unk_records: Sequence[TranslationRecord],
-    limits: Sequence[int],
+    length_limits: Sequence[int],
     seed: int,
     openings: Sequence[str] = (),
 ) -> list[TranslationRecord]:
     """Return the sentences of Figure 3, (a) first.
 
     (b)-(d) are the sentences of the paper, which begin with `openings`, if the test set has them. The others are
-    sampled from the sentences without unknown words that have `limits[0]` to `limits[1]` source words. If there are too
-    few, they are sampled from those without unknown words of any length, then from all sentences. (a) is sampled from
-    all remaining sentences, if possible from those of `limits[0]` to `limits[1]` words.
+    sampled from the sentences without unknown words whose length is within the limits. If there are too few, they are
+    sampled from sentences without unknown words of any length, then from all sentences. (a) is sampled from all
+    remaining sentences, if possible from those within the limits.
+
+    length_limits: minimum and maximum number of source words.
     """
     # 1. pools of sentences in random order. The order of these calls must stay, or the figure shows other sentences.
     generator = np.random.Generator(np.random.PCG64(seed))
-    no_unk_of_length = _shuffle(_select_lengths(no_unk_records, limits), generator)
-    all_of_length = _shuffle(_select_lengths(all_records, limits), generator)
+    no_unk_of_length = _shuffle(_select_lengths(no_unk_records, length_limits), generator)
+    all_of_length = _shuffle(_select_lengths(all_records, length_limits), generator)
     no_unk_of_any_length = _shuffle(no_unk_records, generator)
     all_of_any_length = _shuffle(all_records, generator)
 
@@ -69,8 +71,10 @@ def choose_sentences(
     return samples
 
 
-def _select_lengths(records: Iterable[TranslationRecord], limits: Sequence[int]) -> list[TranslationRecord]:
-    return [record for record in records if limits[0] <= len(record.source) <= limits[1]]
+def _select_lengths(
+    records: Iterable[TranslationRecord], length_limits: Sequence[int]
+) -> list[TranslationRecord]:
+    return [record for record in records if length_limits[0] <= len(record.source) <= length_limits[1]]
 
 
 def _shuffle(records: Sequence[TranslationRecord], generator: np.random.Generator) -> list[TranslationRecord]:

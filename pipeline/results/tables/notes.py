@@ -8,9 +8,9 @@ from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result, Results
 
 
-def reported_note(paper: str, table: str) -> str:
+def reported_note(paper_name: str, table: str) -> str:
     """Return the note on the source of the reported numbers."""
-    return f"Reported: what {paper} give in their {table}; not computed by this run."
+    return f"Reported: what {paper_name} give in their {table}; not computed by this run."
 
 
 def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:

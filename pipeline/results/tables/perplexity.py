@@ -12,7 +12,7 @@ from pipeline.results.tables.writer import Table, format_number, make_frame
 
 
 def make_perplexity_table(
-    spec: PerplexityTable, paper: str, perplexities: Results, settings: ReportSettings
+    spec: PerplexityTable, paper_name: str, perplexities: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of perplexity, with rows in the order of `perplexities`.
 
@@ -51,7 +51,7 @@ def make_perplexity_table(
         *seeds_note(seed_counts, settings),
     ]
     if spec.reported:
-        notes.append(reported_note(paper, spec.title))
+        notes.append(reported_note(paper_name, spec.title))
     else:
         display = display[["Model", "Perplexity"]]
     return Table(make_frame(records), display, notes=notes)

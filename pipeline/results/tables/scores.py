@@ -79,14 +79,14 @@ def is_of_whole_test_set(column: ScoreColumn) -> bool:
 
 
 def make_score_table(
-    spec: ScoreTable, paper: str, measurements: Measurements, settings: ReportSettings
+    spec: ScoreTable, paper_name: str, measurements: Measurements, settings: ReportSettings
 ) -> Table:
     """Return the table of scores: for each system BLEU, intervals, reported BLEU, differences and modern metrics.
 
     Args:
         spec: rows, columns, and the scores that the paper reports. If it reports none, there are no columns for them,
             and no quoted rows.
-        paper: the name of the paper in notes.
+        paper_name: the name of the paper in notes.
         measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
     """
@@ -114,7 +114,7 @@ def make_score_table(
         notes += seeds_note(seed_counts, settings)
     notes += _interval_note(spec, rows, measurements, settings)
     if spec.reported:
-        notes.append(reported_note(paper, spec.title))
+        notes.append(reported_note(paper_name, spec.title))
 
     # 3. the order of the paper's rows, if its file gives one; otherwise lines between groups of systems
     group_starts = [] if spec.rows else _find_group_starts(rows)

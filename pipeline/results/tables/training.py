@@ -23,7 +23,7 @@ _NOTHING_REPORTED = ReportedTraining(label="")
 
 
 def make_training_table(
-    spec: TrainingTable, paper: str, summaries: Results, settings: ReportSettings
+    spec: TrainingTable, paper_name: str, summaries: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
     # 1. for each model a row for programs, and one or two for readers
@@ -59,7 +59,7 @@ def make_training_table(
     notes.append(f"Stopped by: {group_labels(stop_reasons)}.")
     notes += seeds_note(seed_counts, settings)
     if spec.reported:
-        notes.append(reported_note(paper, spec.title))
+        notes.append(reported_note(paper_name, spec.title))
     display = pd.DataFrame(rows, columns=_HEADERS)
     return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
 

@@ -59,7 +59,7 @@ def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) 
     return pd.DataFrame(records, columns=columns, dtype=object)
 
 
-def render_forms(table: Table) -> dict[str, str]:
+def render_formats(table: Table) -> dict[str, str]:
     """Return the table as CSV, Markdown and LaTeX, by the endings of their files."""
     csv = str(table.data.to_csv(index=False, lineterminator="\n"))
     return {"csv": csv, "md": render_markdown(table), "tex": render_latex(table)}

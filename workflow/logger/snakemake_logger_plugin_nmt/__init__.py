@@ -206,14 +206,16 @@ class RunProgress:
     def _estimate_hours_left(self) -> float:
         """Return the hours left, from the measured speed of trainings and the mean time of other finished jobs."""
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
-        times = estimate_training_times(self._config, self._folder, runs)
-        total_hours = sum(time.hours for time in times)
+        training_times = estimate_training_times(self._config, self._folder, runs)
+        total_hours = sum(time.hours for time in training_times)
         if self._job_seconds:
             other_jobs = len(self._jobs) - len(runs)
             total_hours += other_jobs * fmean(self._job_seconds) / 3600
 
         # the longest chain of trainings that continue each other, or all work divided among the parallel jobs
-        return max(estimate_parallel_hours(self._config, times), total_hours / self._max_parallel_jobs)
+        return max(
+            estimate_parallel_hours(self._config, training_times), total_hours / self._max_parallel_jobs
+        )
 
 
 class LogHandler(LogHandlerBase):

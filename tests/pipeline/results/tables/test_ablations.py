@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result
 from pipeline.results.tables.ablations import make_ablations_table
-from pipeline.results.tables.writer import Table, render_forms
+from pipeline.results.tables.writer import Table, render_formats
 from tests.report_settings import report_settings
 from tests.table_inputs import csv_rows, markdown_cells
 from tests.training_settings import model_run
@@ -61,7 +61,7 @@ def make_table() -> Table:
 
 
 def test_differing_settings() -> None:
-    rows = csv_rows(render_forms(make_table()))
+    rows = csv_rows(render_formats(make_table()))
     assert [(row["id"], row["baseline"]) for row in rows] == [
         ("base", ""),
         ("appendix", "base"),
@@ -79,7 +79,7 @@ def test_differing_settings() -> None:
 
 
 def test_means_and_differences_by_hand() -> None:
-    base, appendix, both, other, _ = csv_rows(render_forms(make_table()))
+    base, appendix, both, other, _ = csv_rows(render_formats(make_table()))
     # 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2); 13, 14: mean 13.5, deviation sqrt(0.5)
     assert (base["bleu_all"], base["bleu_all_std"], base["seeds"]) == ("12.00", "2.65", "3")
     assert (appendix["bleu_all"], appendix["bleu_all_std"], appendix["seeds"]) == ("13.50", "0.71", "2")
@@ -97,7 +97,7 @@ def test_means_and_differences_by_hand() -> None:
 
 
 def test_noise_is_in_parentheses() -> None:
-    cells = markdown_cells(render_forms(make_table()))
+    cells = markdown_cells(render_formats(make_table()))
     assert cells[0] == ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
     # the baseline shows its own values of whatever the others change
     assert cells[2][1] == "output_layer: direct, step_order: groundhog, cost: sum, updates: 30"

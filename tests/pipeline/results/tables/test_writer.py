@@ -13,7 +13,7 @@ from pipeline.results.tables.writer import (
     escape_markup,
     make_frame,
     make_pipe_table,
-    render_forms,
+    render_formats,
 )
 
 ROWS = [{"model": "a_b, 50% & {c}", "count": 1234567, "share": "0.50"}, {"model": "été", "count": None}]
@@ -29,7 +29,7 @@ def render_odd_table() -> dict[str, str]:
         group_starts=[1],
         notes=["A note of ±: " + "many words " * 20],
     )
-    return render_forms(table)
+    return render_formats(table)
 
 
 def test_csv_form() -> None:
