@@ -29,12 +29,12 @@ class Model:
         self, folders: Sequence[Path], compute: ComputeOptions, shortlist: Path | None = None
     ) -> None:
         """Use `nmt.load`."""
-        self.text, self.compute = read_common_text_settings(folders), compute
+        self.text_settings, self.compute = read_common_text_settings(folders), compute
         # PyTorch is imported after the settings were checked, since the import takes seconds.
         from nmt.decoding.shortlist import load_shortlist
         from nmt.store import trained_model
 
-        decoding = self.text.decoding_settings(compute, TranslateOptions())
+        decoding = self.text_settings.decoding_settings(compute, TranslateOptions())
         self.models = trained_model.load_models(
             folders,
             decoding.device,
@@ -46,7 +46,7 @@ class Model:
         self._shortlist = load_shortlist(shortlist, self.models) if shortlist else None
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.models]
-        self.languages = self.text.languages.source, self.text.languages.target
+        self.languages = self.text_settings.languages.source, self.text_settings.languages.target
         self.has_attention = any(model.run.has_attention for model in self.models)
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class Model:
 
         return TextTranslator(
             self.models,
-            self.text,
+            self.text_settings,
             options,
             self.compute,
             n_best=n_best,
@@ -139,7 +139,7 @@ class Model:
         targets = [target] if isinstance(target, str) else target
         if isinstance(source, str) != isinstance(target, str) or len(sources) != len(targets):
             raise UserError("score: expected a line and its translation, or two lists of equal length")
-        source_codec, target_codec = choose_text_codecs(self.text, tokenized)
+        source_codec, target_codec = choose_text_codecs(self.text_settings, tokenized)
         pairs = [
             (source_codec.tokenize(source_line), target_codec.tokenize(target_line))
             for source_line, target_line in zip(sources, targets, strict=True)

@@ -43,7 +43,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
     In a pool of GPUs, the first free one is taken. If `announced`, the device that `auto` takes is printed.
 
     Raises:
-        UserError: PyTorch cannot use the GPU that `cuda` asks for, or a GPU that `auto` finds other signs of.
+        UserError: PyTorch cannot use the GPU that `cuda` asks for, or sees no GPU where `auto` finds signs of one.
     """
     gpu_pool.reserve_gpu(name)
     device = torch.device("cpu")

@@ -169,7 +169,7 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     from nmt.plots.tree import plot_tree
 
     # 1. tokenize the sentence
-    codec, _ = choose_text_codecs(model.text, tokenized)
+    codec, _ = choose_text_codecs(model.text_settings, tokenized)
     tokens = codec.tokenize(sentence)
     if not 1 <= len(tokens) <= MAX_WORDS_IN_TREE:
         raise UserError(f"SENTENCE: found {len(tokens)} words, expected 1 to {MAX_WORDS_IN_TREE}")

@@ -209,7 +209,7 @@ def score(
 
 def warn_if_model_expects_tokens(model: Model, tokenized: bool) -> None:
     """Print that a model reads and writes tokens, unless the user has said so with --tokenized."""
-    if model.text.tokenized and not tokenized:
+    if model.text_settings.tokenized and not tokenized:
         message = "nmt: the model was trained on text that came tokenized: it reads and writes tokens"
         click.echo(message, err=True)
 

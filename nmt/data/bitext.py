@@ -221,6 +221,6 @@ def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> ND
     sizes = ends - starts  # [2, 3]
     # Within a range, a number is its position in the result plus a constant.
     positions = np.cumsum(sizes) - sizes  # the position of the first number of each range: [0, 2]
-    differences = np.repeat(starts - positions, sizes)  # [5, 5, -2, -2, -2]
-    numbers: NDArray[np.int64] = np.arange(len(differences)) + differences
+    constants = np.repeat(starts - positions, sizes)  # [5, 5, -2, -2, -2]
+    numbers: NDArray[np.int64] = np.arange(len(constants)) + constants
     return numbers

@@ -49,7 +49,7 @@ def _compile_hidden_symbol(language: str) -> re.Pattern[str]:
     """Return the pattern of a currency symbol that belongs to the previous token."""
     # cents stand after their number in every language
     symbols = "[$€£¥¢]" if language in _LANGUAGES_WITH_TRAILING_CURRENCY else "¢"
-    # it follows a number, or no number follows it
+    # the symbol comes after a number, or not before one
     return re.compile(rf"(?<!\S)(?:(?<=\d ){symbols}(?!\S)|{symbols}(?!\S| \d))")
 
 

@@ -359,7 +359,7 @@ class Beams:
         at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
             return at_limit
-        new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of hypotheses that finish in this step
+        new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of the hypotheses that finish now
         finished_scores = torch.cat([self.finished_scores, new_scores], dim=1)
         self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values  # best first
         return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))

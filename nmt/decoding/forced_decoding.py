@@ -87,7 +87,7 @@ class Scorer:
         self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
     @torch.no_grad()
-    def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool = True) -> list[WordScores]:
+    def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool) -> list[WordScores]:
         """Return the scores of a batch of translations, each of which comes with the index of its source."""
         # 1. the scores of each model: log p (P,) and attention (T, B, S)
         first_model = self.models[0]
@@ -189,7 +189,7 @@ def word_log_probabilities(
     start = 0
     for decoder_values, weights in model.unroll(encoded, batch.target, STEPS_PER_BLOCK):
         # The positions of this block, without padding: those from `start` to `end` of the flattened T * B.
-        end = start + decoder_values[0].shape[:2].numel()  # each is (steps, B, ...)
+        end = start + decoder_values[0].shape[:2].numel()  # the values are (steps, B, ...) each
         block_positions = positions[(positions >= start) & (positions < end)]
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]
         log_probs += _iterate_log_probs(model, inputs, words[block_positions])

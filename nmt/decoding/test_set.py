@@ -203,7 +203,7 @@ def measure_perplexity(
     source: Path,
     reference: Path,
     batch_size: int,
-    average: Average = "probability",
+    average: Average,
 ) -> dict[str, Any]:
     """Return the numbers of sentences and of words, log-probability in nats, and perplexity (None for an empty text).
 

@@ -152,15 +152,15 @@ def replace_unknown_words(tokens: Tokens, source: Tokens, attention: np.ndarray)
 # --- lines of text ----------------------------------------------------------------------------------------------------
 
 
-def choose_text_codecs(text: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
+def choose_text_codecs(text_settings: TextSettings, tokenized: bool) -> tuple[TextCodec, TextCodec]:
     """Return the codecs of source and target, which turn lines into tokens and back.
 
     Lines are `tokenized` already if the caller says so, or if the model was trained on such text.
     """
-    if tokenized or text.tokenized:
+    if tokenized or text_settings.tokenized:
         return TokenText(), TokenText()
-    languages = text.languages
-    return _make_codec(languages.source, text.tokenization), _make_codec(languages.target, text.tokenization)
+    languages, tokenization = text_settings.languages, text_settings.tokenization
+    return _make_codec(languages.source, tokenization), _make_codec(languages.target, tokenization)
 
 
 @lru_cache
@@ -175,7 +175,7 @@ class TextTranslator:
     def __init__(
         self,
         models: Sequence[TrainedModel],
-        text: TextSettings,
+        text_settings: TextSettings,
         options: TranslateOptions,
         compute: ComputeOptions,
         *,
@@ -187,7 +187,7 @@ class TextTranslator:
 
         Args:
             models: one model, or several as an ensemble.
-            text: languages, tokenization and default decoding.
+            text_settings: languages, tokenization and default decoding.
             options: settings of the search that replace the defaults.
             compute: batch size, threads, device and precision.
             n_best: translations per line; a smaller beam is raised to this number.
@@ -195,7 +195,7 @@ class TextTranslator:
             shortlist: the allowed target words for each line; None for all.
         """
         has_attention = any(model.run.has_attention for model in models)
-        unknown_words = text.unknown_word_policy(options)
+        unknown_words = text_settings.unknown_word_policy(options)
         self._copy_unknown = unknown_words == "copy"
         if self._copy_unknown and not has_attention:
             raise UserError(
@@ -204,11 +204,11 @@ class TextTranslator:
             )
 
         # `retry` may allow [UNK] in its second search, also where it is forbidden. So the beam is widened instead.
-        decoding = text.decoding_settings(compute, options, n_best)
+        decoding = text_settings.decoding_settings(compute, options, n_best)
         if unknown_words == "forbid" and decoding.if_no_eos == "retry":
             decoding = decoding.model_copy(update={"if_no_eos": "widen_beam"})
 
-        self._source_codec, self._target_codec = choose_text_codecs(text, options.tokenized)
+        self._source_codec, self._target_codec = choose_text_codecs(text_settings, options.tokenized)
         self._max_words = options.max_words
         self._attention = attention and has_attention
         self._translator = SentenceTranslator(

@@ -51,7 +51,7 @@ def bleu_signature(**bootstrap: int) -> str:
 
 
 def compute_bleu(row: Sequence[int], smooth_method: str = "none", effective_order: bool = False) -> float:
-    """Return BLEU, from 0 to 100, of counts in the order of `BleuCounts.row`. The options are sacrebleu's."""
+    """Return BLEU, from 0 to 100, of ten counts in the order of `BleuCounts.row`. The options are sacrebleu's."""
     score = BLEU.compute_bleu(
         correct=list(row[:4]),
         total=list(row[4:8]),

@@ -74,6 +74,7 @@ class TranslationRecord(BaseModel, frozen=True, strict=True, validate_by_name=Tr
         if self.alignment is None:
             return self
         T, S = len(self.target), len(self.source)
+        # all rows have S columns, or all have S + 1; without target tokens, there may be no row
         column_counts = {len(row) for row in self.alignment}
         has_columns = column_counts in ({S}, {S + 1}, set())
         if not has_columns or len(self.alignment) not in (T, T + 1):

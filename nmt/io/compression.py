@@ -47,7 +47,7 @@ def decompress(file: io.BufferedReader[Any]) -> io.BufferedReader[Any]:
 def open_zstd_writer(file: IO[bytes]) -> Any:
     """Return a file that writes to an open one, compressed with zstd: with checksums, without name or time."""
     zstd_file = zstd.ZstdFile(file, "w", options={zstd.CompressionParameter.checksum_flag: 1})
-    zstd_file.write(b"")  # so that a file to which nothing is written is a zstd stream, too
+    zstd_file.write(b"")  # makes a zstd stream also of a file to which nothing is written
     return zstd_file
 
 

@@ -66,7 +66,7 @@ class LineStream:
             name: the input, for messages.
             read: returns some bytes, and none at the end.
             poll_descriptor: the descriptor of an input that may pause.
-            size: the size of the file in bytes, if the input is one.
+            size: the size in bytes if the input is a file.
             get_position: returns the position in this file.
         """
         self.name, self.size = str(name), size

@@ -303,7 +303,7 @@ def backward_attend(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, sum_squares: Tensor, sum_activations: Tensor, fast_tanh: bool,
 ) -> None:  # fmt: skip
-    """Go back through one step of `attend`: fill dL/de_i and dL/dq_i, and add to two sums over the steps.
+    """Backpropagate through one step of `attend`: fill dL/de_i and dL/dq_i, and add to two sums over all steps.
 
     With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i is v_a * sum_j g (1 - a^2).
 

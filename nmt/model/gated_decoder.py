@@ -183,7 +183,7 @@ class GatedDecoderState:
     """
 
     def __init__(
-        self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
+        self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None
     ) -> None:
         unit, output_layer = model.decoder.unit, model.readout
         self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()

@@ -31,7 +31,7 @@ def nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
     Words have level 0, and are left out.
     """
     nodes: list[tuple[int, int]] = []
-    indices = {0}  # of the nodes of a level that reach the root
+    indices = {0}  # the nodes of the current level that reach the root
     for level in range(len(gates), 0, -1):
         child_indices: set[int] = set()
         for index in sorted(indices):

@@ -41,9 +41,7 @@ class GraphedUpdates:
     batch. None: there is no limit.
     """
 
-    def __init__(
-        self, update: Callable[[Batch], None], device: torch.device, max_words: int | None = None
-    ) -> None:
+    def __init__(self, update: Callable[[Batch], None], device: torch.device, max_words: int | None) -> None:
         self.update, self.device, self.max_words = update, device, max_words
         self._seen_shapes: set[Shape] = set()
         self._captured_updates: dict[Shape, CapturedUpdate] = {}

@@ -228,7 +228,7 @@ class Adadelta(Optimizer):
         learning_rate: float,
         rho: float,
         epsilon: float,
-        fuse: bool = False,
+        fuse: bool,
     ) -> None:
         """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.backend.compiled`)."""
         super().__init__(weights, learning_rate)

@@ -281,7 +281,7 @@ class Trainer:
             closing(self._make_batches()) as batches,
         ):
             if self._find_stop_reason() is None:
-                # too little GPU memory is an error now, and not after a day of training
+                # too little GPU memory is an error before the training, and not after a day of it
                 self.updater.preallocate(self.pairs.max_length)
             self._last_clock = time.monotonic()
             while (stop_reason := self._find_stop_reason()) is None:

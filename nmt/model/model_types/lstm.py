@@ -229,9 +229,7 @@ class DeepLSTM(EncoderDecoder):
 class DeepLSTMState:
     """The `DecoderState` of a deep LSTM, with h and c of every layer, (layers, B, K, N) each."""
 
-    def __init__(
-        self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
-    ) -> None:
+    def __init__(self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None) -> None:
         self.model = model
         self.h, self.c = encoded.h.transpose(0, 1).unsqueeze(2), encoded.c.transpose(0, 1).unsqueeze(2)
         self.previous = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)

@@ -51,7 +51,7 @@ def translate(
     settings = decoding(**{"beam": 3, "max_length_factor": 2, "min_length": "half"} | (search or {}))
     translator = TextTranslator(
         models=models if isinstance(models, list) else [models],
-        text=text_settings(settings),
+        text_settings=text_settings(settings),
         options=TranslateOptions(**options),
         compute=ComputeOptions(),
         n_best=n_best,
