@@ -123,9 +123,8 @@ def train(
     # 2. look for the finished model in the store, by a key of everything that the weights depend on
     deadline = time.monotonic() + min(max_seconds, seconds_until_stop(job_minutes))
     base_key = read_model_key(continue_from) if continue_from else None
-    data = data_checksums(read_meta(train_folder), read_meta(dev_folder)) | initial_weights_checksum(
-        init_from
-    )
+    data = data_checksums(read_meta(train_folder), read_meta(dev_folder))
+    data |= initial_weights_checksum(init_from)
     facts = collect_training_facts(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
     model_folder = store.find_model(compute_model_key(facts, run))

@@ -61,10 +61,9 @@ def format_card(
 
     return CARD_TEMPLATE.format(
         front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True, width=1000),
-        label=summary["label"],
+        summary=summary,
         direction=direction,
         model_type=MODEL_TYPES[summary["model_type"]],
-        parameters=summary["parameters"],
         scores=format_scores(corpora, scores),
         training=format_training(summary, settings, corpora),
     )
@@ -72,23 +71,16 @@ def format_card(
 
 def format_training(summary: dict[str, Any], settings: dict[str, Any], corpora: CorpusInfo) -> str:
     """Return the rows of the card's table about the training. Rows whose value is unknown are left out."""
-    training = settings["training"]
-    architecture = settings["architecture"]
-    values = {
-        "Text": ", ".join(corpora.train),
-        "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
-        "are left out",
-        "Development text": ", ".join(corpora.dev),
-        "Continues from": summary["continue_from"],
-        "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
-        "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
-        f"gradient norm at most {training['clip_norm']:g}",
-        "Sizes": f"{architecture['hidden_units']:,} hidden units, embeddings of {architecture['embedding_size']:,}",
-        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
-        "Hours": f"{summary['hours']:.2f} on {summary['device']}",
-        "Code": f"nmt {format_version(summary['made_with']['code'])}",
-    }
-    return "\n".join(f"| {name} | {value} |" for name, value in values.items() if value)
+    table = TRAINING_TEMPLATE.format(
+        summary=summary,
+        training=settings["training"],
+        architecture=settings["architecture"],
+        train_text=", ".join(corpora.train),
+        dev_text=", ".join(corpora.dev),
+        base=summary["continue_from"] or "",
+        code_version=format_version(summary["made_with"]["code"]),
+    )
+    return "\n".join(row for row in table.splitlines() if not row.endswith("|  |"))
 
 
 def format_scores(corpora: CorpusInfo, scores: dict[str, Any] | None) -> str:
@@ -97,9 +89,7 @@ def format_scores(corpora: CorpusInfo, scores: dict[str, Any] | None) -> str:
         return "None yet: the model's translations have not been evaluated."
     return SCORES_TEMPLATE.format(
         test_set=f" on {', '.join(corpora.test)}" if corpora.test else "",
-        signature=scores["signature"],
-        sentences_all=scores["sentences_all"],
-        sentences_no_unk=scores["sentences_no_unk"],
+        scores=scores,
         bleu_all=format_bleu(scores["bleu_all"]),
         bleu_no_unk=format_bleu(scores["bleu_no_unk"]),
     )
@@ -113,9 +103,9 @@ def format_bleu(bleu: float | None) -> str:
 CARD_TEMPLATE = """---
 {front_matter}---
 
-# {label}
+# {summary[label]}
 
-Translates{direction}, one sentence at a time. {model_type.description}; {parameters:,} parameters. \
+Translates{direction}, one sentence at a time. {model_type.description}; {summary[parameters]:,} parameters. \
 As described by {model_type.paper}; trained by a reproduction of the paper, not by its authors.
 
 ## Scores
@@ -149,9 +139,21 @@ translates raw text, one sentence per line, where FOLDER is the folder of this p
 | `history.jsonl` | the learning curve |
 """
 
-SCORES_TEMPLATE = """BLEU{test_set}, on tokens, cased ({signature}):
+TRAINING_TEMPLATE = """| Text | {train_text} |
+| Sentence pairs | {summary[train_pairs]:,}; those with more than {summary[max_words]} words on a side are left out |
+| Development text | {dev_text} |
+| Continues from | {base} |
+| Updates | {summary[updates]:,} of {training[batch_size]} pairs ({summary[epochs]:.2f} epochs) |
+| Optimizer | {training[optimizer]}, learning rate {training[learning_rate]:g}, \
+gradient norm at most {training[clip_norm]:g} |
+| Sizes | {architecture[hidden_units]:,} hidden units, embeddings of {architecture[embedding_size]:,} |
+| NLL per sentence (nats) | training {summary[train_nll]:.2f}, development {summary[dev_nll]:.2f} |
+| Hours | {summary[hours]:.2f} on {summary[device]} |
+| Code | nmt {code_version} |"""
+
+SCORES_TEMPLATE = """BLEU{test_set}, on tokens, cased ({scores[signature]}):
 
 | Sentences | BLEU |
 |---|---|
-| All {sentences_all:,} sentences | {bleu_all} |
-| The {sentences_no_unk:,} sentences without unknown words | {bleu_no_unk} |"""
+| All {scores[sentences_all]:,} sentences | {bleu_all} |
+| The {scores[sentences_no_unk]:,} sentences without unknown words | {bleu_no_unk} |"""
