@@ -162,7 +162,7 @@ def _run_command(folder: Path, command: Sequence[str]) -> int:
 
 
 def _print_results(folder: Path) -> None:
-    """Print what a person wants first: Table 1, the headline result, where the report is, how to translate."""
+    """Print Table 1, the headline result, the path of the report, and the command that translates."""
     from nmt.io.files import read_json
 
     results = folder / "results"
@@ -182,12 +182,14 @@ def _print_results(folder: Path) -> None:
     if (results / "report.html").is_file():
         print(f"\nOpen {results / 'report.html'} for all tables and figures.")
 
-    scores_of_model = {}
+    # the model with the best BLEU; one that has no scores yet counts as 0
+    best_model, best_bleu = None, -1.0
     for file in sorted(folder.glob("models/*/text.json")):
         scores = folder / "scores" / "test" / f"{file.parent.name}.json"
-        scores_of_model[file.parent] = read_json(scores)["bleu_all"] if scores.is_file() else 0.0
-    if scores_of_model:
-        best_model = max(scores_of_model, key=scores_of_model.__getitem__)
+        bleu = read_json(scores)["bleu_all"] if scores.is_file() else 0.0
+        if bleu > best_bleu:
+            best_model, best_bleu = file.parent, bleu
+    if best_model:
         print(f"To try: .venv/bin/nmt translate --model {best_model}")
 
 

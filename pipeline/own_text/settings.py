@@ -224,7 +224,7 @@ def _describe_unknown_words(text: OwnText, vocabulary_sizes: tuple[int, int]) ->
         max_rate = max(max_rate, source_rate, target_rate)
     line = f"unknown words: {'; '.join(descriptions)}"
     if max_rate > 0.05:
-        line += ". With subword units hardly any (--subwords 8000, make's UNITS=8000)"
+        line += ". With subword units, hardly any word would be unknown (--subwords 8000, make's UNITS=8000)"
     return line
 
 

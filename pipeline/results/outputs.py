@@ -61,7 +61,7 @@ class Outputs:
 
 def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     """Return the tables and figures of the papers that a run with these settings makes."""
-    # 1. tables: those of scores, and what belongs to them, come first
+    # 1. tables by kind, tables of scores first; the table of significance belongs to these
     specs: dict[str, PaperTable] = {}
     for paper in papers:
         specs |= paper.tables
@@ -73,7 +73,7 @@ def list_outputs(config: Config, papers: Sequence[Paper]) -> Outputs:
     if config.artifacts.ablations:
         tables.append("ablations")
 
-    # 2. figures, each once; that of a tree is drawn by its model, not from the package
+    # 2. figures, each once; the figure of a tree is drawn by its model, not from the package
     figures: list[str] = []
     missing_figures = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
     for paper in papers:

@@ -74,13 +74,13 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     crate = _Crate(results)
 
     # 1. the files and where their text comes from
-    entries = [crate.add_file(file) for file in sorted(set(files))]
-    text = [crate.add_archive(archive, archives) for archive in config.archives.values()]
-    text.append(crate.refer_to(package.configuration))
+    file_references = [crate.add_file(file) for file in sorted(set(files))]
+    text_references = [crate.add_archive(archive, archives) for archive in config.archives.values()]
+    text_references.append(crate.refer_to(package.configuration))
 
     # 2. what was done: trainings, translations, tables
     runs = collect_runs(config, config.use.models).values()
-    actions = [crate.add_training(run, package, text) for run in runs]
+    actions = [crate.add_training(run, package, text_references) for run in runs]
     for system in select_systems(config):
         for set_name in inputs.sets:
             actions += [crate.add_decoding(system, mode, set_name, package) for mode in MODES]
@@ -89,8 +89,8 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         "CreateAction",
         name="Evaluation of the translations, tables and figures",
         instrument=crate.add_program(read_json(results / TABLES_MADE)),
-        object=[entry for entry in entries if belongs_to_package(entry["@id"])],
-        result=[entry for entry in entries if not belongs_to_package(entry["@id"])],
+        object=[file for file in file_references if belongs_to_package(file["@id"])],
+        result=[file for file in file_references if not belongs_to_package(file["@id"])],
     )
     actions.append(report)
 
@@ -111,7 +111,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
             crate.add(f"https://arxiv.org/abs/{paper.arxiv}", "ScholarlyArticle", name=paper.title)
             for paper in inputs.papers.values()
         ],
-        hasPart=entries,
+        hasPart=file_references,
         mentions=actions,
     )
     write_json(results / RECORD, {"@context": f"{CRATE}/context", "@graph": list(crate.entities.values())})

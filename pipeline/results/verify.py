@@ -76,8 +76,8 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     Args:
         results: the folder.
         scratch: an empty folder in which the test text is made again.
-        archives: where downloaded archives are, to compare the test text with; text that the project's grammar wrote
-            needs none.
+        archives: the folder of the downloaded archives, from which the test text is made again; None: only text that
+            the project's grammar wrote is made again.
 
     Raises:
         UserError: the folder has no readable record.
@@ -102,7 +102,9 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
         )
     if not special_files:
         verdict.inputs = Inputs(ReplicationPackage(results))
-        reproduction = _Reproduction(verdict.inputs, files, scratch, archives, verdict)
+        reproduction = _Reproduction(
+            verdict.inputs, files, scratch=scratch, archives=archives, verdict=verdict
+        )
         with verdict.errors_as_problem("nothing can be made again"):
             verdict.conclusion += reproduction.check_package()
         with verdict.errors_as_problem("the trainings' records cannot be compared"):
@@ -390,9 +392,9 @@ def compare_with_experiments(config: Config, results: Path) -> list[str]:
 
 
 def _list_differences(config: Config, experiment: Path) -> list[list[str]]:
-    """Return the differences to an experiment of the checkout, and to the same experiment with Moses.
+    """Return the differences from an experiment of the checkout, and from the same experiment with Moses.
 
-    Of the models, only those that both use are compared.
+    Models that only one of both uses are not compared.
     """
     values = flatten(get_published_settings(config))
     candidates = []

@@ -129,14 +129,15 @@ def result_file(name, category):
     file = f"results/{name}"
     if not name.endswith((".csv", ".png", ".html", ".json")):
         return file
-    stem, _, form = name.rpartition(".")
+    stem, _, extension = name.rpartition(".")
+    # alignment_error_rate/RUN.json has the caption of its folder
     texts = CAPTIONS.get(stem) or CAPTIONS.get(os.path.dirname(name)) or {}
     heading, caption = texts.get("heading", stem), texts.get("caption", "")
     return report(
         file,
         category=category,
         caption=SETTINGS.add_caption(stem, caption),
-        labels={"result": heading, "form": form.upper()},
+        labels={"result": heading, "form": extension.upper()},
     )
 
 

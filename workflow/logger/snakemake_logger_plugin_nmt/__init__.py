@@ -228,7 +228,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Start without knowledge of the run."""
+        """Prepare for the events of a run, and take notice of Ctrl-C."""
         self.caller = Path.cwd()  # Snakemake changes to the experiment's folder later
         self.progress: RunProgress | None = None
         self.logs: dict[int, str] = {}  # by Snakemake's numbers of jobs
@@ -238,13 +238,13 @@ class LogHandler(LogHandlerBase):
             self._previous_handler = signal.signal(signal.SIGINT, self._record_interrupt)
 
     def _record_interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Record Ctrl-C, since all jobs then fail, and nothing is to be printed of that."""
+        """Record Ctrl-C: all jobs then fail, and these failures are not printed."""
         self.is_interrupted = True
         if callable(self._previous_handler):
             self._previous_handler(number, frame)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print what matters to a person in a record."""
+        """Handle a record of Snakemake's log, without an exception if that fails."""
         try:
             self._handle_event(record, getattr(record, "event", None))
         except Exception:
