@@ -63,7 +63,7 @@ rule all:
     input:
         RESULT_FILES,
         REPLICATION_PACKAGE,
-        expand("models/{run}/{name}", run=plan.trained_here, name=["text.json", "README.md"]),
+        expand("models/{run}/{name}", run=plan.trained_runs, name=["text.json", "README.md"]),
         "results/ro-crate-metadata.json",
 
 
@@ -82,13 +82,13 @@ rule models:
     """The trained models that the results show, each in a folder that translates raw text."""
     input:
         model_files(plan.selected_runs),
-        expand("models/{run}/text.json", run=plan.trained_here),
+        expand("models/{run}/text.json", run=plan.trained_runs),
 
 
 rule releases:
     """An archive for others of each model that the results show."""
     input:
-        expand("releases/{run}.tar.zst", run=plan.trained_here),
+        expand("releases/{run}.tar.zst", run=plan.trained_runs),
 
 
 include: "workflow/rules/start.smk"

@@ -1,4 +1,4 @@
-"""From raw text to tokens in one pass: cleaning, tokenization, counts. Then selection, and overlap with held-out sets.
+"""Makes tokens of raw text in one pass: cleaning, tokenization, counts. Then selection and overlap with held-out sets.
 
 A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits of
 cleaning are those of Moses' clean-corpus-n.perl; as there, words are separated by white space. Overlap is counted in
@@ -28,7 +28,7 @@ from pipeline.config.text import Cleaning
 _DELETED_CHARACTERS = re.compile(rf"\A\ufeff+|\r+\Z|{CONTROL_CHARACTERS.pattern}")
 """Byte order marks at the beginning, carriage returns at the end, and control characters."""
 _LINE_SEPARATORS = re.compile("[\x0b\x0c\r\x85\u2028\u2029]")
-"""What str.splitlines, editors and many programs take for the end of a line."""
+"""Characters at which str.splitlines, editors and many programs end a line."""
 _MALFORMED = re.compile("[\x00-\x08\x0b-\x1f\x85\u2028\u2029\ufeff\udc80-\udcff]")
 """All of these, and bytes that are not UTF-8. Most lines have none."""
 
@@ -243,8 +243,8 @@ def prepare_shard(
         write_lines(tokens[0]) as source_writer,
         write_lines(tokens[1]) as target_writer,
     ):
-        for pair in read_pairs(*raw, progress, errors="surrogateescape"):
-            source, target = clean(*pair) or ("", "")
+        for raw_pair in read_pairs(*raw, progress, errors="surrogateescape"):
+            source, target = clean(*raw_pair) or ("", "")
             if tokenizers:
                 source, target = tokenizers[0](source), tokenizers[1](target)
             source_writer.write(source)

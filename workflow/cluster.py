@@ -1,4 +1,4 @@
-"""What Snakemake needs for Slurm in addition to its executor (docs/cluster.md)."""
+"""Additions to Snakemake's executor for Slurm: priorities of trainings, and wrappers (docs/cluster.md)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def get_priority(config: Config, run: Run) -> int:
 
 
 def put_wrappers_first() -> None:
-    """Let the executor find this project's sbatch, squeue and the like, which call Slurm's own programs.
+    """Let the executor find this project's wrappers of sbatch, squeue and other programs of Slurm.
 
-    They get these variables:
+    The wrappers get these variables:
         NMT_SENDER: a pipe to this process, which prints what they write to it.
         NMT_BEGUN: the time of this call, since errors in older logs are no errors of this run.
     """

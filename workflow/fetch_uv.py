@@ -17,28 +17,28 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def main(target: Path) -> None:
     """Write the program for this machine atomically. Raises OSError if it cannot be had."""
-    # uv.lock has an address and a hash for each system and processor
+    # the block of uv in the lock file, with a wheel for each system and processor: {address: SHA-256}
     lock = (ROOT / "uv.lock").read_text(encoding="utf-8")
-    (entry,) = re.findall(r'^name = "uv"\n(?:.+\n)*', lock, flags=re.MULTILINE)
-    hashes = dict(re.findall(r'url = "(\S+\.whl)", hash = "sha256:(\w+)"', entry))
+    (block,) = re.findall(r'^name = "uv"\n(?:.+\n)*', lock, flags=re.MULTILINE)
+    hashes = dict(re.findall(r'url = "(\S+\.whl)", hash = "sha256:(\w+)"', block))
     system = {"Linux": "manylinux", "Darwin": "macosx"}.get(platform.system(), platform.system())
     suffix = rf"-{system}.*_{platform.machine()}\.whl$"
     urls = [url for url in hashes if re.search(suffix, url)]
     if not urls:
         raise OSError(f"uv: none for {platform.system()} on {platform.machine()}")
 
-    with urllib.request.urlopen(urls[0], timeout=60) as answer:
-        wheel = answer.read()
+    with urllib.request.urlopen(urls[0], timeout=60) as response:
+        wheel = response.read()
     if hashlib.sha256(wheel).hexdigest() != hashes[urls[0]]:
         raise OSError(f"{urls[0]}: another SHA-256 than in uv.lock")
 
     with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".data/scripts/uv")]
         program = archive.read(name)
-    unfinished = target.with_name("part")
-    unfinished.write_bytes(program)
-    unfinished.chmod(0o755)
-    unfinished.replace(target)
+    temporary_file = target.with_name("part")
+    temporary_file.write_bytes(program)
+    temporary_file.chmod(0o755)
+    temporary_file.replace(target)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
 
 def list_gpus(listing: str) -> list[str]:
-    """Return the names of the GPUs in what `nvidia-smi -L` prints: numbers or UUIDs.
+    """Return the names of the GPUs in a listing by `nvidia-smi -L`: numbers or UUIDs.
 
     A GPU that is divided into MIG instances cannot be used as a whole, so its instances take its place. On such a
     machine all names are UUIDs, because CUDA numbers GPUs in another order than the listing.
@@ -35,7 +35,7 @@ def list_gpus(listing: str) -> list[str]:
 def share_gpus() -> int:
     """Let the jobs of this process take their GPUs from a pool. Return the number of GPUs.
 
-    The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
+    The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES allows.
     """
     if POOL_VARIABLE not in os.environ:
         # without an answer, such as from a driver that hangs, no GPU is used

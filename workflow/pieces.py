@@ -1,4 +1,4 @@
-"""Train an experiment piece by piece, on machines that keep nothing, and join what they bring back.
+"""Train an experiment piece by piece, on machines that keep no files, and join the archives of the pieces.
 
 Usage: python workflow/pieces.py run FOLDER PIECE [--at-once N]    where there are a GPU and the prepared text
        python workflow/pieces.py join FOLDER ARCHIVE...           where the pieces come together
@@ -28,7 +28,7 @@ from pipeline.config.layers import read_layer  # noqa: E402
 
 MPS = "nvidia-cuda-mps-control"
 """NVIDIA's program that lets the kernels of several processes run on a GPU at the same time."""
-WITHOUT_WEIGHTS = (
+RULES_WITHOUT_WEIGHTS = (
     "dev_text",
     "bleu",
     "package_results",
@@ -77,7 +77,7 @@ def run_piece(folder: Path, piece: str, parallel_trainings: int) -> int:
     targets = [f"pieces/{run}.tar" for run in read_piece(folder, piece)]
     environment = dict(os.environ)
     if parallel_trainings > 1:
-        environment["NMT_GPUS"] = ""  # no job has the GPU for itself
+        environment["NMT_GPUS"] = ""  # an empty pool: no job gets a GPU of its own
         if shutil.which(MPS):
             subprocess.run([MPS, "-d"], check=False)  # fails if it runs already
     return run_snakemake(folder, [*targets, "--resources", f"gpu={parallel_trainings}"], environment)
@@ -99,7 +99,7 @@ def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
                 file.extractall(folder, filter="data")
         except tarfile.TarError:
             raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
-    targets = ["results/ro-crate-metadata.json", "--allowed-rules", *WITHOUT_WEIGHTS]
+    targets = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
     return run_snakemake(folder, targets, dict(os.environ))
 
 

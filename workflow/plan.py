@@ -1,4 +1,4 @@
-"""The runs and systems of an experiment, as its rules need them."""
+"""The runs and systems of an experiment, for its rules."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pipeline.config.schema import Config
 
 
 class Plan:
-    """What an experiment trains, what translates, and what its results compare."""
+    """The runs that an experiment trains, the systems that translate, and those that its results compare."""
 
     def __init__(self, config: Config, sets: Iterable[str]) -> None:
         self.runs = collect_runs(config)
         """All models of the settings, each at its seeds, by the name that stands for {run} in paths."""
         self.selected_runs = list(collect_runs(config, config.use.models))
         """Names of the runs whose models the results show."""
-        self.trained_here = [] if config.pretrained.models else self.selected_runs
+        self.trained_runs = [] if config.pretrained.models else self.selected_runs
         """Names of these runs if this experiment trains them; none if it uses pretrained models."""
         self.models_folder = config.pretrained.models or "models"
         """Folder of the models that translate."""
         self.systems = collect_systems(config)
-        """What translates with models, by the name that stands for {system}: runs, and systems such as ensembles."""
+        """The systems that translate with models, by the name that stands for {system}: runs, ensembles and others."""
         self.selected_systems = list(select_systems(config))
         """Names of the systems that the results compare."""
         self.other_systems = {set_name: select_other_systems(config, set_name) for set_name in sets}

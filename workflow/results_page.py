@@ -4,7 +4,7 @@ Usage: python -m workflow.results_page [EXPERIMENT...]
 
 The package of each experiment named, without attention and figures, is copied to results/packages/NAME, where its
 tables are made again; `nmt verify results/packages/NAME` checks it in any clone. The page's part between two comments
-is then what the tables of all packages say; the rest of the page is written by hand.
+then has the tables of all packages; the rest of the page is written by hand.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ PACKAGES = REPOSITORY / "results" / "packages"
 PAGE = REPOSITORY / "docs" / "results.md"
 BEGIN, END = "<!-- packages: written by make results-page -->\n", "<!-- end of packages -->\n"
 MAX_TABLE_LINES = 30
-"""Of a longer table (the differences of 13 systems) the page only names the file."""
-_LARGE = ("alignments/", "test/gold.align.gz")
-"""Files that are not kept: attention on the reference, and the alignments that it is compared with."""
+"""Length of a table on the page. The page only names the file of a longer one (the differences of 13 systems)."""
+_LARGE_FILES = ("alignments/", "test/gold.align.gz")
+"""Files that the copy leaves out: attention on the reference, and the alignments that it is compared with."""
 
 
 def main(arguments: list[str]) -> int:
@@ -73,7 +73,7 @@ def _build_package(results: Path, archives: Path, folder: Path) -> None:
     files = [path for path in results.rglob("*") if path.is_file()]
     for source in sorted(files):
         name = source.relative_to(results).as_posix()
-        is_dropped = name.startswith(_LARGE) or name.endswith(".provenance.json")
+        is_dropped = name.startswith(_LARGE_FILES) or name.endswith(".provenance.json")
         if package.belongs_to_package(name) and not is_dropped:
             package.copy_into_package(source, folder / name)
 

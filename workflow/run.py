@@ -26,7 +26,7 @@ RUNS_NOTHING = {
     "--rulegraph", "--filegraph", "--d3dag", "--list", "--list-rules", "--list-target-rules", "--lt", "--version",
     "--touch",
 }  # fmt: skip
-"""Options of Snakemake with which nothing is computed."""
+"""Options of Snakemake with which it computes nothing."""
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines instead of those of `workflow/logger`."""
 TERMINAL_COLUMNS = 80
@@ -80,7 +80,7 @@ def _check_config_files(options: Sequence[str]) -> None:
 
 def _is_full_run(options: Sequence[str]) -> bool:
     """Return whether the call is a plain run to the end, not a dry-run or the like."""
-    # of short options, -np has n and p
+    # short options can be joined: -np is -n and -p
     has_short_option = any(re.fullmatch("-[a-zA-Z]*[nvtlSD][a-zA-Z]*", option) for option in options)
     return not has_short_option and not RUNS_NOTHING & _list_option_names(options)
 
@@ -129,31 +129,31 @@ def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
 
 def _build_environment(folder: Path) -> dict[str, str]:
     """Return the environment in which Snakemake finds its logger and the packages."""
-    prepared = child_environment(folder)
-    paths = [str(ROOT), str(ROOT / "workflow" / "logger"), prepared["PYTHONPATH"]]
-    prepared["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    inherited = dict(os.environ)
-    inherited.pop("SNAKEMAKE_PROFILE", None)
-    return inherited | prepared
+    environment = {**os.environ, **child_environment(folder)}
+    paths = [str(ROOT), str(ROOT / "workflow" / "logger"), environment["PYTHONPATH"]]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    environment.pop("SNAKEMAKE_PROFILE", None)
+    return environment
 
 
 def _run_command(folder: Path, command: Sequence[str]) -> int:
     """Run Snakemake to its end, and return its exit code. A signal to end is passed on; Snakemake then ends cleanly."""
-    signals: list[int] = []
+    is_interrupted = False
     with subprocess.Popen(command, env=_build_environment(folder)) as process:
 
-        def pass_on(number: int, frame: FrameType | None) -> None:
+        def forward_signal(number: int, frame: FrameType | None) -> None:
+            nonlocal is_interrupted
             if number == signal.SIGINT:  # a terminal sends it to Snakemake as well
                 print("\ninterrupted: running jobs are ended now", file=sys.stderr)
             else:
                 print("\nno further job begins; running jobs finish first, Ctrl-C ends them", file=sys.stderr)
                 process.send_signal(number)
-            signals.append(number)
+            is_interrupted = True
 
-        signal.signal(signal.SIGINT, pass_on)
-        signal.signal(signal.SIGTERM, pass_on)
+        signal.signal(signal.SIGINT, forward_signal)
+        signal.signal(signal.SIGTERM, forward_signal)
         exit_code = process.wait()
-    if signals:  # printed at the end, so that it is the last line
+    if is_interrupted:  # printed at the end, so that it is the last line
         print("what is finished stays; the same command continues", file=sys.stderr)
     return exit_code
 

@@ -1,6 +1,6 @@
-"""What decides the jobs of a run, as small files that rules have as inputs.
+"""The settings of jobs as small files, which are inputs of the rules.
 
-Snakemake compares the content of such files with what it was when an output was made. If it has no records, as in a
+Snakemake compares the content of such a file with its content when an output was made. If it has no records, as in a
 copied run, it compares dates: the file of a changed setting is newer than the outputs.
 """
 

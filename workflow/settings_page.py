@@ -1,4 +1,4 @@
-"""Write docs/settings.md: every key of the settings, its default, and what its class says of it."""
+"""Write docs/settings.md: every key of the settings, its default, and its description in the code."""
 
 from __future__ import annotations
 

@@ -55,13 +55,14 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
 
     # 3. the build; with -q, mkdocs does not fail on warnings; 1.6 is pinned, so its warning about version 2 is off
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
-    return subprocess.run(command, check=False, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}).returncode
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, check=False, env=environment).returncode
 
 
 def copy_pages(folder: Path, address: str | None = None) -> None:
     """Copy the pages, and every file that one of them links to.
 
-    address: the repository's, which takes the place of REPOSITORY in `git clone REPOSITORY`.
+    address: the URL of the repository, written in place of REPOSITORY in `git clone REPOSITORY`.
     """
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
@@ -81,7 +82,7 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
 
 
 def _make_copy_path(file: Path, folder: Path) -> Path:
-    """Return the path of a file's copy, whose folder is made."""
+    """Return the path of a file's copy, and make the folder of the copy."""
     copy = folder / file.relative_to(ROOT)
     copy.parent.mkdir(parents=True, exist_ok=True)
     return copy
@@ -136,7 +137,7 @@ def write_library(folder: Path) -> list[dict[str, str]]:
         if path.stem.startswith("_") or not (path.suffix == ".py" or (path / "__init__.py").is_file()):
             continue
         package = ".".join(path.relative_to(ROOT).with_suffix("").parts)  # such as nmt.model
-        # mkdocstrings makes the text of this
+        # mkdocstrings replaces the line with ::: by the docstrings of the package
         text = f"# {package}\n\n::: {package}\n    options: {{show_submodules: true}}\n"
         (folder / f"{package}.md").write_text(text, encoding="utf-8")
         entries.append({package: f"library/{package}.md"})

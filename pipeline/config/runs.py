@@ -25,7 +25,7 @@ class Run:
     """One training run."""
 
     name: str
-    """In paths, such as rnnsearch-50.seed-2."""
+    """Name in paths, such as rnnsearch-50.seed-2."""
     model: str
     """Name of its entry in `models`."""
     seed: int
@@ -36,10 +36,10 @@ class Run:
 
 @dataclass(frozen=True)
 class System:
-    """What translates: a run, or runs together."""
+    """A run that translates, or several runs that translate together."""
 
     name: str
-    """In paths."""
+    """Name in paths."""
     model: str
     """Name of its entry in `models` or `systems`."""
     seed: int | None
@@ -126,13 +126,13 @@ def select_other_systems(config: Config, set_name: str) -> list[str]:
 
     The translations of Moses are made by this run, or are a file of the user's (`artifacts.moses_translations`).
     """
-    given_files = {
+    user_files = {
         "test": config.artifacts.moses_translations,
         "dev": config.artifacts.moses_dev_translations,
     }
 
     names = []
-    if config.measures_moses or given_files[set_name]:
+    if config.measures_moses or user_files[set_name]:
         names.append(PHRASE_BASED)
     if config.measures_moses and config.moses.phrase_model:
         names.append(PHRASE_BASED_WITH_RNNENC)

@@ -1,4 +1,4 @@
-"""YAML 1.2: `1e-6` is a number, `010` is ten, `yes` and `1:30` are text, which YAML 1.1 reads otherwise."""
+"""Reads YAML 1.2. Unlike in YAML 1.1, `1e-6` is a number, `010` is ten, and `yes` and `1:30` are text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ruamel.yaml.error import YAMLError
 from nmt.settings.base import shorten
 
 MAX_CHARACTERS = 160
-"""Of a message about invalid YAML."""
+"""Length of a message about invalid YAML."""
 
 
 def parse(text: str) -> Any:
@@ -27,8 +27,8 @@ def parse(text: str) -> Any:
         problem = getattr(error, "problem", None) or str(error)
     except (ValueError, TypeError, RecursionError) as error:  # such as February 30, or a list as a key
         position, problem = "", str(error)
-    in_one_line = " ".join(problem.split())
-    raise ValueError(f"{position}not valid YAML: {shorten(in_one_line, MAX_CHARACTERS)}")
+    problem_line = " ".join(problem.split())
+    raise ValueError(f"{position}not valid YAML: {shorten(problem_line, MAX_CHARACTERS)}")
 
 
 def parse_or_keep(text: str) -> Any:

@@ -26,9 +26,10 @@ BUSY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 ATTEMPTS = 5
 """Requests in a row without an answer, or without new bytes, after which the next source is tried."""
 MIN_WAIT, MAX_WAIT = 1.0, 60.0
-"""Seconds of the first pause, which doubles, and of the longest; a server may ask for one in between."""
+"""Seconds of the first pause, and of the longest. Each pause is twice as long as the one before; a server may ask for
+another length between these limits."""
 CONNECT_TIMEOUT, READ_TIMEOUT = 30.0, 60.0
-"""Seconds in which a connection must come, and without a byte."""
+"""Seconds to wait for a connection, and for the next byte."""
 _MAX_REASON_CHARACTERS = 200
 """Length of a server's text in a message."""
 
@@ -152,7 +153,7 @@ class _Transfer:
         self.source = source
 
     def complete(self) -> FileFacts:
-        """Complete and check the partial file. If one that came in parts is wrong, the whole is requested once more."""
+        """Complete and check the partial file. If it came in parts and is wrong, the whole file is requested again."""
         mismatch: str | None = None
         local_path = self._local_path()
         for _ in range(2):

@@ -21,9 +21,9 @@ class Job:
         wildcards: name -> value.
         outputs: files it makes. Paths start at the folder of the experiment.
         log: logs/STAGE/NAME.log.
-        is_pending: whether it is to run.
+        is_pending: whether Snakemake will run it.
         local: whether it runs next to Snakemake even if other jobs are submitted to a cluster.
-        resources: what it requests, as far as that is known.
+        resources: the requested resources by name, without those that are not known yet.
     """
 
     rule: str
@@ -41,7 +41,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What the job works on: the name of its log."""
+        """The object of the job, such as a run or a shard: the name of its log."""
         return self.log.split("/", 2)[2].removesuffix(".log")
 
     @property
@@ -59,7 +59,7 @@ class JobList:
 
     @property
     def pending_jobs(self) -> list[Job]:
-        """The jobs that are to run."""
+        """The jobs that Snakemake will run."""
         return [job for job in self.jobs if job.is_pending]
 
     @property
@@ -69,17 +69,17 @@ class JobList:
 
     @property
     def corpora_to_extract(self) -> list[str]:
-        """The corpora whose raw text is to be written."""
+        """The corpora whose raw text is not extracted yet."""
         prefix = "extract_"
         rules = [job.rule for job in self.pending_jobs]
         return [rule.removeprefix(prefix) for rule in rules if rule.startswith(prefix)]
 
     @property
     def archives_to_download(self) -> list[str]:
-        """The archives that are to be downloaded, by their names in `archives`."""
+        """The names, in `archives`, of the archives that are not downloaded yet."""
         paths = {job.wildcards["archive"] for job in self.pending_jobs if job.rule == "download"}
         return [name for name, archive in self.config.archives.items() if archive.path in paths]
 
 
 started_runs: list[JobList] = []
-"""The run that this process has started: the rules append it, and the logger of Snakemake reads it."""
+"""The job list of the run that this process has started: the rules append it, and the logger of Snakemake reads it."""

@@ -1,4 +1,4 @@
-"""The trainings of an experiment, from their files alone: what runs, how far, when it will be done, what failed.
+"""The status of the trainings of an experiment, from their files alone: state, progress, time left, errors.
 
 This works during a run, from another machine that shares the file system, and after the end. It locks and writes
 nothing.
@@ -133,7 +133,7 @@ def _find_last_checkpoint(state_folder: Path) -> int | None:
 
 
 def format_status_table(config: Config, folder: Path) -> str:
-    """Return the table of the trainings, and below it the hours left, notes, and what other jobs do."""
+    """Return the table of the trainings, and below it the attention, the hours left, notes and other jobs."""
     rows: list[tuple[str, ...]] = []
     unfinished_runs: list[str] = []
     notes: list[str] = []
@@ -146,7 +146,7 @@ def format_status_table(config: Config, folder: Path) -> str:
             notes.append(f"{training.label}: {training.state}: {training.note}")
     notes += _describe_unused_trainings(config, folder)
 
-    # paragraphs: the folder, the table, the attention, the hours left, notes, other jobs
+    # the paragraphs in their order
     paragraphs = [str(folder)]
     if rows:
         alignment = ("left", "left", "right", "right", "right", "right", "right")

@@ -1,4 +1,4 @@
-"""Finds out whether the two sides of a text are out of step.
+"""Finds shifts between the sides of a text: line i of the source belongs to line i + offset of the target.
 
 If a line is missing on one side, the lengths of the sentences agree with those of shifted lines from there on.
 """
@@ -13,14 +13,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 WINDOW = 100
-"""Pairs whose lengths are compared together."""
+"""Number of pairs whose lengths are compared together."""
 MAX_OFFSET = 1000
 """Largest shift that is found, in lines."""
 MIN_CORRELATION = 0.6
 """A window counts as shifted if its lengths correlate at least so much with those of the shifted lines, and twice as
 much as without the shift. By chance this happens for one offset in 10^11."""
 MAX_LENGTH = 65_535
-"""Largest length that fits into the arrays."""
+"""Largest length that fits into the arrays, in characters."""
 
 Lengths = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class PairLengths:
             return None
         starts = [*range(0, last_start, WINDOW), last_start]
 
-        # 2. those that are shifted: start -> offset
+        # 2. the shifted windows: start -> offset
         offsets: dict[int, int] = {}
         for start in starts:
             offset = _find_offset(source, target, start)

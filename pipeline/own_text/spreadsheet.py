@@ -24,8 +24,8 @@ def read_rows(path: Path, progress: Progress | None = None) -> Iterator[list[str
 def is_spreadsheet(path: Path, columns: int) -> bool:
     """Return whether a spreadsheet has written a file with so many columns.
 
-    Every quote must then be as a spreadsheet writes it, and some must be as only a spreadsheet writes them: doubled in
-    a cell, around a cell of several lines, or around every cell.
+    All quotes of such a file follow the rules of spreadsheets. And some of them only a spreadsheet writes: doubled in a
+    cell, around a cell of several lines, or around every cell.
     """
     has_evidence, all_are_quoted = False, True
     try:
@@ -50,11 +50,11 @@ def _parse_rows(path: Path, progress: Progress | None = None) -> Iterator[tuple[
     """
     row_lines: list[str] = []
 
-    def read() -> Iterator[str]:
+    def read_and_keep_lines() -> Iterator[str]:
         for line in read_lines(path, progress):
             row_lines.append(line)
             yield f"{line}\n"
 
-    for row in csv.reader(read(), "excel-tab", strict=True):
+    for row in csv.reader(read_and_keep_lines(), "excel-tab", strict=True):
         yield row or [""], "\n".join(row_lines)
         row_lines.clear()

@@ -36,7 +36,7 @@ def translate_file(
         threads: the decoder's threads.
         n_best_lists: the file of n-best lists (gzip), in Moses' own format with sentences from 0; None: no lists.
         n_best: hypotheses of a sentence in the lists, no two of which are equal.
-        n_best_factor: hypotheses that the search considers for each of them.
+        n_best_factor: hypotheses that the search considers for each hypothesis of a list.
     """
     sentences = [" ".join(line.split()) for line in read_lines(source)]
     with temporary_folder(output.parent, f".{output.name}.work-") as relative_folder:

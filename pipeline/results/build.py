@@ -53,9 +53,9 @@ def list_package_outputs(inputs: Inputs) -> Outputs:
 
 
 def list_text_files(inputs: Inputs) -> dict[str, Callable[[], str]]:
-    """Return for each table or other text that is made from a package a function that makes its content.
+    """Return a function for each text file that can be made from a package: it makes the content of the file.
 
-    Names are those of the files; tables are in the order of the document.
+    Keys are the names of the files; tables are in the order of the document.
     """
     outputs = list_package_outputs(inputs)
 

@@ -50,8 +50,8 @@ def sum_corpus_counts(
     """Return the counts of a corpus, summed over its shards.
 
     Returns:
-        `name` and `part`; `stages`: pairs and words of each; `removed`: pairs by reason; `overlap`: pairs by held-out
-        set and kind of match.
+        `name` and `part`; `stages`: pairs and words of each stage; `removed`: pairs by reason; `overlap`: pairs by
+        held-out set and kind of match.
     """
     raw_counts = read_json(Path("data", "raw", files.name, "counts.json"))
     raw_words = [raw_counts.get(f"{side}_words") for side in SIDES]
@@ -78,7 +78,7 @@ def sum_corpus_counts(
         word_counts = read_word_counts(files.shard_files(files.stages[-1], f"{language}.words.zst"))
         stages[-1][side]["unknown"] = sum(word_counts[word] for word in word_counts if word not in vocabulary)
 
-    # Other counts of the cleaning are reasons: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
+    # The other counts are reasons for removal: {"pairs": 9, "kept": 7, "empty": 2, "source_words": 30} -> {"empty": 2}
     removed = {}
     for name, count in clean_counts.items():
         if name != "pairs" and not name.startswith(("source", "target", "kept")):
@@ -116,7 +116,7 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
 def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
     """Return the sums of a stage over corpora.
 
-    A corpus from which no sentences are selected has no stage "selected": its last stage counts, as all of it is used.
+    If a corpus does not have the stage, its last stage counts: without a selection, all of its sentences are used.
     """
     stages = []
     for corpus in corpora:
@@ -134,7 +134,7 @@ def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
 
 
 def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | None:
-    """Return the words of the target language that the paper reports for a corpus, or for all, at a stage."""
+    """Return the number of target words that the paper reports for a corpus, or in total, at a stage."""
     if corpus["part"] != "train" or stage not in ("tokens", "selected"):
         return None
     if corpus["name"] == TOTAL:

@@ -42,9 +42,9 @@ class Inputs:
 
     package: ReplicationPackage
     scores_folder: Path | None = None
-    """Scores that a run has computed before; without them, they are computed."""
+    """Folder of scores that a run has computed; None: they are computed from the translations."""
     comparison_file: Path | None = None
-    """The comparison of all systems that a run has computed before; without it, it is computed."""
+    """The comparison of all systems that a run has computed; None: it is computed."""
     _score_cache: dict[tuple[str, str], Result] = field(default_factory=dict, compare=False)
     """Scores by system and set."""
 
@@ -124,7 +124,7 @@ class Inputs:
         return self._score_cache[system, set_name]
 
     def _compute_score(self, system: str, set_name: str) -> Result:
-        """Return the scores as a run has written them or, without its folder, computed from the translations."""
+        """Return the scores from the folder of a run or, without it, computed from the translations."""
         if self.scores_folder:
             score: Result = read_json(self.scores_folder / set_name / f"{system}.json")
             return score

@@ -23,7 +23,7 @@ from pipeline.results.tables.writer import Table
 MAIN_FIGURES = ("figure2", "figure3")
 """Figures at the beginning of the page."""
 FOLDED_TABLES = ("significance", "data")
-"""Tables that few need: the page shows only their headings at first."""
+"""Tables that few readers need: the page shows only their headings at first."""
 _BASELINES = {"diagonal": "links along the diagonal", "same_position": "links to the same position"}
 
 
@@ -64,12 +64,13 @@ def write_report(
         artifacts: PNG figures, JSON alignment error rates and the headline (.txt), in the order of the page.
         other_pages: file names of the pages in the same folder.
         captions: `heading` and `caption` of tables, figures and pages by name; by default, the heading is the name.
-        settings: the run's, merged.
+        settings: the merged settings of the run.
     """
 
     def make_item(name: str, **content: Any) -> Item:
         """Return the item of a table, figure or page, with heading and caption."""
-        return Item(**{"heading": name, **captions.get(name, {}), **content})
+        texts: dict[str, Any] = {"heading": name, **captions.get(name, {})}
+        return Item(**texts, **content)
 
     # tables, then the alignment error rates
     table_items = []
@@ -99,13 +100,12 @@ def write_report(
             _make_yaml_item("Software", "Versions of this project, of Python and of the packages.", versions),
         ],
     }
+    headlines = [file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"]
     page = render_template(
         "templates/report.html",
         title=title,
         papers=papers,
-        headline=" ".join(
-            file.read_text(encoding="utf-8").strip() for file in artifacts if file.suffix == ".txt"
-        ),
+        headline=" ".join(headlines),
         main_items=main_items,
         pages={name: make_item(Path(name).stem).heading for name in other_pages},
         sections={name: items for name, items in sections.items() if items},

@@ -82,7 +82,7 @@ class SentenceGroup(_Entry):
 
 class _PaperTable(_Entry):
     title: str
-    """Its title in the paper: Table 1, or Table 1 (a)."""
+    """Title in the paper: Table 1, or Table 1 (a)."""
 
 
 class ScoreTable(_PaperTable):
@@ -168,10 +168,10 @@ class Paper(_Entry):
     """A paper's tables, figures and words of training text. Models have their names in `config.yaml`."""
 
     name: str
-    """Its name in notes: Cho et al. (2014b)."""
+    """Name in notes: Cho et al. (2014b)."""
     title: str
     arxiv: str
-    """Its number there: 1409.1259."""
+    """Number on arXiv: 1409.1259."""
     tables: dict[Name, PaperTable]
     figures: list[Name] = []
     openings: list[str] = []

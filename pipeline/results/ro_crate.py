@@ -1,4 +1,4 @@
-"""A machine-readable record of the origin of results: an RO-Crate (https://w3id.org/ro/crate) beside them.
+"""A machine-readable record of the origin of results: an RO-Crate (https://w3id.org/ro/crate) in their folder.
 
 It names every file with its checksum, the downloads, each model's training and decoding with its inputs, code and
 packages, and the program that made tables and figures. Settings, seeds and times stand in the files that it names. The
@@ -78,7 +78,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     text_references = [crate.add_archive(archive, archives) for archive in config.archives.values()]
     text_references.append(crate.refer_to(package.configuration))
 
-    # 2. what was done: trainings, translations, tables
+    # 2. the actions: trainings, translations, tables
     runs = collect_runs(config, config.use.models).values()
     actions = [crate.add_training(run, package, text_references) for run in runs]
     for system in select_systems(config):
@@ -118,14 +118,14 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 
 
 class _Crate:
-    """A crate under construction. An entity that is added twice is in it once."""
+    """An RO-Crate that is filled entity by entity. If an entity is added twice, the first one stays."""
 
     def __init__(self, results: Path) -> None:
         self._results = results
         self.entities: dict[str, Entity] = {}
 
     def add(self, identifier: str, kind: str, /, **values: Any) -> EntityReference:
-        """Add an entity with those of the values that are not None; return a reference to it."""
+        """Add an entity with all values that are not None; return a reference to it."""
         entity = {"@id": identifier, "@type": kind}
         entity |= {name: value for name, value in values.items() if value is not None}
         self.entities.setdefault(identifier, entity)

@@ -1,4 +1,4 @@
-"""Results of the runs of a model, which differ in their seeds: grouped by model, with means over the seeds."""
+"""Results of several runs of a model, one for each seed: grouped by model, with means over the seeds."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
 
 
 def get_scored_sentences(scores: Result, mode: str) -> list[Result]:
-    """Return the sentences of a run's scores: all, or with mode `no_unk` those without unknown words."""
+    """Return the scored sentences of a run: all, or with mode `no_unk` the sentences without unknown words."""
     sentences: list[Result] = scores["by_sentence" if mode == "all" else "by_sentence_no_unk"]
     return sentences

@@ -72,14 +72,14 @@ if Path.cwd().is_relative_to(ROOT):
 CAPTIONS_FILE = WORKFLOW / "captions.yaml"
 CAPTIONS = yaml.safe_load(CAPTIONS_FILE.read_text(encoding="utf-8"))
 
-# The papers whose tables and figures are made: what they have and report.
+# The papers whose tables and figures are made, each with the numbers that it reports.
 PAPER_FILES = {paper: str(WORKFLOW / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:
     exit_with_errors([f"artifacts.papers: {error}"])
 
-# Their tables, and the sets (test, or test and dev) that these show scores of.
+# Their tables, and the sets of sentences in these tables: test, or test and dev.
 PAPER_TABLES = [table for paper in PAPERS.values() for table in paper.tables.values()]
 SETS = list_translated_sets(PAPERS.values())
 
@@ -97,7 +97,7 @@ if problems:
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 
-# Runs of models and systems of them.
+# The runs and systems of the experiment.
 plan = Plan(CONFIG, SETS)
 
 # The experiment's files, its prepared text, and its results.
@@ -109,7 +109,7 @@ RESULTS = ReplicationPackage(Path("results"))
 PREPARED_CORPORA = experiment.list_prepared_corpora(CONFIG)
 FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
-# What decides each kind of job, as small files that rules have as inputs.
+# The settings of each kind of job, as small files that are inputs of the rules.
 SETTINGS = SettingsFiles()
 SETTINGS.add("run", CONFIG)
 
@@ -153,5 +153,5 @@ if SHARED_GPUS:
 
 
 def add_moses_settings(name, *keys):
-    """Return the file of those settings of `moses` that decide a job."""
+    """Return the settings file of a job of Moses, which has these keys of the block `moses`."""
     return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))

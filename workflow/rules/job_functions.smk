@@ -1,7 +1,7 @@
 """Functions of a job: Snakemake calls them for each job, with its wildcards, its inputs and its attempt.
 
 In:  CONFIG, plan, SHARED_GPUS (common.smk), lists of files (paths.smk).
-Out: what the rules have at `input`, `params`, `threads`, `priority` and `resources` instead of values.
+Out: functions for `input`, `params`, `threads`, `priority` and `resources` of the rules.
 """
 
 from pipeline.monitor.forecast import request_training_minutes
@@ -91,7 +91,8 @@ def shard_threads(corpus):
     return min(4, CONFIG.corpora[corpus].shards)
 
 
-# Jobs with trained models, other than translation, which has settings of its own.
+# Jobs with trained models, other than translation, which has settings of its own. time_limit_key: the key of `resources`
+# to change if a partition does not grant the time.
 MODEL_JOB_RESOURCES = {
     "gpu": count_gpus(CONFIG.decoding.device),
     "mem_mb": scale_memory(DATA_MEMORY, per_input_mb=1),
@@ -341,7 +342,7 @@ def tree_options(wildcards, output):
 
 
 def files_of_run(wildcards):
-    """The files of the package that a run makes: translations, what its training wrote, attention, perplexity."""
+    """The files of the package that a run makes: translations, files of its training, attention, perplexity."""
     run = wildcards.run
     translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
     files = translations + provenance_files(translations)

@@ -95,7 +95,7 @@ if CONFIG.moses.enabled:
             "../scripts/moses_phrases.py"
 
     rule moses_language_model:
-        """Train the language model of the target side, and of monolingual text where the settings name some."""
+        """Train the language model on the target side and, if the settings name some, on monolingual text."""
         input:
             settings=SETTINGS.add(
                 "moses/language_model",
@@ -179,7 +179,8 @@ if CONFIG.moses.enabled:
 
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
-    # Text of the phrase pairs, and the tables of a second system: only its phrase table is another one.
+    # Text of the phrase pairs, and the tables of a second system. It has a phrase table of its own, but not a reordering
+    # table.
     SOURCE_PHRASES = f"moses/phrases/{{split}}.{SOURCE}.zst"
     TARGET_PHRASES = f"moses/phrases/{{split}}.{TARGET}.zst"
     SCORED_PHRASE_TABLE = "moses/phrases/phrase-table.gz"

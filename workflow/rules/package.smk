@@ -1,4 +1,4 @@
-"""Collect the replication package, of which tables and figures are made.
+"""Collect the replication package, the inputs of tables and figures.
 
 In:  translations, their provenance, text, vocabularies, what trainings wrote, settings.
 Out: OUTPUTS, REPLICATION_PACKAGE; in results/ the files of the package.
@@ -17,13 +17,14 @@ TRANSLATIONS = {
 }
 PACKAGE_FILES = TRANSLATIONS | list_package_files()
 
-# What the table of the corpora is made of, before there are models.
+# The inputs of the table of the corpora, which exist before there are models.
 CORPORA_FILES = {file: str(RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()}
 if OUTPUTS.has_corpora:
     CORPORA_FILES[f"{DATA}/corpora.json"] = str(RESULTS.corpus_counts)
 
 REPLICATION_PACKAGE = [*PACKAGE_FILES.values(), *CORPORA_FILES.values(), str(RESULTS.configuration)]
-# The translations of which the package keeps the attention, for Figure 3.
+
+# The package keeps the attention of these translations alone, for Figure 3.
 FIGURE3_MODEL = CONFIG.artifacts.figure3_model
 ATTENTION_FILES = []
 if FIGURE3_MODEL:
@@ -33,7 +34,7 @@ PUBLISHED_SETTINGS = SETTINGS.add("results", get_published_settings(CONFIG))
 
 
 rule package_results:
-    """Copy the files of the replication package, and check that all of them are of the run's settings."""
+    """Copy the files of the replication package, and check that all of them were made with the run's settings."""
     input:
         settings=PUBLISHED_SETTINGS,
         written_settings=str(RESULTS.configuration),
@@ -52,7 +53,7 @@ rule package_results:
 
 
 rule package_corpora:
-    """Copy what the table of the corpora is made of into the replication package."""
+    """Copy the inputs of the table of the corpora into the replication package."""
     input:
         files=list(CORPORA_FILES),
     output:

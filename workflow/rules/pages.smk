@@ -7,7 +7,7 @@ Out: RESULT_FILES; results/report.html, results/playground.html.
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 PLAYGROUND = ["results/playground.html"] if plan.playground_runs else []
 
-# Tables, figures and pages: what a run is for.
+# The results of a run: tables, figures and pages.
 RESULT_FILES = [*TABLES_AND_FIGURES, "results/report.html", *PLAYGROUND]
 
 

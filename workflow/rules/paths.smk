@@ -1,4 +1,4 @@
-"""Lists of files: of this experiment, of the one whose text it uses, or of somebody else's models.
+"""Lists of files: of this experiment, of the experiment whose text it uses, or of somebody else's models.
 
 In:  CONFIG, plan, FOLDER (common.smk).
 Out: functions of names, which the rules call when they are read.
@@ -97,7 +97,7 @@ def model_arguments(system):
 
 
 def provenance_files(files):
-    """Return the files that say how translations were made."""
+    """Return the provenance files of translations."""
     return [str(provenance_path(Path(file))) for file in files]
 
 
@@ -155,11 +155,11 @@ def list_package_files():
     files += [(file, RESULTS.raw_reference(TARGET)) for file in raw_reference()]
     files += [(file, RESULTS.gold_alignments) for file in gold_alignments()]
     files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
-    if plan.trained_here:
+    if plan.trained_runs:
         for split in ("train", "dev"):
             files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
 
-    # what models wrote
+    # records, attention and perplexity of each model
     for run in plan.selected_runs:
         files += [
             (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES

@@ -6,7 +6,7 @@ Out: results/ro-crate-metadata.json, pieces/RUN.tar.
 
 
 rule ro_crate:
-    """Record where the results come from: code, settings, text, models, and the checksum of every file."""
+    """Record the origin of the results: code, settings, text, models, and the checksum of every file."""
     input:
         RESULT_FILES,
         REPLICATION_PACKAGE,
@@ -28,7 +28,7 @@ rule ro_crate:
 
 
 rule pack_run:
-    """Pack what the results need of a run, without weights: workflow/pieces.py joins runs of several machines."""
+    """Pack the files of a run that the results need, without weights: workflow/pieces.py joins runs of several machines."""
     input:
         files=files_of_run,
     output:

@@ -1,4 +1,4 @@
-"""Check a run before its first job: print what it will take, and exit if it lacks something that it needs hours later.
+"""Check a run before its first job: print its forecast, and exit if it lacks something that it needs hours later.
 
 In:  the graph of jobs.
 Out: settings/*.json.
@@ -6,7 +6,7 @@ Out: settings/*.json.
 
 from pipeline.monitor import jobs
 
-# Whether this check is all that this Snakemake is for: `nmt preflight`.
+# Whether Snakemake only checks and ends, as `nmt preflight` asks.
 CHECK_ONLY = jobs.CHECK_ONLY in os.environ
 
 if not IS_SUBMITTED_JOB:
@@ -17,7 +17,7 @@ if not IS_SUBMITTED_JOB:
 
 
 def check_run():
-    """Print what the jobs will take, and exit with the problems if there are any."""
+    """Print the hours and the disk space that the jobs will take, and exit with the problems if there are any."""
     if IS_SUBMITTED_JOB:
         return
     # imported here, since they are not needed to read the rules

@@ -117,7 +117,7 @@ if TREE_FILES:
             " 2>&1 | tee -i {log:q}"
 
 
-# The tables and figures that a run is for, in the order in which its page shows them.
+# The tables and figures of a run, in the order of its page.
 DATA_REPORT = [f"results/{name}" for name in OUTPUTS.data_files]
 TABLES_AND_FIGURES = [
     f"results/{name}" for name in (*OUTPUTS.table_files, COMPARISON, *OUTPUTS.figure_files, *TREE_FILES)

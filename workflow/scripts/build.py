@@ -12,8 +12,9 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.results.package import ReplicationPackage
 
     results = Path("results")
-    comparison = getattr(inputs, "comparison", None)  # not of the rules that come before it
+    comparison = getattr(inputs, "comparison", None)  # absent in the rules that run before it is made
     package_inputs = Inputs(ReplicationPackage(results), Path("scores"), comparison)
-    build(package_inputs, results, [file.relative_to(results).as_posix() for file in outputs.files])
+    names = [file.relative_to(results).as_posix() for file in outputs.files]
+    build(package_inputs, results, names)
     if "provenance" in vars(outputs):
         write_json(outputs.provenance, describe_environment())

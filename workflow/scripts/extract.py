@@ -10,6 +10,11 @@ with job(snakemake) as (inputs, outputs):
     sides = {}
     for name, text in corpus.sides.items():
         if name in vars(outputs):  # text in one language is extracted once
-            sides[name] = Side(getattr(inputs, name), text.member, getattr(outputs, name), text.md5)
+            sides[name] = Side(
+                archive=getattr(inputs, name),
+                member=text.member,
+                outputs=getattr(outputs, name),
+                md5=text.md5,
+            )
     counts = extract_corpus(sides, outputs.counts, corpus.pairs)
     print(f"{outputs.counts}: {counts['pairs']:,} pairs")

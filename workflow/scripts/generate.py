@@ -7,6 +7,12 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.grammar.corpus import write_corpus
 
     settings = inputs.settings
-    grammar = GrammarSettings.model_validate(settings["grammar"])
-    shards = (outputs.source, outputs.target, outputs.alignment)
-    write_corpus(grammar, settings["split"], settings["pairs"], *shards, outputs.counts)
+    write_corpus(
+        GrammarSettings.model_validate(settings["grammar"]),
+        split=settings["split"],
+        count=settings["pairs"],
+        sources=outputs.source,
+        targets=outputs.target,
+        alignments=outputs.alignment,
+        counts=outputs.counts,
+    )

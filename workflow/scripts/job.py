@@ -35,7 +35,7 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     log.parent.mkdir(parents=True, exist_ok=True)
     # quoted, as the shell lines of other rules set it
     os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
-    progress.clear_progress()  # of an earlier attempt
+    progress.clear_progress()  # an earlier attempt may have left it
     with _copy_output_to(log):
         try:
             inputs = _read_paths(snakemake.input)
@@ -60,7 +60,7 @@ def _read_paths(files: Any) -> SimpleNamespace:
 def group_by_corpus(*sides: Iterable[Path]) -> ShardsByCorpus:
     """Return the shards of text by corpus.
 
-    sides: the files of each side, named CORPUS/NUMBER.LANGUAGE.zst. Those with other names belong to the corpus "".
+    sides: the files of each side, named CORPUS/NUMBER.LANGUAGE.zst. Files with other names belong to the corpus "".
     """
     corpora: ShardsByCorpus = {}
     for shard in zip(*sides, strict=True):
@@ -73,7 +73,7 @@ def group_by_corpus(*sides: Iterable[Path]) -> ShardsByCorpus:
 def map_shards(
     function: Callable[[Any], Any], shards: Iterable[tuple[Any, ...]], processes: int
 ) -> Iterator[Any]:
-    """Yield what a function returns for each shard, in their order. Several processes work on a shard each.
+    """Yield the result of a function for each shard, in the order of the shards. Each process works on one shard.
 
     shards: tuples of files, the function's arguments.
     """

@@ -5,5 +5,7 @@ from job import job
 with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.phrase_pairs import write_pairs
 
-    train_pairs, dev_pairs = write_pairs(inputs.table, 1000, tuple(outputs.train), tuple(outputs.dev))
+    train_pairs, dev_pairs = write_pairs(
+        inputs.table, held_out=1000, train=tuple(outputs.train), dev=tuple(outputs.dev)
+    )
     print(f"{train_pairs:,} pairs; {dev_pairs:,} held out")

@@ -8,10 +8,10 @@ with job(snakemake) as (inputs, outputs):
 
     extract_phrases(
         Moses(inputs.programs.parent),
-        (inputs.source, inputs.target),
-        inputs.alignment,
-        tuple(outputs.tables),
-        reset_moses_log(snakemake.log[0]),
+        text=(inputs.source, inputs.target),
+        alignment=inputs.alignment,
+        tables=tuple(outputs.tables),
+        log=reset_moses_log(snakemake.log[0]),
         **inputs.settings,
         threads=snakemake.threads,
         memory_mb=snakemake.resources.mem_mb // 2,

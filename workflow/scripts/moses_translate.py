@@ -14,10 +14,10 @@ with job(snakemake) as (inputs, outputs):
     translate_file(
         Moses(inputs.programs.parent),
         System(*inputs.tables, inputs.language_model, **inputs.settings),
-        inputs.weights,
-        inputs.source,
-        outputs.translations,
-        reset_moses_log(snakemake.log[0]),
-        snakemake.threads,
+        weights=inputs.weights,
+        source=inputs.source,
+        output=outputs.translations,
+        log=reset_moses_log(snakemake.log[0]),
+        threads=snakemake.threads,
         **lists,
     )

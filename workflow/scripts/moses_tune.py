@@ -11,9 +11,9 @@ with job(snakemake) as (inputs, outputs):
     tune_weights(
         Moses(inputs.programs.parent),
         System(*inputs.tables, inputs.language_model, **inputs.settings),
-        (inputs.source, inputs.target),
-        outputs.weights,
-        reset_moses_log(snakemake.log[0]),
+        text=(inputs.source, inputs.target),
+        output=outputs.weights,
+        log=reset_moses_log(snakemake.log[0]),
         **read_json(inputs.tuning),
         threads=snakemake.threads,
     )

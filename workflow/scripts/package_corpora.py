@@ -1,4 +1,4 @@
-"""Copy what the table of the corpora is made of into the replication package."""
+"""Copy the inputs of the table of the corpora into the replication package."""
 
 from job import job
 

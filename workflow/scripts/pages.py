@@ -16,15 +16,17 @@ with job(snakemake) as (inputs, outputs):
     params, results = snakemake.params, Path("results")
     comparison = results / "comparison.json"
     package_inputs = Inputs(ReplicationPackage(results), Path("scores"), comparison)
-    names = [file.stem for file in inputs.artifacts if file.suffix == ".md"]
-    tables = {name: make_table(name, package_inputs) for name in names}
+    tables = {}
+    for file in inputs.artifacts:
+        if file.suffix == ".md":
+            tables[file.stem] = make_table(file.stem, package_inputs)
     attention_table = make_attention_table(package_inputs)
     if attention_table:
         tables["attention"] = attention_table
     page.write_report(
         outputs.page,
-        params.title,
-        params.papers,
+        title=params.title,
+        papers=params.papers,
         tables=tables,
         artifacts=inputs.artifacts,
         other_pages=params.other_pages,

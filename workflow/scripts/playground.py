@@ -13,8 +13,8 @@ with job(snakemake) as (inputs, outputs):
     refusal = write_playground(
         [Path(folder) for folder in params.models],
         read_settings(TextSettings, inputs.text_settings),
-        inputs.source,
-        inputs.reference,
+        source=inputs.source,
+        reference=inputs.reference,
         **params.size,
         title=params.title,
         output=outputs.page,

@@ -11,18 +11,19 @@ with job(snakemake) as (inputs, outputs):
 
     threshold = read_settings(Threshold, inputs.threshold, "choose it again")
     corpus = inputs.source[0].parent.name
-    shards = enumerate(
-        map(
-            SelectionFiles,
-            inputs.scores,
-            inputs.source,
-            inputs.target,
-            outputs.source,
-            outputs.target,
-            outputs.source_words,
-            outputs.target_words,
-            outputs.counts,
-        )
+
+    # the files of each shard, in the order of `SelectionFiles`
+    files_by_shard = zip(
+        inputs.scores,
+        inputs.source,
+        inputs.target,
+        outputs.source,
+        outputs.target,
+        outputs.source_words,
+        outputs.target_words,
+        outputs.counts,
+        strict=True,
     )
+    shards = enumerate(SelectionFiles(*files) for files in files_by_shard)
     for _ in map_shards(partial(select_shard, threshold, corpus), shards, snakemake.threads):
         pass

@@ -107,7 +107,7 @@ def _draw_curves(
         if model not in labelled_models:
             style["label"] = settings.label(model)
             labelled_models.add(model)
-        updates, nll = np.reshape(points, (-1, 2)).T
+        updates, nll = np.reshape(points, (-1, 2)).T  # reshaped, since there may be no points
         axes.plot(updates, nll, **style)
 
 
@@ -119,7 +119,7 @@ def _set_scales(axes: Axes) -> None:
     if high > 3 * low:
         multiples = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
         axes.yaxis.set_major_locator(LogLocator(subs=multiples))
-    else:  # over a short range these could leave a single tick
+    else:  # a short range may have only one of these multiples
         axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.yaxis.set_minor_locator(NullLocator())

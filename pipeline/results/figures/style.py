@@ -47,7 +47,8 @@ def draw_bleu_curve(axes: Axes, points: Sequence[BleuPoint], color: str, **style
     """Draw a curve and the band of its intervals, with gaps where a point has too few sentences."""
     xs = [point.x for point in points]
     missing = (math.nan, math.nan)
-    lows, highs = np.reshape([point.interval or missing for point in points], (-1, 2)).T
+    intervals = [point.interval or missing for point in points]
+    lows, highs = np.reshape(intervals, (-1, 2)).T  # reshaped, since there may be no points
     if not np.isnan(lows).all():
         axes.fill_between(xs, lows, highs, color=color, alpha=_BAND_OPACITY, linewidth=0)
     values = [math.nan if point.bleu is None else point.bleu for point in points]
@@ -106,7 +107,7 @@ def write_labels(
 
 
 def spread_positions(desired_positions: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
-    """Return positions of the middles of labels with these heights, near the desired ones, so that none overlap.
+    """Return positions for the middles of labels of these heights, near the desired ones and without overlap.
 
     They lie between 0 and `top` if there is room for all.
     """

@@ -1,4 +1,4 @@
-"""The table of ablations of ambiguous details: models that differ from a baseline in a setting or two."""
+"""The table of ablations: models that differ from a baseline in one or two settings, where a paper is ambiguous."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing say
 class Variant(NamedTuple):
     """A model of the table.
 
-    means: its numbers by name, such as bleu_all, averaged over its runs. settings: of its training, by dotted key.
+    means: its numbers by name, such as bleu_all, averaged over its runs. settings: the settings of its training, by
+    dotted key.
     """
 
     model: str
@@ -129,7 +130,7 @@ def _describe_variant(
 ) -> tuple[Result, list[str]]:
     """Return the row of a variant or of the baseline itself: the CSV record, and the cells for readers.
 
-    keys: the settings to be shown.
+    keys: the settings that the row shows.
     """
     # 1. the settings
     label, is_baseline = settings.label(variant.model), variant is baseline
@@ -145,7 +146,7 @@ def _describe_variant(
     # 2. the numbers, and their differences from the baseline's
     for name, decimals in CSV_DECIMALS.items():
         mean = variant.means[name]
-        difference = Difference() if is_baseline else _subtract(name, variant, baseline)
+        difference = Difference() if is_baseline else _compare_with_baseline(name, variant, baseline)
         record[name] = format_number(mean.value, decimals)
         record[f"{name}_std"] = format_number(mean.std, decimals)
         record[f"{name}_difference"] = format_number(difference.value, decimals)
@@ -160,8 +161,8 @@ def _describe_variant(
     return record, cells
 
 
-def _subtract(name: str, variant: Variant, baseline: Variant) -> Difference:
-    """Return the mean of a number, such as bleu_all, over a variant's runs minus that of the baseline."""
+def _compare_with_baseline(name: str, variant: Variant, baseline: Variant) -> Difference:
+    """Return the difference in a number, such as bleu_all: its mean over the variant's runs minus the baseline's."""
     mean, baseline_mean = variant.means[name], baseline.means[name]
     if mean.value is None or baseline_mean.value is None:
         return Difference()

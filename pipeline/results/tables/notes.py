@@ -1,4 +1,4 @@
-"""Notes below several tables: how models were trained, what ± means, where reported numbers come from."""
+"""Notes of several tables: the training of models, the meaning of ±, the source of reported numbers."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def variance_note(statistic: str, bias: str, run_counts: Collection[int]) -> str
     """Return the note that says whether an interval or a p-value covers sentences alone, or seeds as well.
 
     Args:
-        statistic: a word for the interval or p-value.
-        bias: how it is distorted by few seeds: "narrow" or "small".
+        statistic: the word for the interval or p-value in the note: "it" or "p".
+        bias: the direction in which few seeds distort it: "narrow" or "small".
         run_counts: the number of runs of each system.
     """
     note = []

@@ -44,10 +44,10 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
     """Return the table of sentences, with a row for the source, the reference, each model and each other system.
 
     Args:
-        spec: the table in the paper's file, which says which sentences are shown.
+        spec: the table in the paper's file, which selects the sentences.
         sets: the texts by set.
         settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
-            length of sentences if `spec` does not say it.
+            length of sentences if `spec` has none.
 
     Raises:
         UserError: no sentence has the requested length.
@@ -107,7 +107,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
 
 
 def _complete_group(group: SentenceGroup, settings: ReportSettings) -> SentenceGroup:
-    """Return a group with the number and length of sentences from the settings if it does not say them itself."""
+    """Return a group with number and length of sentences: its own or, if it has none, those of the settings."""
     if group.sentences is not None:
         return group
     return group.model_copy(

@@ -82,7 +82,7 @@ def _make_csv_record(
         paper_row: the paper's numbers of the model.
         run_summaries: the summary of each run.
     """
-    # 1. the statistics of this run, and those that the paper reports
+    # 1. the statistics of this run, then the paper's
     record: Result = {"model": label}
     for name in _STATISTICS:
         record[name] = summary.get(name)

@@ -8,7 +8,6 @@ import re
 import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import pandas as pd
 from markdown_it import MarkdownIt
@@ -18,6 +17,7 @@ from pipeline.results.tables.latex import make_tabular
 
 RUNNING_TEXT = "Text"
 """Header of a column of running text, which LaTeX breaks into lines."""
+_MARKDOWN = MarkdownIt("commonmark").enable("strikethrough")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def choose_decimals(value: float | None, decimals: int) -> int:
 
 
 def make_frame(records: Sequence[Result], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return the form for programs: these columns of the records, by default all in the order of the first record."""
+    """Return records as a table for programs, with these columns or, by default, all columns of the first record."""
     # dtype: a column of whole numbers with a gap would otherwise become floats.
     return pd.DataFrame(records, columns=columns, dtype=object)
 
@@ -93,21 +93,16 @@ def _escape_cell(text: str) -> str:
     return re.sub(r"(?<!\\)\|", r"\|", escape_markup(one_line))
 
 
-@lru_cache
-def _markdown_parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("strikethrough")
-
-
 def escape_markup(text: str) -> str:
-    """Return text in which Markdown finds no mark-up. Text without any stays as it is: `RNNsearch-50*`."""
+    """Return text with its mark-up escaped for Markdown. Text without mark-up stays as it is: `RNNsearch-50*`."""
     html_of_plain_text = html.escape(text, quote=False).replace('"', "&quot;")
-    if _markdown_parser().renderInline(text) == html_of_plain_text:
+    if _MARKDOWN.renderInline(text) == html_of_plain_text:
         return text
     return re.sub(r"([\\`*_~<>&\[\]|])", r"\\\1", text)
 
 
 def render_latex(table: Table) -> str:
-    """Return a bare tabular, with a column type for each header."""
+    """Return the table as a LaTeX tabular, without a document around it."""
     column_types = ""
     for header in table.display.columns:
         if header == RUNNING_TEXT:

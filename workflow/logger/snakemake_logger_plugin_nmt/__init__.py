@@ -50,22 +50,26 @@ class RunProgress:
     """Prints the progress of a run. Jobs are identified by their logs.
 
     Args:
-        folder: the experiment's.
-        caller: the folder that printed paths are relative to.
-        stream: where lines are printed.
+        folder: the folder of the experiment.
+        start_folder: printed paths are relative to this folder, in which the user called the run.
+        stream: the file or terminal for the lines.
         clock: returns seconds.
     """
 
     def __init__(
-        self, folder: Path, caller: Path, stream: TextIO, clock: Callable[[], float] = time.monotonic
+        self, folder: Path, start_folder: Path, stream: TextIO, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._folder, self._caller, self._stream, self._clock = folder, caller, stream, clock
+        self._folder = folder
+        self._start_folder = start_folder
+        self._stream = stream
+        self._clock = clock
         self._start_time = self._last_line_time = clock()
-        self._jobs: dict[str, jobs.Job] = {}  # jobs that are not done, by their logs
-        self._start_times: dict[str, float] = {}  # of running jobs, by their logs
-        self._job_seconds: list[float] = []  # of the jobs that are done, without trainings
+        self._jobs: dict[str, jobs.Job] = {}  # log -> job, for the jobs that are not done
+        self._start_times: dict[str, float] = {}  # log of a running job -> its start, in seconds of the clock
+        self._job_seconds: list[float] = []  # the duration of each finished job, without trainings
         self._max_parallel_jobs = 1
-        self._lock, self._has_ended = threading.RLock(), threading.Event()
+        self._lock = threading.RLock()
+        self._has_ended = threading.Event()
         self._watcher = threading.Thread(target=self._refresh_regularly, daemon=True)
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -121,7 +125,7 @@ class RunProgress:
 
             job = self._jobs.get(log)
             name = f"{job.stage} {self._name_job(job)}" if job else log
-            relative_path = os.path.relpath(path, self._caller)
+            relative_path = os.path.relpath(path, self._start_folder)
             reasons = errors or lines[-TAIL_LINES:]
             self.print_lines("", f"FAILED: {name}", *reasons, f"log: {relative_path}", "")
             return bool(errors)
@@ -164,8 +168,8 @@ class RunProgress:
         job_texts = []
         for job in running_jobs[:MAX_JOBS_IN_LINE]:
             path = progress.progress_path(self._folder / job.log)
-            reading = progress.read_progress(path) or JobProgress()
-            fraction = reading.count / reading.total if reading.total else 0.0
+            job_progress = progress.read_progress(path) or JobProgress()
+            fraction = job_progress.count / job_progress.total if job_progress.total else 0.0
             job_texts.append(f"{job.stage} {self._name_job(job)} {fraction:.0%}")
         if len(running_jobs) > MAX_JOBS_IN_LINE:
             job_texts.append(f"{len(running_jobs) - MAX_JOBS_IN_LINE} more")
@@ -229,9 +233,9 @@ class LogHandler(LogHandlerBase):
 
     def __post_init__(self) -> None:
         """Prepare for the events of a run, and take notice of Ctrl-C."""
-        self.caller = Path.cwd()  # Snakemake changes to the experiment's folder later
+        self.start_folder = Path.cwd()  # Snakemake changes to the experiment's folder later
         self.progress: RunProgress | None = None
-        self.logs: dict[int, str] = {}  # by Snakemake's numbers of jobs
+        self.logs: dict[int, str] = {}  # Snakemake's number of a job -> its log
         self.has_explained_error = False
         self.is_interrupted = False
         if threading.current_thread() is threading.main_thread():
@@ -278,7 +282,7 @@ class LogHandler(LogHandlerBase):
 
     def _get_progress(self) -> RunProgress:
         if self.progress is None:
-            self.progress = RunProgress(Path.cwd(), self.caller, sys.stderr)
+            self.progress = RunProgress(Path.cwd(), self.start_folder, sys.stderr)
         return self.progress
 
     def close(self) -> None:
