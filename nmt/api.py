@@ -160,7 +160,9 @@ class Model:
                 source_tokens=source_tokens,
                 tokens=tokens,
                 token_scores=scores.word_log_probabilities.tolist(),
-                unknown_words=[token for token in source_tokens if token not in self.models[0].source],
+                unknown_words=[
+                    token for token in source_tokens if token not in self.models[0].source_vocabulary
+                ],
                 pieces=[len(source_tokens)],
                 piece_attention=piece_attention,
             )

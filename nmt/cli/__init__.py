@@ -23,6 +23,7 @@ class LazyGroup(click.Group):
 
     Attributes:
         sections: heading of the help -> name -> a group, or the function of a subcommand as "module:function".
+        entries: the entries of all sections, by name.
     """
 
     def __init__(
@@ -30,23 +31,21 @@ class LazyGroup(click.Group):
     ) -> None:
         super().__init__(name, **attributes)
         self.sections = sections
+        self.entries = {name: entry for entries in sections.values() for name, entry in entries.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all subcommands in the order of the help."""
-        return [name for entries in self.sections.values() for name in entries]
+        return list(self.entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a subcommand, which is imported, or a group; None if the name is unknown."""
-        for entries in self.sections.values():
-            entry = entries.get(cmd_name)
-            if entry is not None:
-                return load_subcommand(entry) if isinstance(entry, str) else entry
-        return None
+        entry = self.entries.get(cmd_name)
+        return load_subcommand(entry) if isinstance(entry, str) else entry
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write each subcommand with its whole first sentence below the heading of its section."""
         # all sections have the same first column
-        width = max(map(len, self.list_commands(ctx)))
+        width = max(map(len, self.entries))
         for heading, names in self.sections.items():
             rows = []
             for name in names:

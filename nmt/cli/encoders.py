@@ -113,7 +113,7 @@ def _encode_lines(
 
 def _warn_of_unknown_words(model: TrainedModel, sentences: Sequence[Sequence[str]]) -> None:
     """Warn of words that are not in the source vocabulary."""
-    unknown_words = UnknownWords(model.source, "source")
+    unknown_words = UnknownWords(model.source_vocabulary, "source")
     unknown_words.count(sentences)
     unknown_words.warn()
 

@@ -49,9 +49,10 @@ class BytePairEncoder:
         self.segment = lru_cache(maxsize=_CACHED_WORDS)(self._segment_uncached)
 
     def _segment_uncached(self, word: str) -> tuple[str, ...]:
-        """Return the subwords of a word, or () if it has an unknown character or too many characters.
+        """Return the subwords of a word, for example ("▁un", "ited") for "united".
 
-        Example: "united" -> ("▁un", "ited").
+        Returns () if the word has an unknown character or too many characters. In scripts without spaces, only a word
+        of nothing but unknown characters gives ().
         """
         characters = set(word)
         unknown_characters = characters - self._rank.keys()

@@ -66,7 +66,7 @@ def compute_tree(model: TrainedModel, words: Tokens) -> Tree:
         raise UserError(
             f"--model: {model.run.label} makes no trees; expected a model of type {' or '.join(MODEL_TYPES_WITH_TREES)}"
         )
-    leaves, ids = model.source.segment(words), model.source.ids(words)
+    leaves, ids = model.source_vocabulary.segment(words), model.source_vocabulary.ids(words)
     if model.run.architecture.source_eos or not words:
         leaves, ids = [*leaves, ""], [*ids, END]
 

@@ -120,7 +120,7 @@ class Scorer:
             scores = to_word_scores(
                 model=first_model,
                 source=self.sources[row],
-                word_starts=first_model.target.word_start_indices(target),
+                word_starts=first_model.target_vocabulary.word_start_indices(target),
                 scores=log_probs_of_batch[sentence_of_position == column],
                 attention=None if attention_of_batch is None else attention_of_batch[:, column],
             )
@@ -149,13 +149,13 @@ def to_word_scores(
             columns of padding may follow. None if there is no attention.
     """
     # 1. the steps of the source: its ids and, if the model reads it, the end symbol, whose index is the last one
-    source_starts = model.source.word_start_indices(source)
+    source_starts = model.source_vocabulary.word_start_indices(source)
     source_steps = source_starts[-1] + 1
     if not model.run.architecture.source_eos:
         source_steps = source_starts.pop()
     if attention is not None:
         attention = attention[: len(scores), :source_steps]  # without padding
-    if not (model.source.has_subwords or model.target.has_subwords):
+    if not (model.source_vocabulary.has_subwords or model.target_vocabulary.has_subwords):
         return WordScores(scores, attention)
 
     # 2. sums over the units of each word: word i has the units from starts[i] to starts[i + 1]. If a unit that is only

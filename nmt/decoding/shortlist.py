@@ -82,7 +82,7 @@ def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     Raises:
         UserError: the file is no shortlist, or one for other vocabularies.
     """
-    source, target = models[0].source, models[0].target
+    source, target = models[0].source_vocabulary, models[0].target_vocabulary
     tensors = load_tensors(path)
     metadata = load_metadata(path)
     if set(tensors) != {"likely"} or metadata.get("vocabularies") != _format_checksums(source, target):

@@ -81,8 +81,8 @@ def translate_file(
         sentences = [
             sentence
             for sentence in sentences
-            if is_in_vocabulary(sentence.source, model.source)
-            and is_in_vocabulary(sentence.reference, model.target)
+            if is_in_vocabulary(sentence.source, model.source_vocabulary)
+            and is_in_vocabulary(sentence.reference, model.target_vocabulary)
         ]
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     translator = SentenceTranslator(models, decoding, forbid_unknown, average=average)
@@ -134,7 +134,7 @@ def compute_models_digest(models: Sequence[TrainedModel]) -> str:
     digest = hashlib.sha256()
     for model in models:
         digest.update(model.run.architecture.model_dump_json().encode())
-        digest.update(f"{model.source.sha256} {model.target.sha256}".encode())
+        digest.update(f"{model.source_vocabulary.sha256} {model.target_vocabulary.sha256}".encode())
         for weight in model.network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy())
     device = device_name(models[0].device)
@@ -155,9 +155,12 @@ def describe_sentence(
         "log_probability": best.log_probability,
         "word_log_probabilities": [round(value, DIGITS) for value in scores.word_log_probabilities.tolist()],
         "finished": best.finished,
-        "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
+        "source_unknown": model.source_vocabulary.ids(sentence.source).count(UNKNOWN),
         "n_best": [
-            {"tokens": model.target.words(hypothesis.ids), "log_probability": hypothesis.log_probability}
+            {
+                "tokens": model.target_vocabulary.words(hypothesis.ids),
+                "log_probability": hypothesis.log_probability,
+            }
             for hypothesis in hypotheses
         ],
         "alignment": None if scores.attention is None else round_attention(scores.attention),

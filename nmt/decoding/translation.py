@@ -103,15 +103,15 @@ def split_into_pieces(words: Sequence[str], max_words: int) -> list[list[str]]:
     A piece ends after a punctuation mark in the second half of the next `max_words` words or, without one, after all
     of them.
     """
-    split_pieces: list[list[str]] = []
-    remaining = list(words)
-    while len(remaining) > max_words:
-        end = _find_end(remaining[:max_words])
-        split_pieces.append(remaining[:end])
-        remaining = remaining[end:]
-    if remaining:
-        split_pieces.append(remaining)
-    return split_pieces
+    pieces: list[list[str]] = []
+    remaining_words = list(words)
+    while len(remaining_words) > max_words:
+        end = _find_end(remaining_words[:max_words])
+        pieces.append(remaining_words[:end])
+        remaining_words = remaining_words[end:]
+    if remaining_words:
+        pieces.append(remaining_words)
+    return pieces
 
 
 def _find_end(words: Sequence[str]) -> int:

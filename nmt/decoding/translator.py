@@ -58,7 +58,7 @@ class SentenceTranslator:
         networks = [model.network for model in self.models]
         network = Ensemble(networks, self.average) if len(networks) > 1 else networks[0]
         batch = self.models[0].make_batch(sources)
-        vocabulary = self.models[0].source
+        vocabulary = self.models[0].source_vocabulary
         return beam_search.search(
             model=network,
             encoded=network.encode(batch.source, batch.source_lengths),
@@ -74,7 +74,7 @@ def score_hypothesis(
     model: TrainedModel, source: Tokens, hypothesis: Hypothesis
 ) -> tuple[list[str], WordScores]:
     """Return the words of a hypothesis for a tokenized source, and their scores."""
-    words, word_starts = model.target.words_and_start_indices(hypothesis.ids)
+    words, word_starts = model.target_vocabulary.words_and_start_indices(hypothesis.ids)
     if hypothesis.finished:
         word_starts.append(len(hypothesis.ids))  # the end symbol has a score of its own, like a word
     scores = to_word_scores(
@@ -135,7 +135,7 @@ def make_translation(
         tokens=tokens,
         token_scores=token_scores,
         finished=all(hypothesis.finished for hypothesis in hypotheses),
-        unknown_words=[token for token in source_tokens if token not in model.source],
+        unknown_words=[token for token in source_tokens if token not in model.source_vocabulary],
         pieces=[len(piece) for piece in pieces],
         piece_attention=piece_attention if attention else None,
     )

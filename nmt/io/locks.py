@@ -215,7 +215,8 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
             if content is not None:
                 break
 
-            # another process holds it: raise an error, or say so once and wait
+            # Another process holds the folder: raise an error, or say so once and wait. It lives for certain if it has
+            # the kernel's lock, or if its heartbeat was heard.
             reason = f"{folder}: {read_holder(folder) or 'another process'} works on it"
             if if_locked == "refuse" and (attempt.heard_heartbeat or not has_kernel_lock):
                 raise UserError(f"{reason}; wait for it, stop it, or pass --if-locked wait")

@@ -284,7 +284,7 @@ def backward_attend_fused(
     `backward_keys_fused` computes both sums over all steps: a GPU would take longer to read and write them at each step
     than to compute the activations once more.
     """
-    # through the weighted sum and the softmax, (B, S)
+    # through the weighted sum and the softmax, (B, S); g is dL/de_i
     total_grad_alpha = grad_alpha + (values * grad_sum.unsqueeze(1)).sum(dim=2)
     g = alpha * (total_grad_alpha - (alpha * total_grad_alpha).sum(dim=1, keepdim=True))
     grad_energy.copy_(g)

@@ -252,7 +252,10 @@ class GatedDecoderState:
         self.word_probabilities.select_sentences(rows)
 
     def _next_state(self, state: Tensor, embedded: Tensor, unit_terms: Tensor) -> Tensor:
-        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N), from (B, K, N), E y (B, K, M) and [C_z C_r C] c_i (B, K, 3N)."""
+        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N).
+
+        state: s_{i-1}, (B, K, N). embedded: E y, (B, K, M). unit_terms: [C_z C_r C] c_i, (B, K, 3N).
+        """
         flat_state = state.flatten(0, 1)
         next_state = torch.empty_like(flat_state)
         projected = self.backend.affine(embedded.flatten(0, 1), self.W, self.bias)

@@ -56,7 +56,7 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
     Args:
         leaves: the source words. An end symbol is an empty leaf.
         gates: the gates of all nodes.
-        translations: translations with their log-probabilities. The figure has these negative, in nats.
+        translations: translations with their log-probabilities in nats. The figure shows -log p.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
     with figure_style():
@@ -74,6 +74,7 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
             axes.plot(index, 0, "o", color="black", markersize=3)
             axes.text(index, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
 
+        # leave room below for the longest label
         max_label_length = max(len(label) for label in labels)
         axes.set_xlim(-0.7, len(leaves) - 0.3)
         axes.set_ylim(-1.1 - 0.17 * max_label_length, len(leaves) - 0.5)

@@ -60,10 +60,10 @@ def count_nonempty_lines(paths: Sequence[Path]) -> int:
 
 
 def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, target: Path) -> int:
-    """Write a random sample of `pair_count` pairs without empty sides. Return the size of the sample.
+    """Write a random sample of pairs without empty sides to the files `source` and `target`. Return its size.
 
-    Every pair has a random key that depends only on seed, corpus and global line number. The sample are the pairs with
-    the smallest keys, so it does not depend on the number of shards. It is held in memory.
+    Every pair has a random key that depends only on seed, corpus and global line number. The `pair_count` pairs with
+    the smallest keys are the sample, so it does not depend on the number of shards. It is held in memory.
     """
     keyed_pairs = (
         (random_key(seed, corpus, line, _KEY_BYTES), source_line, target_line)

@@ -40,8 +40,8 @@ class TrainedModel:
 
     run: ModelRun
     network: EncoderDecoder
-    source: Vocabulary
-    target: Vocabulary
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
 
     @property
     def device(self) -> torch.device:
@@ -52,8 +52,8 @@ class TrainedModel:
         """Return a padded batch of ids on the model's device. Without `targets`, every target is empty."""
         if targets is None:
             targets = [[]] * len(sources)
-        source_ids = [np.array(self.source.ids(tokens), dtype=np.uint32) for tokens in sources]
-        target_ids = [np.array(self.target.ids(tokens), dtype=np.uint32) for tokens in targets]
+        source_ids = [np.array(self.source_vocabulary.ids(tokens), dtype=np.uint32) for tokens in sources]
+        target_ids = [np.array(self.target_vocabulary.ids(tokens), dtype=np.uint32) for tokens in targets]
         return pad_pairs(source_ids, target_ids, self.run.architecture.source_eos).to(self.device)
 
 
@@ -81,7 +81,8 @@ def load_models(
 def check_compatible(models: Sequence[TrainedModel]) -> None:
     """Raise a UserError unless all models have the same vocabularies, and all or none read EOS after the source."""
     input_formats = {
-        (model.source.sha256, model.target.sha256, model.run.architecture.source_eos) for model in models
+        (model.source_vocabulary.sha256, model.target_vocabulary.sha256, model.run.architecture.source_eos)
+        for model in models
     }
     if len(input_formats) > 1:
         raise UserError(

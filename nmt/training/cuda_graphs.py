@@ -83,8 +83,9 @@ class GraphedUpdates:
             self._queued_updates.popleft().synchronize()
         self._captured_updates.clear()
         self._seen_shapes.clear()
+        # Use a new pool, since the old one is freed with its last graph. A preallocated graph keeps the old one.
         if self._preallocated is None:
-            self._memory_pool = torch.cuda.graph_pool_handle()  # the old pool is freed with its last graph
+            self._memory_pool = torch.cuda.graph_pool_handle()
 
     @contextmanager
     def _use_stream(self) -> Iterator[None]:

@@ -73,7 +73,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     model = trained_model.load_model(train(folder), CPU)
     shortlist.make_shortlist(
-        (model.source, model.target), Bitext.open(folder / "bitext"), 3, 4, folder / "shortlist"
+        (model.source_vocabulary, model.target_vocabulary),
+        Bitext.open(folder / "bitext"),
+        3,
+        4,
+        folder / "shortlist",
     )
     write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding

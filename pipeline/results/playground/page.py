@@ -125,7 +125,10 @@ def _pack_data(folders: Sequence[Path], text: TextSettings, test_set: tuple[Path
     values = text.model_dump() | {
         "bits": bits,
         "models": descriptions,
-        "vocabulary": {"source": _list_words(models[0].source), "target": _list_words(models[0].target)},
+        "vocabulary": {
+            "source": _list_words(models[0].source_vocabulary),
+            "target": _list_words(models[0].target_vocabulary),
+        },
         "rules": collect_rules(text.languages.source, text.tokenization.normalization),
         "clauses": list(islice(_find_clauses(test_set, models[0], raw_text), MAX_CLAUSES)),
         "example": next(sentence for sentence, _ in read_pairs(*test_set)),
@@ -154,7 +157,7 @@ def _describe_model(model: TrainedModel, scales: dict[str, float]) -> dict[str, 
         "aligns": run.has_attention,
         "max_words": run.max_words,
         "architecture": run.architecture.model_dump(),
-        "targetWords": len(model.target),
+        "targetWords": len(model.target_vocabulary),
         "tensors": [[name, list(weight.shape), scales.get(name)] for name, weight in state.items()],
     }
 
@@ -200,8 +203,8 @@ def _find_clauses(test_set: tuple[Path, Path], model: TrainedModel, raw_text: Ra
             continue
 
         # known words, and a text that gives these tokens again
-        has_unknown_word = any(token not in model.source for token in tokens)
-        has_unknown_word |= any(token not in model.target for token in target_tokens)
+        has_unknown_word = any(token not in model.source_vocabulary for token in tokens)
+        has_unknown_word |= any(token not in model.target_vocabulary for token in target_tokens)
         texts = (raw_text.detokenize(tokens), " ".join(tokens))
         if not has_unknown_word and any(raw_text.tokenize(text) == tokens for text in texts):
             yield [" ".join(tokens), " ".join(target_tokens)]

@@ -99,7 +99,7 @@ def test_gates_give_the_sentence_vector(folder: Path) -> None:
     network = model.network
     assert isinstance(network, GrConv)
     encoder = network.encoder
-    ids = torch.tensor([*model.source.ids(["w2", "strange", "w3"]), 0])
+    ids = torch.tensor([*model.source_vocabulary.ids(["w2", "strange", "w3"]), 0])
     nodes = encoder.compute_leaves(network.source_embedding(ids))
     for level in tree.gates:
         gates = torch.tensor(level, dtype=torch.float32)

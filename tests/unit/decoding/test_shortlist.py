@@ -96,15 +96,18 @@ def test_from_text_to_translation(folder: Path, tmp_path: Path) -> None:
         texts = [row[1] for row in rows if row[0] == str(number)]
         assert translations[number].text == texts[0]
         assert sum(translations[number].token_scores) == pytest.approx(translations[number].score, abs=1e-4)
-        source = model.source.ids(line.replace(".", " .").replace(",", " ,").split())
-        allowed = {"[UNK]", *model.target.words([word for row in likely[source] for word in row if word])}
+        source = model.source_vocabulary.ids(line.replace(".", " .").replace(",", " ,").split())
+        allowed = {
+            "[UNK]",
+            *model.target_vocabulary.words([word for row in likely[source] for word in row if word]),
+        }
         assert all(set(text.split()) <= allowed for text in texts)
 
 
 def test_shortlist_of_another_model_is_refused(folder: Path, tmp_path: Path) -> None:
     model, bitext = load_model(folder, CPU), Bitext.open(folder.parent / "bitext")
     path = tmp_path / "shortlist.safetensors"
-    make_shortlist((model.source, model.target), bitext, 3, 10, path)
+    make_shortlist((model.source_vocabulary, model.target_vocabulary), bitext, 3, 10, path)
     assert load_shortlist(path, [model]).frequent_count == 10
     other_folder = trained_model(tmp_path / "other", size=31)
     with refused():

@@ -69,12 +69,12 @@ def word_slices(start_indices: list[int]) -> list[slice]:
 def test_scores_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
     scores = score_translations([model], [*zip(SOURCES, TARGETS, strict=True)], 8)[row]
     unit_scores, unit_attention = score_units(model, row)
-    target_slices = word_slices(model.target.word_start_indices(TARGETS[row]))
+    target_slices = word_slices(model.target_vocabulary.word_start_indices(TARGETS[row]))
     expected = [unit_scores[units].sum() for units in target_slices]
     np.testing.assert_allclose(scores.word_log_probabilities, expected, rtol=1e-5)
     assert (scores.attention is None) == (unit_attention is None)
     if scores.attention is not None:
-        source_slices = word_slices(model.source.word_start_indices(SOURCES[row]))
+        source_slices = word_slices(model.source_vocabulary.word_start_indices(SOURCES[row]))
         expected = [
             [unit_attention[target_units, units].sum(axis=1).mean() for units in source_slices]
             for target_units in target_slices
@@ -95,14 +95,14 @@ def test_files_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
         assert len(entry["word_log_probabilities"]) == word_count
         if entry["alignment"] is not None:
             assert np.shape(entry["alignment"]) == (word_count, len(source_words) + 1)
-    assert not is_in_vocabulary(SOURCES[2], model.source)
+    assert not is_in_vocabulary(SOURCES[2], model.source_vocabulary)
     align_file(model, source, target, 2, tmp_path / "aligned")
     assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
 
 
 def test_pieces_are_ranked_by_units(model: TrainedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the search ranks them, when scores are divided by length."""
-    long, short = (model.target.ids([word]) for word in ("cab", "a"))
+    long, short = (model.target_vocabulary.ids([word]) for word in ("cab", "a"))
     assert len(long) > len(short)
     n_best = [
         Hypothesis(ids, unit_score * (len(ids) + 1), True, [unit_score] * (len(ids) + 1))

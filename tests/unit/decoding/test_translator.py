@@ -185,7 +185,7 @@ def test_pieces_end_with_punctuation() -> None:
 def test_translation_joins_pieces(model: TrainedModel) -> None:
     def hypothesis(words: list[str], score: float, attention: np.ndarray) -> Hypothesis:
         scores = [score] * (len(words) + 1)  # and of the end symbol
-        return Hypothesis(model.target.ids(words), sum(scores), True, scores, attention)
+        return Hypothesis(model.target_vocabulary.ids(words), sum(scores), True, scores, attention)
 
     hypotheses = [  # attention has a row and a column for the end symbols
         hypothesis(["w3", "w4"], -1.0, np.full((3, 4), 0.5, np.float32)),
