@@ -218,8 +218,8 @@ class _Transfer:
                     if failed_attempts == ATTEMPTS:
                         raise
                     print(f"download: {hide_secrets(self.location)}: {error}; asking again", file=sys.stderr)
-                if failed_attempts:
-                    time.sleep(min(MAX_WAIT, MIN_WAIT * 2 ** (failed_attempts - 1)))
+                # a source that grows, but a few bytes at a time, is not asked without a pause either
+                time.sleep(min(MAX_WAIT, MIN_WAIT * 2 ** max(0, failed_attempts - 1)))
 
     def _size(self) -> int:
         """Return the bytes of the partial file."""
