@@ -152,7 +152,7 @@ class GatedEncoderDecoder(EncoderDecoder):
     def unroll(
         self, encoded: Annotations, target: Tensor, block_steps: int
     ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
-        """See `EncoderDecoder.unroll`. The output layer reads states (T', B, N), E y_{i-1} and contexts (T', B, C)."""
+        """See `EncoderDecoder.unroll`. The output layer reads states (t, B, N), E y_{i-1} and contexts (t, B, C)."""
         # E y_i and E y_{i-1} of each step, (T, B, M)
         embedded = self.target_embedding(target)
         no_word = embedded.new_zeros(embedded[:1].shape)

@@ -206,7 +206,7 @@ class DeepLSTM(EncoderDecoder):
     def unroll(
         self, encoded: SentenceVector, target: Tensor, block_steps: int
     ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
-        """See `EncoderDecoder.unroll`. The output layer reads h of the top layer, (T', B, N)."""
+        """See `EncoderDecoder.unroll`. The output layer reads h of the top layer, (t, B, N)."""
         # E y_{i-1} of each step, (T, B, M)
         previous = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
         states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
