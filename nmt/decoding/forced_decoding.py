@@ -148,7 +148,7 @@ def to_word_scores(
         attention: the attention, a row for each of these scores and a column for each id of the source. Rows and
             columns of padding may follow. None if there is no attention.
     """
-    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, whose index is the last one
+    # 1. the steps of the source: its ids and, if the model reads it, the end symbol, to which the last start belongs
     source_starts = model.source_vocabulary.word_start_indices(source)
     source_steps = source_starts[-1] + 1
     if not model.run.architecture.source_eos:

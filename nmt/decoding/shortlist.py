@@ -87,8 +87,9 @@ def load_shortlist(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     metadata = load_metadata(path)
     if set(tensors) != {"likely"} or metadata.get("vocabularies") != _format_checksums(source, target):
         raise UserError(f"{path}: no shortlist for the model's vocabularies; make it with `nmt shortlist`")
-    frequent_count = min(int(metadata["frequent"]), len(target))
-    return Shortlist(tensors["likely"], max(len(SPECIALS), frequent_count), len(target))
+    # the special symbols, whose ids come first, are always allowed
+    frequent_count = max(len(SPECIALS), min(int(metadata["frequent"]), len(target)))
+    return Shortlist(tensors["likely"], frequent_count, len(target))
 
 
 def _format_checksums(source: Vocabulary, target: Vocabulary) -> str:
@@ -123,11 +124,11 @@ def find_likely_words(
 
     # The pairs with source word s are pairs_of_words[pair_starts[s] : pair_starts[s + 1]], and the target words of
     # pair n are target_words[word_starts[n] : word_starts[n + 1]].
-    words, pairs = _words_and_pairs(bitext, "source", pair_count)
-    pairs_of_words, pair_starts = _group_distinct(words, pairs, source_size)
-    words, pairs = _words_and_pairs(bitext, "target", pair_count)
-    target_words, word_starts = _group_distinct(pairs, words, pair_count)
-    del words, pairs  # 16 bytes a word
+    words, pair_numbers = _words_and_pairs(bitext, "source", pair_count)
+    pairs_of_words, pair_starts = _group_distinct(words, pair_numbers, source_size)
+    words, pair_numbers = _words_and_pairs(bitext, "target", pair_count)
+    target_words, word_starts = _group_distinct(pair_numbers, words, pair_count)
+    del words, pair_numbers  # 16 bytes a word
     target_counts = np.bincount(target_words, minlength=target_size)  # c(t)
 
     likely_ids = np.full((source_size, likely_count), END, np.int32)

@@ -169,8 +169,8 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
         translations.append(ReferencedTranslation(record, reference_line))
 
     # A model's file tells which sentences have no unknown words, since the other system has no such file.
-    no_unk = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
-    return _describe_scores(system, translations, no_unk)
+    known_sentences = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
+    return _describe_scores(system, translations, known_sentences)
 
 
 def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
@@ -193,20 +193,28 @@ def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Refer
 
 
 def _describe_scores(
-    system: str, translations: Sequence[ReferencedTranslation], no_unk: Sequence[ReferencedTranslation]
+    system: str,
+    translations: Sequence[ReferencedTranslation],
+    known_sentences: Sequence[ReferencedTranslation],
 ) -> dict[str, Any]:
-    """Return the scores of a system as they are written to its JSON file."""
+    """Return the scores of a system as they are written to its JSON file.
+
+    Args:
+        system: name of the system.
+        translations: translations of all sentences.
+        known_sentences: translations of the sentences without unknown words.
+    """
     return {
         "model": system,
         "bleu_all": _bleu_or_none(translations),
-        "bleu_no_unk": _bleu_or_none(no_unk),
+        "bleu_no_unk": _bleu_or_none(known_sentences),
         "signature": bleu_signature() if translations else "",
         "sentences_all": len(translations),
-        "sentences_no_unk": len(no_unk),
+        "sentences_no_unk": len(known_sentences),
         "unfinished_all": sum(not item.translation.finished for item in translations),
         "unknown_words_written": sum(item.translation.target.count(UNKNOWN_WORD) for item in translations),
         "by_sentence": [_describe_sentence(item) for item in translations],
-        "by_sentence_no_unk": [_describe_sentence(item) for item in no_unk],
+        "by_sentence_no_unk": [_describe_sentence(item) for item in known_sentences],
     }
 
 

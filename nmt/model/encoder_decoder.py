@@ -164,7 +164,7 @@ class EncoderDecoder(BackendModule, ABC):
         encoded = self.encode(batch.source, batch.source_lengths)
         decoder_values, _ = next(self.unroll(encoded, batch.target, len(batch.target)))
 
-        # the positions that count: all, with a mask, or only those without padding
+        # the positions at which the cost is computed: all, with a mask for padding, or only those without padding
         positions, mask = None, None
         if include_padding:
             mask = word_mask(batch.target_lengths, len(batch.target)).flatten().to(self.readout.W_o.dtype)

@@ -114,11 +114,11 @@ def train_language_model(
         order: n of the n-grams.
         output: the model's file.
         discount_fallback: whether default discounts are used where the text is too small to estimate them.
-        memory_mb: limit for lmplz. build_binary uses as much as the model has bytes.
+        memory_mb: memory limit of lmplz in megabytes. build_binary uses as much as the model has bytes.
         programs: folder of lmplz and build_binary.
         vocabulary: the words that the model knows; None: all words of its text.
         extra_files: token files that follow the text.
-        max_extra_words: how many of their words are used; None: all.
+        max_extra_words: number of words of `extra_files` that are used; None: all.
     """
     lmplz = _find_program("lmplz", programs)
     build_binary = _find_program("build_binary", programs)

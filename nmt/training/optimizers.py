@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -198,6 +198,8 @@ def scale_gradients(weights: Iterable[Tensor], scale: Tensor) -> tuple[list[Tens
 
 # --- Adadelta ---------------------------------------------------------------------------------------------------------
 
+AVERAGES = ("square_average", "step_average")
+"""Names of E[g^2] and E[step^2] in the state of a weight."""
 WEIGHTS_PER_BLOCK = 1 << 18
 """Weights that a CPU updates together: few enough for its cache, enough to share among threads."""
 
@@ -240,7 +242,7 @@ class Adadelta(Optimizer):
         for weight in self.weights:
             if weight.grad is None:
                 continue
-            state = self._get_state(weight, "square_average", "step_average")
+            state = self._get_state(weight, *AVERAGES)
             if weight.grad.is_sparse:
                 self._step_rows(weight, weight.grad.coalesce(), state, scale)
             else:
@@ -252,9 +254,7 @@ class Adadelta(Optimizer):
         if "current" in state:
             decay_averages(state, slice(None), int(state["updates"]), self.rho)
             del state["current"], state["updates"]
-        self._apply(
-            weight, gradient, state["square_average"], state["step_average"], scale=scale, fuse=self.fuse
-        )
+        self._apply(weight, gradient, state, scale, self.fuse)
 
     def _step_rows(self, weight: Tensor, gradient: Tensor, state: dict[str, Any], scale: Tensor) -> None:
         """Update the rows that a sparse gradient (V, M) of R rows contains; for `scale`, see `Optimizer.step`."""
@@ -271,27 +271,26 @@ class Adadelta(Optimizer):
 
         # 2. update copies of the rows, (R, M) each, and write them back
         row_weights = weight[rows]
-        row_squares, row_steps = state["square_average"][rows], state["step_average"][rows]
-        self._apply(row_weights, gradient.values(), row_squares, row_steps, scale=scale, fuse=False)
+        row_averages = {name: state[name][rows] for name in AVERAGES}
+        self._apply(row_weights, gradient.values(), row_averages, scale, fuse=False)
         weight[rows] = row_weights
-        state["square_average"][rows] = row_squares
-        state["step_average"][rows] = row_steps
+        for name, average in row_averages.items():
+            state[name][rows] = average
 
     def _apply(
         self,
         weight: Tensor,
         gradient: Tensor,
-        squares: Tensor,
-        steps: Tensor,
+        averages: Mapping[str, Tensor],
         scale: Tensor,
         fuse: bool,
     ) -> None:
         """Update a weight and its averages in place, by the four equations of the class. All tensors have one shape.
 
-        squares, steps: the averages E[g^2] and E[step^2]. fuse: whether compiled code is used.
+        averages: the two tensors of `AVERAGES` by name. fuse: whether compiled code is used.
         """
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
-        squares, steps = squares.view(-1), steps.view(-1)
+        square_average, step_average = (averages[name].view(-1) for name in AVERAGES)
         rate: float | Tensor = self.learning_rate
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
         if fuse:
@@ -302,8 +301,8 @@ class Adadelta(Optimizer):
             apply_adadelta(
                 weight=weight[block],
                 gradient=gradient[block],
-                squares=squares[block],
-                steps=steps[block],
+                square_average=square_average[block],
+                step_average=step_average[block],
                 rate=rate,
                 rho=self.rho,
                 epsilon=self.epsilon,
@@ -317,37 +316,40 @@ def decay_averages(state: dict[str, Any], rows: Tensor | slice, update_count: in
     absences = (update_count - state["current"][rows]).unsqueeze(1)  # (R, 1)
     factors = torch.full_like(absences, rho, dtype=torch.float64).pow(absences)
     factors = factors.to(state["square_average"].dtype)
-    for name in ("square_average", "step_average"):
+    for name in AVERAGES:
         state[name][rows] = state[name][rows] * factors
 
 
 def apply_adadelta_fused(
-    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Tensor, rho: float,
+    weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: Tensor, rho: float,
     epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
     """Compute the same as `apply_adadelta`, in a form for torch.compile. `rate` is a tensor without dimensions."""
-    weight.sub_(update_averages(gradient, squares, steps, rho, epsilon, scale) * rate)
+    weight.sub_(update_averages(gradient, square_average, step_average, rho, epsilon, scale) * rate)
 
 
 # The length of the tensors, their dimension 0, differs from weight to weight.
-@fusible(fused=apply_adadelta_fused, varying_dims={"weight": 0, "gradient": 0, "squares": 0, "steps": 0})
+@fusible(
+    fused=apply_adadelta_fused,
+    varying_dims={"weight": 0, "gradient": 0, "square_average": 0, "step_average": 0},
+)
 def apply_adadelta(
-    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: float, rho: float,
+    weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: float, rho: float,
     epsilon: float, scale: Tensor,
 ) -> None:  # fmt: skip
     """Update flat tensors in place by the equations of Adadelta, which its class shows.
 
-    squares, steps: the averages E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
+    square_average, step_average: E[g^2] and E[step^2]. rate: the learning rate. scale: see `Optimizer.step`.
     """
-    weight.add_(update_averages(gradient, squares, steps, rho, epsilon, scale), alpha=-rate)
+    weight.add_(update_averages(gradient, square_average, step_average, rho, epsilon, scale), alpha=-rate)
 
 
 def update_averages(
-    gradient: Tensor, squares: Tensor, steps: Tensor, rho: float, epsilon: float, scale: Tensor
+    gradient: Tensor, square_average: Tensor, step_average: Tensor, rho: float, epsilon: float, scale: Tensor
 ) -> Tensor:
-    """Update the averages E[g^2] (squares) and E[step^2] (steps) in place, and return the step of `Adadelta`."""
+    """Update both averages, E[g^2] and E[step^2], in place, and return the step of `Adadelta`."""
     gradient = gradient * scale
-    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
-    step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
-    steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+    square_average.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    step = torch.add(step_average, epsilon).div_(square_average + epsilon).sqrt_().mul_(gradient)
+    step_average.mul_(rho).addcmul_(step, step, value=1 - rho)
     return step
