@@ -102,13 +102,13 @@ def load_model(
     Args:
         folder: the folder.
         device: where the model computes.
-        precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
+        precision: precision of the matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
         matmul_library: the library for products on a CPU; see `nmt.backend.matmul.choose_matmul_library`.
     """
     # 1. read the files
     if precision is not None:
         check_precision(precision, device)
-    source, target = read_vocabularies(folder)
+    source_vocabulary, target_vocabulary = read_vocabularies(folder)
     run = read_settings(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     weights = load_tensors(folder / WEIGHTS)
     for name, weight in weights.items():
@@ -118,7 +118,8 @@ def load_model(
     # 2. build the model on a device without memory, since the settings may name any size, and give it the weights
     try:
         with torch.device("meta"):
-            network = build_model(run.model_type, run.architecture, (len(source), len(target)))
+            vocabulary_sizes = len(source_vocabulary), len(target_vocabulary)
+            network = build_model(run.model_type, run.architecture, vocabulary_sizes)
         network_weights = {
             name: weight.to(device, torch.float32, copy=True) for name, weight in weights.items()
         }
@@ -133,7 +134,7 @@ def load_model(
     if precision is None:
         precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
     network.use_backend(Backend(precision, choose_matmul_library(device, matmul_library)))
-    return TrainedModel(run, network, source, target)
+    return TrainedModel(run, network, source_vocabulary, target_vocabulary)
 
 
 def read_vocabularies(folder: Path) -> tuple[Vocabulary, Vocabulary]:

@@ -82,7 +82,7 @@ def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor
     norms = torch._foreach_norm(list_gradients(weights))
     norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
     scale = (max_norm / norm).clamp(max=1.0)
-    return norm, torch.where(norm.isfinite(), scale, torch.ones_like(scale))
+    return norm, torch.where(norm.isfinite(), scale, 1.0)
 
 
 def list_gradients(weights: Iterable[Tensor]) -> list[Tensor]:

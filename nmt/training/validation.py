@@ -48,7 +48,7 @@ def compute_mean_nll(model: EncoderDecoder, bitext: Bitext, rows: Indices, batch
 
 @torch.no_grad()
 def compute_greedy_bleu(
-    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, target: Vocabulary
+    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, target_vocabulary: Vocabulary
 ) -> float:
     """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`.
 
@@ -65,10 +65,10 @@ def compute_greedy_bleu(
         source_lengths = batch.source_lengths.numpy() - (1 if source_eos else 0)
         n_best_lists = beam_search.search(model, encoded, source_lengths, GREEDY_SEARCH, forbid_unknown=False)
         for n_best in n_best_lists:
-            hypotheses.append(" ".join(target.words(n_best[0].ids)))
+            hypotheses.append(" ".join(target_vocabulary.words(n_best[0].ids)))
 
         # 2. the references, with EOS in place of [UNK]: translations never contain EOS, so unknown words are wrong
         targets = torch.where(batch.target == UNKNOWN, END, batch.target)
         for ids, length in zip(targets.t().tolist(), batch.target_lengths.tolist(), strict=True):
-            references.append(" ".join(target.words(ids[: length - 1])))
+            references.append(" ".join(target_vocabulary.words(ids[: length - 1])))
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)
