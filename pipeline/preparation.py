@@ -186,10 +186,13 @@ class StageCounts:
 
     def as_dict(self, name: str) -> dict[str, Any]:
         """Return the name of the stage and its `pairs`, and for each side the number of `words`."""
-        counts: dict[str, Any] = {"name": name, "pairs": self.pairs}
-        for side, words in zip(SIDES, self.words, strict=True):
-            counts[side] = {"words": words.total()}
-        return counts
+        source_words, target_words = self.words
+        return {
+            "name": name,
+            "pairs": self.pairs,
+            "source": {"words": source_words.total()},
+            "target": {"words": target_words.total()},
+        }
 
     def write_words(self, source: Path, target: Path) -> None:
         """Write the tables of word counts of both sides, in code point order."""

@@ -59,7 +59,7 @@ class SettingsFiles:
         If another Snakemake has the lock, nothing is written.
 
         Raises:
-            UserError: the clock stands back, so changed settings would be older than the outputs.
+            UserError: the clock was set back, so changed settings would be older than the outputs.
         """
         deadline = time.monotonic() + WAIT_SECONDS
         while not self.is_locked:
@@ -71,6 +71,7 @@ class SettingsFiles:
                     return
                 time.sleep(0.2)
 
+        # the time of the last run, after which the files must be written
         log_times = [(log.stat().st_mtime, log) for log in SNAKEMAKE_LOGS.glob("*")]
         last_time, last_log = max(log_times, default=(0.0, SNAKEMAKE_LOGS))
         for path, text in self.texts.items():

@@ -72,7 +72,9 @@ def new(
     for split, files in (("dev", dev), ("test", test)):
         if files:
             texts[split] = ParallelText(*files)
-    pairs, advice = write_experiment(folder, texts, languages or None, tokenized, subwords)
+    pairs, advice = write_experiment(
+        folder, texts, codes=languages or None, tokenized=tokenized, subwords=subwords
+    )
 
     counts = ", ".join(f"{count:,} {split}" for split, count in pairs.items())
     click.echo(f"{folder / 'config.yaml'}: {counts} pairs")

@@ -116,7 +116,8 @@ def describe_forecast(job_list: JobList, folder: Path) -> list[str]:
 
     # 2. disk space
     archives = job_list.archives_to_download
-    needed_bytes = estimate_disk_bytes(config, folder, archives, job_list.corpora_to_extract, runs)
+    corpora = job_list.corpora_to_extract
+    needed_bytes = estimate_disk_bytes(config, folder, archives=archives, corpora=corpora, runs=runs)
     free_bytes = shutil.disk_usage(folder).free
     if needed_bytes:
         warning = "" if needed_bytes <= free_bytes else "warning: "

@@ -133,28 +133,30 @@ def _sum_stage(name: str, corpora: Sequence[Counts]) -> Counts:
     return total
 
 
-def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | None:
+def reported_words(corpus: Counts, stage: str, reported_data: ReportedData) -> int | None:
     """Return the number of target words that the paper reports for a corpus, or in total, at a stage."""
     if corpus["part"] != "train" or stage not in ("tokens", "selected"):
         return None
     if corpus["name"] == TOTAL:
-        return paper.total if stage == "tokens" else paper.selected
-    words_by_corpus = paper.corpora if stage == "tokens" else paper.selected_corpora
+        return reported_data.total if stage == "tokens" else reported_data.selected
+    words_by_corpus = reported_data.corpora if stage == "tokens" else reported_data.selected_corpora
     return words_by_corpus.get(corpus["name"])
 
 
-def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: ReportedData) -> Table:
+def build_corpora_table(
+    corpora: Sequence[Counts], languages: Languages, reported_data: ReportedData
+) -> Table:
     """Return the table with a row for each corpus at each stage.
 
     Args:
         corpora: the counts of the corpora, made by `sum_corpus_counts`.
         languages: the languages of source and target.
-        paper: the paper's numbers of its corpora, if the table is to have them.
+        reported_data: the paper's numbers of its corpora, if the table is to have them.
     """
     # the table for programs
     rows = []
     for corpus in append_total(corpora):
-        rows += [_make_row(corpus, stage, paper) for stage in corpus["stages"]]
+        rows += [_make_row(corpus, stage, reported_data) for stage in corpus["stages"]]
 
     # the columns for readers: {"source_words": "Words, en", ...}
     source, target = languages.source, languages.target
@@ -172,11 +174,11 @@ def build_corpora_table(corpora: Sequence[Counts], languages: Languages, paper: 
     for corpus in corpora:
         if any(corpus["removed"].values()) or any(corpus["overlap"].values()):
             notes.append(_describe_losses(corpus))
-    displayed_frame = make_frame(cells, list(headers)).set_axis(list(headers.values()), axis=1)
-    return Table(make_frame(rows), displayed_frame, ("Part", "Corpus", "Stage"), notes=notes)
+    display = make_frame(cells, list(headers)).set_axis(list(headers.values()), axis=1)
+    return Table(make_frame(rows), display, text_columns=("Part", "Corpus", "Stage"), notes=notes)
 
 
-def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
+def _make_row(corpus: Counts, stage: Counts, reported_data: ReportedData) -> Counts:
     """Return the row of a corpus at a stage, with columns in this order."""
     name = stage["name"]
     row = {"part": corpus["part"], "corpus": corpus["name"], "stage": name}
@@ -188,7 +190,7 @@ def _make_row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
         words, unknown_words = stage[side]["words"], stage[side].get("unknown")
         has_rate = words and unknown_words is not None
         row[f"{side}_unknown"] = round(unknown_words / words, 6) if has_rate else None
-    row["reported"] = reported_words(corpus, name, paper)
+    row["reported"] = reported_words(corpus, name, reported_data)
     return row
 
 

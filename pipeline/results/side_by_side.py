@@ -42,7 +42,7 @@ def pair_translations(inputs: Inputs, first_system: str, second_system: str) -> 
     sentences = []
     for number, (source, reference, *translations) in enumerate(lines, start=1):
         bleu = [count_matches(text, reference).sentence_bleu for text in translations]
-        sentences.append(ComparedSentence(number, source, reference, translations, bleu))
+        sentences.append(ComparedSentence(number, source, reference, translations=translations, bleu=bleu))
     return sentences
 
 

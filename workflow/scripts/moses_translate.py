@@ -8,9 +8,9 @@ with job(snakemake) as (inputs, outputs):
     from pipeline.phrase_based.decoding import translate_file
     from pipeline.phrase_based.programs import Moses, reset_moses_log
 
-    lists = {}
+    n_best_arguments = {}
     if "n_best_lists" in vars(outputs):
-        lists = {"n_best_lists": outputs.n_best_lists, **read_json(inputs.n_best)}
+        n_best_arguments = {"n_best_lists": outputs.n_best_lists, **read_json(inputs.n_best)}
     translate_file(
         Moses(inputs.programs.parent),
         System(*inputs.tables, inputs.language_model, **inputs.settings),
@@ -19,5 +19,5 @@ with job(snakemake) as (inputs, outputs):
         output=outputs.translations,
         log=reset_moses_log(snakemake.log[0]),
         threads=snakemake.threads,
-        **lists,
+        **n_best_arguments,
     )

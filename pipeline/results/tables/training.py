@@ -61,7 +61,7 @@ def make_training_table(
     if spec.reported:
         notes.append(reported_note(paper_name, spec.title))
     display = pd.DataFrame(rows, columns=_HEADERS)
-    return Table(make_frame(records), display, ("Model", "Device"), notes=notes)
+    return Table(make_frame(records), display, text_columns=("Model", "Device"), notes=notes)
 
 
 def _merge_summaries(summaries: Results) -> list[Result]:
