@@ -410,7 +410,7 @@ def test_export_model(text: Bitext, tmp_path: Path) -> None:
     assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
     loaded = trained_model.load_model(tmp_path / "model", torch.device("cpu"))
     assert_equal_tensors(loaded.network.state_dict(), trainer.model.state_dict())
-    assert len(loaded.source) == len(VOCABULARIES[0])
+    assert len(loaded.source_vocabulary) == len(VOCABULARIES[0])
 
 
 def test_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
