@@ -258,7 +258,7 @@ def _fill_entry(
     for name in block_names:
         block, shared_block = entry.get(name, {}), settings.get(name)
         if isinstance(block, Mapping) and isinstance(shared_block, Mapping):
-            # of the shared architecture, a model type only has some keys
+            # a model type has only some keys of the shared architecture
             keys: Container[str] = shared_block
             if name == "architecture":
                 keys = _get_architecture_keys(entry.get("model_type"))

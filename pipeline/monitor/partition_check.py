@@ -55,17 +55,6 @@ class Request:
     has_quality_of_service: bool
     time_limit_key: str
 
-    @classmethod
-    def from_job(cls, job: Job) -> Request:
-        """Return the request of a job."""
-        return cls(
-            rule=job.rule,
-            partition=job.resources.get("slurm_partition", ""),
-            needs_gpu=bool(job.resources.get("gpu")),
-            has_quality_of_service=bool(job.resources.get("qos")),
-            time_limit_key=job.resources.get("time_limit_key", ""),
-        )
-
 
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
@@ -75,7 +64,13 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     max_minutes: dict[Request, float] = {}
     for job in jobs:
         if not job.local:
-            request = Request.from_job(job)
+            request = Request(
+                rule=job.rule,
+                partition=job.resources.get("slurm_partition", ""),
+                needs_gpu=bool(job.resources.get("gpu")),
+                has_quality_of_service=bool(job.resources.get("qos")),
+                time_limit_key=job.resources.get("time_limit_key", ""),
+            )
             minutes = job.resources.get("runtime", 0.0)
             max_minutes[request] = max(max_minutes.get(request, 0.0), minutes)
 

@@ -61,10 +61,10 @@ class ParallelText:
 
         Raises:
             UserError: a file is missing, damaged or not UTF-8, the numbers of lines differ, a tab is missing, or one of
-                two files has both sides itself.
+                two files has both sides of the text.
         """
         for file in self.files:
-            require_regular_file(file)  # it is read more than once
+            require_regular_file(file)  # a pipe could not be read more than once
 
         pairs = self._read_two_files(self.target, progress) if self.target else self._read_columns(progress)
         pair_count = source_tabs = target_tabs = 0

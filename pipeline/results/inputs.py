@@ -91,7 +91,7 @@ class Inputs:
         names = select_other_systems(self.config, set_name)
         return {name: self.package.other_translations(set_name, name) for name in names}
 
-    def text_path(self, side: str, set_name: str = "test") -> Path:
+    def text_path(self, side: str, set_name: str) -> Path:
         """Return the file of the "source" or "reference" of a set."""
         languages = self.config.languages
         return self.package.text(set_name, languages.source if side == "source" else languages.target)

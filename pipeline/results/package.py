@@ -113,7 +113,7 @@ def copy_into_package(source: Path, copy: Path, keep_attention: bool = False) ->
             shutil.copyfile(source, temporary)
 
 
-def copy_translations(source: Path, target: Path, keep_attention: bool = False) -> None:
+def copy_translations(source: Path, target: Path, keep_attention: bool) -> None:
     """Copy translations and their provenance, without n-best lists and, unless requested, without attention.
 
     Raises:
