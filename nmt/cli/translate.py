@@ -137,9 +137,9 @@ def translate(
 
                 # warn of split lines and unknown words, and show the progress
                 best_translations = [n_best_list[0] for n_best_list in n_best_lists]
-                piece_counts = [len(best.pieces) for best in best_translations]
+                piece_counts = [len(translation.pieces) for translation in best_translations]
                 warn_of_split_lines(line_number, piece_counts, options.max_words)
-                unknown_words.count(best.source_tokens for best in best_translations)
+                unknown_words.count(translation.source_tokens for translation in best_translations)
                 if is_typed(input):
                     unknown_words.warn()
                 line_number += len(lines)
@@ -251,9 +251,9 @@ def plot_attention(n_best_lists: Sequence[Sequence[Translation]], path: Path, fi
         first_line: number of the first line.
     """
     for line_number, n_best_list in enumerate(n_best_lists, first_line):
-        best = n_best_list[0]
-        if best.tokens and best.source_tokens:
+        translation = n_best_list[0]
+        if translation.tokens and translation.source_tokens:
             file = path
             if line_number > 0:
                 file = path.with_stem(f"{path.stem}-{line_number + 1}")
-            best.plot(file)
+            translation.plot(file)

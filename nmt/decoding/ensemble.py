@@ -72,21 +72,22 @@ class EnsembleState:
         With `average: log_probability`, return the average of the log-probabilities instead. Only two distributions are
         in memory at a time.
         """
-        total, attention = self.states[0].predict(active_rows)
+        # the log of the sum, or the sum of the logs, which becomes the mean below
+        mean_log_probs, attention = self.states[0].predict(active_rows)
         attention_list = [attention]
         for state in self.states[1:]:
             log_probs, attention = state.predict(active_rows)
             attention_list.append(attention)
             if self.average == "probability":
-                torch.logaddexp(total, log_probs, out=total)
+                torch.logaddexp(mean_log_probs, log_probs, out=mean_log_probs)
             else:
-                total += log_probs
+                mean_log_probs += log_probs
 
         if self.average == "probability":
-            total.sub_(math.log(len(self.states)))
+            mean_log_probs.sub_(math.log(len(self.states)))
         else:
-            total.div_(len(self.states))
-        return Prediction(total, mean_attention(attention_list))
+            mean_log_probs.div_(len(self.states))
+        return Prediction(mean_log_probs, mean_attention(attention_list))
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""

@@ -146,15 +146,15 @@ def describe_sentence(
     model: TrainedModel, sentence: Sentence, hypotheses: Sequence[Hypothesis]
 ) -> dict[str, Any]:
     """Return the JSON object of a sentence. Its alignment has a row and a column for the end symbols."""
-    best = hypotheses[0]
-    tokens, scores = score_hypothesis(model, sentence.source, best)
+    best_hypothesis = hypotheses[0]
+    tokens, scores = score_hypothesis(model, sentence.source, best_hypothesis)
     return {
         "line": sentence.line,
         "source_tokens": sentence.source,
         "tokens": tokens,
-        "log_probability": best.log_probability,
+        "log_probability": best_hypothesis.log_probability,
         "word_log_probabilities": [round(value, DIGITS) for value in scores.word_log_probabilities.tolist()],
-        "finished": best.finished,
+        "finished": best_hypothesis.finished,
         "source_unknown": model.source_vocabulary.ids(sentence.source).count(UNKNOWN),
         "n_best": [
             {
@@ -216,10 +216,10 @@ def measure_perplexity(
     pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
     scores = score_translations(models, pairs, batch_size, attention=False, average=average)
     word_count = sum(len(sentence_scores.word_log_probabilities) for sentence_scores in scores)
-    total = math.fsum(sentence_scores.log_probability for sentence_scores in scores)
+    log_probability = math.fsum(sentence_scores.log_probability for sentence_scores in scores)
     return {
         "sentences": len(scores),
         "words": word_count,
-        "log_probability": round(total, _DIGITS),
-        "perplexity": round(math.exp(-total / word_count), _DIGITS) if word_count else None,
+        "log_probability": round(log_probability, _DIGITS),
+        "perplexity": round(math.exp(-log_probability / word_count), _DIGITS) if word_count else None,
     }

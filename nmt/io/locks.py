@@ -54,14 +54,10 @@ class Holder:
     seconds_silent: float = 0.0
 
     @property
-    def is_local(self) -> bool:
-        """Whether it is a process of this machine."""
-        return (self.host, self.machine) == (socket.gethostname(), this_machine())
-
-    @property
     def is_dead(self) -> bool:
-        """Whether the process is known to have ended."""
-        return self.is_local and not process_exists(self.process)
+        """Whether it is a process of this machine, and has ended."""
+        is_local = (self.host, self.machine) == (socket.gethostname(), this_machine())
+        return is_local and not process_exists(self.process)
 
     @property
     def is_alive(self) -> bool:

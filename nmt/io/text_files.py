@@ -252,15 +252,15 @@ def pair_lines(
     """
     for source_line, target_line in zip_longest(source_lines, target_lines):
         if target_line is None:
-            raise _uneven_sides_error(longer=source, shorter=target)
+            raise _uneven_sides_error(longer_side=source, shorter_side=target)
         if source_line is None:
-            raise _uneven_sides_error(longer=target, shorter=source)
+            raise _uneven_sides_error(longer_side=target, shorter_side=source)
         yield source_line, target_line
 
 
-def _uneven_sides_error(longer: str | Path, shorter: str | Path) -> UserError:
+def _uneven_sides_error(longer_side: str | Path, shorter_side: str | Path) -> UserError:
     """Return the error that one file ends before the other."""
-    return UserError(f"{shorter} has fewer lines than {longer}; both sides need as many lines")
+    return UserError(f"{shorter_side} has fewer lines than {longer_side}; both sides need as many lines")
 
 
 def read_pair_groups(
@@ -272,10 +272,10 @@ def read_pair_groups(
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
         if len(target_lines) < len(source_lines):
-            raise _uneven_sides_error(longer=sources.name, shorter=targets.name)
+            raise _uneven_sides_error(longer_side=sources.name, shorter_side=targets.name)
         yield list(zip(source_lines, target_lines, strict=True))
     if targets.take_lines(1):
-        raise _uneven_sides_error(longer=targets.name, shorter=sources.name)
+        raise _uneven_sides_error(longer_side=targets.name, shorter_side=sources.name)
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -175,10 +175,10 @@ class EncoderDecoder(BackendModule, ABC):
         inputs = [select_positions(positions, values) for values in decoder_values]  # (P, ...) each
         features = self.readout.compute_features(*inputs)  # (P, F)
         words = select_positions(positions, batch.target)  # (P,)
-        total: Tensor = SummedNLL.apply(  # type: ignore[no-untyped-call]
+        cost: Tensor = SummedNLL.apply(  # type: ignore[no-untyped-call]
             self.backend, features, self.readout.W_o, self.readout.b_o, words, mask
         )
-        return total
+        return cost
 
 
 def select_positions(positions: Tensor | None, values: Tensor) -> Tensor:

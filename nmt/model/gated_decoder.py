@@ -156,16 +156,16 @@ class GatedEncoderDecoder(EncoderDecoder):
         # E y_i and E y_{i-1} of each step, (T, B, M)
         embedded = self.target_embedding(target)
         no_word = embedded.new_zeros(embedded[:1].shape)
-        previous = torch.cat([no_word, embedded[:-1]])
+        previous_words = torch.cat([no_word, embedded[:-1]])
         order = self.architecture.step_order
-        unit_inputs = embedded if order == "groundhog" else previous
+        unit_inputs = embedded if order == "groundhog" else previous_words
 
         state = self.decoder.start(encoded)
         for start in range(0, len(target), block_steps):
             block = slice(start, start + block_steps)
             states, contexts, attention = self.decoder.scan_steps(encoded, unit_inputs[block], state)
             output_states = states[1:] if order == "section3" else states[:-1]
-            yield (output_states, previous[block], contexts), attention
+            yield (output_states, previous_words[block], contexts), attention
             state = states[-1]
 
     def start_search(self, encoded: Annotations, candidates: Candidates | None = None) -> DecoderState:
@@ -207,7 +207,7 @@ class GatedDecoderState:
 
         # s_0 and E y_0 = 0 of one empty hypothesis per sentence: (B, 1, N), (B, 1, M)
         self.state = model.decoder.start(encoded).unsqueeze(1)
-        self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
+        self.previous_words = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
@@ -221,19 +221,21 @@ class GatedDecoderState:
         # the state that the output layer reads: s_i for section3, else s_{i-1}
         output_state = self.state
         if self.order != "groundhog":
-            self.state = self._next_state(self.state, self.previous, self.unit_terms)
+            self.state = self._next_state(self.state, self.previous_words, self.unit_terms)
         if self.order == "section3":
             output_state = self.state
 
         # the inputs of the output layer, of all hypotheses or the active ones: (R, N), (R, M), (R, 2L)
-        inputs = [values.flatten(0, 1) for values in (output_state, self.previous, output_terms)]
+        inputs = [values.flatten(0, 1) for values in (output_state, self.previous_words, output_terms)]
         if active_rows is not None:
             inputs = [values[active_rows] for values in inputs]
-        state, previous, terms = inputs
+        state, previous_words, terms = inputs
 
         # their features (R, F), then log p (R, V)
         readout = self.model.readout
-        pre_activations = self.backend.affine(torch.cat([state, previous], dim=1), self.UV_o, readout.b_t)
+        pre_activations = self.backend.affine(
+            torch.cat([state, previous_words], dim=1), self.UV_o, readout.b_t
+        )
         features = readout.apply_maxout(pre_activations.add_(terms))
         log_probs = self.word_probabilities.compute_log_probs(features, self.state.shape[1], active_rows)
         return Prediction(log_probs, attention)
@@ -241,14 +243,14 @@ class GatedDecoderState:
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
-        self.previous, self.state = self.model.target_embedding(words), self.state[rows, parents]
+        self.previous_words, self.state = self.model.target_embedding(words), self.state[rows, parents]
         if self.order == "groundhog":
-            self.state = self._next_state(self.state, self.previous, self.unit_terms[rows, parents])
+            self.state = self._next_state(self.state, self.previous_words, self.unit_terms[rows, parents])
 
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
         self.encoded, self.annotation_terms = self.encoded.select(rows), self.annotation_terms[rows]
-        self.state, self.previous = self.state[rows], self.previous[rows]
+        self.state, self.previous_words = self.state[rows], self.previous_words[rows]
         self.word_probabilities.select_sentences(rows)
 
     def _next_state(self, state: Tensor, embedded: Tensor, unit_terms: Tensor) -> Tensor:

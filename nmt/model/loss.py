@@ -37,7 +37,7 @@ class SummedNLL(torch.autograd.Function):
             mask: 1 where a position counts, else 0, (P,); None if all count.
         """
         grad_features, grad_W, grad_b = torch.empty_like(features), torch.zeros_like(W), torch.zeros_like(b)
-        total = torch.zeros((), dtype=torch.float64, device=features.device)
+        cost = torch.zeros((), dtype=torch.float64, device=features.device)
         prepared_W, transposed_W = backend.prepare_weight(W), backend.prepare_weight(W.t())
 
         for start in range(0, len(features), POSITIONS_PER_BLOCK):
@@ -46,7 +46,7 @@ class SummedNLL(torch.autograd.Function):
 
             # the logits of the block, which then become their gradient: (P of the block, V)
             logits = backend.product(features[block], prepared_W)
-            total += replace_logits_by_gradient_(
+            cost += replace_logits_by_gradient_(
                 logits=logits, b=b, words=words[block].unsqueeze(1), mask=block_mask, fuse=backend.fuse
             )
 
@@ -59,7 +59,7 @@ class SummedNLL(torch.autograd.Function):
             grad_b.addmv_(logits.t(), logits.new_ones(len(logits)))
 
         ctx.save_for_backward(grad_features, grad_W, grad_b)
-        return total.to(features.dtype)
+        return cost.to(features.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

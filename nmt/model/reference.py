@@ -49,28 +49,30 @@ class GatedReference(ABC):
         """Return -log p(y | x), the sum of -log p(y_i | y_1..y_{i-1}, x) (Eq. 2), and alpha_i of each word y_i."""
         h, summary = self.encode(x)
         s = self.first_state(summary)
-        previous = torch.zeros_like(self.embed("target", y[0]))  # E y_0: no word stands before the first
-        total = torch.zeros((), dtype=s.dtype)
+        previous_word = torch.zeros_like(self.embed("target", y[0]))  # E y_0: no word stands before the first
+        nll = torch.zeros((), dtype=s.dtype)
         alignment = []
         for word in y:
             c, alpha = self.context(s, h)
             if alpha is not None:
                 alignment.append(alpha)
-            p, s = self.decoder_step(s, previous, self.embed("target", word), c)
-            total = total - torch.log(p[word])
-            previous = self.embed("target", word)
-        return total, alignment
+            p, s = self.decoder_step(s, previous_word, self.embed("target", word), c)
+            nll = nll - torch.log(p[word])
+            previous_word = self.embed("target", word)
+        return nll, alignment
 
-    def decoder_step(self, s: Tensor, previous: Tensor, word: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    def decoder_step(
+        self, s: Tensor, previous_word: Tensor, word: Tensor, c: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Return p(y_i | ...) and s_i, from s_{i-1}, E y_{i-1}, E y_i and c_i.
 
         The paper has two orders, and the authors' code has a third (`step_order`).
         """
         if self.settings.step_order == "section3":  # Eq. 4 and the line below it
-            s = self.gated_unit("decoder.unit", previous, s, c)
-            return self.output(s, previous, c), s
-        p = self.output(s, previous, c)
-        next_input = word if self.settings.step_order == "groundhog" else previous  # "appendix": A.2.2
+            s = self.gated_unit("decoder.unit", previous_word, s, c)
+            return self.output(s, previous_word, c), s
+        p = self.output(s, previous_word, c)
+        next_input = word if self.settings.step_order == "groundhog" else previous_word  # "appendix": A.2.2
         return p, self.gated_unit("decoder.unit", next_input, s, c)
 
     def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
@@ -81,19 +83,19 @@ class GatedReference(ABC):
         """
 
         def pre_activation(gate: str, state: Tensor) -> Tensor:
-            total = self.times(f"{name}.W{gate}", e) + self.times(f"{name}.U{gate}", state)
-            return total if c is None else total + self.times(f"{name}.C{gate}", c)
+            terms = self.times(f"{name}.W{gate}", e) + self.times(f"{name}.U{gate}", state)
+            return terms if c is None else terms + self.times(f"{name}.C{gate}", c)
 
         z = sigmoid(pre_activation("_z", h))  # update gate
         r = sigmoid(pre_activation("_r", h))  # reset gate
         candidate = torch.tanh(pre_activation("", r * h) + self.weights[f"{name}.b"])
         return (1 - z) * h + z * candidate
 
-    def output(self, s: Tensor, previous: Tensor, c: Tensor) -> Tensor:
+    def output(self, s: Tensor, previous_word: Tensor, c: Tensor) -> Tensor:
         """Return p(y_i | ...), (V,), from a deep output with a layer of maxout units: App. A.2.2."""
         t_tilde = (
             self.times("readout.U_o", s)
-            + self.times("readout.V_o", previous)
+            + self.times("readout.V_o", previous_word)
             + self.times("readout.C_o", c)
             + self.weights["readout.b_t"]
         )
@@ -153,8 +155,8 @@ class GrConv(RNNencdec):
         G_l, G_r = self.times("encoder.G_l", left), self.times("encoder.G_r", right)
         gates = softmax(G_l + G_r + self.weights["encoder.b_g"])
         W_l, W_r = self.times("encoder.W_l", left), self.times("encoder.W_r", right)
-        new = torch.relu(W_l + W_r + self.weights["encoder.b"])
-        return gates[0] * new + gates[1] * left + gates[2] * right
+        new_value = torch.relu(W_l + W_r + self.weights["encoder.b"])
+        return gates[0] * new_value + gates[1] * left + gates[2] * right
 
 
 class RNNsearch(GatedReference):
@@ -177,8 +179,10 @@ class RNNsearch(GatedReference):
 
     def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
         """Return e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j), the alignment model: App. A.1.2."""
-        total = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
-        return (self.weights["decoder.alignment.v_a"] * torch.tanh(total)).sum()
+        pre_activation = self.times("decoder.alignment.W_a", s) + self.times(
+            "decoder.alignment.U_a", annotation
+        )
+        return (self.weights["decoder.alignment.v_a"] * torch.tanh(pre_activation)).sum()
 
 
 class DeepLSTM:
@@ -206,15 +210,15 @@ class DeepLSTM:
 
         # the decoder begins with the encoder's last state and the end symbol
         E = self.weights["target_embedding.E"]
-        previous = E[y[-1]]  # the end symbol
-        total = torch.zeros((), dtype=start.dtype)
+        previous_word = E[y[-1]]  # the end symbol
+        nll = torch.zeros((), dtype=start.dtype)
         for word in y:
-            v = self.step("decoder", previous, v)
+            v = self.step("decoder", previous_word, v)
             h, _ = v[-1]
             p = softmax(times(self.weights["readout.W_o"], h) + self.weights["readout.b_o"])
-            total = total - torch.log(p[word])
-            previous = E[word]
-        return total, []
+            nll = nll - torch.log(p[word])
+            previous_word = E[word]
+        return nll, []
 
     def step(self, side: str, e: Tensor, states: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
         """Return (h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""

@@ -208,10 +208,10 @@ class DeepLSTM(EncoderDecoder):
     ) -> Iterator[tuple[DecoderValues, Tensor | None]]:
         """See `EncoderDecoder.unroll`. The output layer reads h of the top layer, (t, B, N)."""
         # E y_{i-1} of each step, (T, B, M)
-        previous = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
+        previous_words = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
         states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
         for start in range(0, len(target), block_steps):
-            x = previous[start : start + block_steps]
+            x = previous_words[start : start + block_steps]
             top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
             yield (top_h,), None
 
@@ -232,14 +232,14 @@ class DeepLSTMState:
     def __init__(self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None) -> None:
         self.model = model
         self.h, self.c = encoded.h.transpose(0, 1).unsqueeze(2), encoded.c.transpose(0, 1).unsqueeze(2)
-        self.previous = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
+        self.previous_words = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
         self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary_size, candidates)
 
     def predict(self, active_rows: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         # one step of all hypotheses: (B * K, N) for each layer
         states = self.model.decoder.compute_step(
-            self.previous.flatten(0, 1), LSTMState(self.h.flatten(1, 2), self.c.flatten(1, 2))
+            self.previous_words.flatten(0, 1), LSTMState(self.h.flatten(1, 2), self.c.flatten(1, 2))
         )
         self.h, self.c = states.h.view_as(self.h), states.c.view_as(self.c)
 
@@ -254,11 +254,11 @@ class DeepLSTMState:
         """See `DecoderState.reorder_and_append`."""
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self.h, self.c = self.h[:, rows, parents], self.c[:, rows, parents]
-        self.previous = self.model.target_embedding(words)
+        self.previous_words = self.model.target_embedding(words)
 
     def select_sentences(self, rows: Tensor) -> None:
         """See `DecoderState.select_sentences`."""
-        self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
+        self.h, self.c, self.previous_words = self.h[:, rows], self.c[:, rows], self.previous_words[rows]
         self.word_probabilities.select_sentences(rows)
 
 
