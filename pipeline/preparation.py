@@ -88,7 +88,7 @@ def repair_line(line: str) -> str:
     if not _MALFORMED.search(line):
         return line
 
-    # encoded again, the bytes are as they were in the file
+    # back to the bytes of the file, then to text with U+FFFD for the bytes that are not UTF-8
     line = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return _LINE_SEPARATORS.sub(" ", _DELETED_CHARACTERS.sub("", line))
 

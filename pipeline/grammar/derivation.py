@@ -303,7 +303,8 @@ class Derivation:
         )
         french_adverb = self.generate_verb_adverb(polarity)
         has_base_form = subject.plural or modal is not None or polarity == "not"  # "sees", but "will see"
-        verb_links = self.emit(verb.english_participle if is_perfect else verb.english[has_base_form])
+        english_verb = verb.english[has_base_form]  # the plural is the base form
+        verb_links = self.emit(verb.english_participle if is_perfect else english_verb)
         particle_links = self.emit(*verb.particle)
         pronouns = [(clitic.french[0], self.emit(*clitic.english)) for clitic in clitics]
 

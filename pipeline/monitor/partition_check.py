@@ -45,48 +45,31 @@ def query_partitions() -> dict[str, list[NodeGroup]]:
     return node_groups
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the jobs of a rule request of a cluster. time_limit_key: the key of `resources` that limits their time."""
-
-    rule: str
-    partition: str
-    needs_gpu: bool
-    has_quality_of_service: bool
-    time_limit_key: str
-
-
 def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     """Return a line for each reason why submitted jobs would not start. Empty if Slurm does not answer."""
     node_groups = query_partitions()
 
-    # of jobs with equal requests, only the longest matters
-    max_minutes: dict[Request, float] = {}
-    for job in jobs:
+    # of a rule's jobs with equal requests, only the longest is checked: it comes last, and replaces the others
+    longest_jobs: dict[tuple[object, ...], Job] = {}
+    for job in sorted(jobs, key=lambda job: job.resources.get("runtime", 0)):
         if not job.local:
-            request = Request(
-                rule=job.rule,
-                partition=job.resources.get("slurm_partition", ""),
-                needs_gpu=bool(job.resources.get("gpu")),
-                has_quality_of_service=bool(job.resources.get("qos")),
-                time_limit_key=job.resources.get("time_limit_key", ""),
-            )
-            minutes = job.resources.get("runtime", 0.0)
-            max_minutes[request] = max(max_minutes.get(request, 0.0), minutes)
+            requests = [job.resources.get(name) for name in ("slurm_partition", "gpu", "qos")]
+            longest_jobs[job.rule, *requests] = job
 
     problems: list[str] = []
-    for request, minutes in max_minutes.items():
-        problems += _find_problems(node_groups, request, minutes)
+    for job in longest_jobs.values():
+        problems += _find_problems(node_groups, job)
     return list(dict.fromkeys(problems))
 
 
-def _find_problems(
-    node_groups: Mapping[str, Sequence[NodeGroup]], request: Request, minutes: float
-) -> Iterator[str]:
-    """Yield a line for each resource that a request asks for and none of its partitions has."""
+def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> Iterator[str]:
+    """Yield a line for each resource that a job requests and none of its partitions has."""
+    resources = job.resources
+    partition = resources.get("slurm_partition", "")
+
     # 1. the groups of nodes of the partitions that the job may use, such as "cpu,gpu"
     groups: list[NodeGroup] = []
-    for name in request.partition.split(","):
+    for name in partition.split(","):
         if name and node_groups and name not in node_groups:
             known_names = sorted(node_groups.keys() - {""})
             suggestion = suggest_name(name, known_names)
@@ -99,20 +82,24 @@ def _find_problems(
         return
 
     # 2. GPUs
-    names = f"partition {request.partition}" if request.partition else "the default partition"
-    if request.needs_gpu and not any(group.has_gpus for group in groups):
+    names = f"partition {partition}" if partition else "the default partition"
+    if resources.get("gpu") and not any(group.has_gpus for group in groups):
         yield f"jobs with a GPU: no node of {names} has one, as sinfo tells: set another slurm_partition"
         return
 
     # 3. time; a quality of service may lift the limits
     time_limit = max(group.time_limit for group in groups)
-    if not request.has_quality_of_service and 60 * minutes > time_limit:
+    minutes = resources.get("runtime", 0)
+    if not resources.get("qos") and 60 * minutes > time_limit:
         # in hundredths of an hour, rounded down, so that the advised value is granted
         granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"
         remedy = "name another partition"
-        if request.time_limit_key:
-            remedy = f"set resources.{request.time_limit_key} to {granted_hours} or less, or {remedy}"
+        limit_key = resources.get(
+            "time_limit_key"
+        )  # the key of `resources` in the settings, such as train_hours
+        if limit_key:
+            remedy = f"set resources.{limit_key} to {granted_hours} or less, or {remedy}"
         yield (
-            f"{request.rule}: a job asks for {minutes / 60:,.3g} hours, but {names} grants"
+            f"{job.rule}: a job asks for {minutes / 60:,.3g} hours, but {names} grants"
             f" {granted_hours}: {remedy}"
         )

@@ -49,7 +49,8 @@ def translate_file(
 
         # filter the tables
         script = moses.script("training/filter-model-given-input.pl")
-        run_logged(["perl", script, "filtered", "moses.ini", "text"], log, "filtering failed", work_folder)
+        command = ["perl", script, "filtered", "moses.ini", "text"]
+        run_logged(command, log, problem="filtering failed", folder=work_folder)
 
         # translate
         command = [moses.program("moses"), "-f", str(work_folder / "filtered/moses.ini")]
@@ -61,8 +62,8 @@ def translate_file(
         run_logged(
             command,
             log,
-            "decoding failed",
-            work_folder,
+            problem="decoding failed",
+            folder=work_folder,
             source=work_folder / "text",
             output=work_folder / "translated",
         )

@@ -42,7 +42,7 @@ def extract_phrases(
         log: the file to which the programs' messages are added.
         max_phrase_words: words of the longest phrase.
         reordering: Moses' name of the reordering model.
-        threads: processes side by side.
+        threads: number of parallel processes.
         memory_mb: memory for sorting, which uses the disk if this is too little. Other steps need little memory.
 
     Raises:
@@ -62,7 +62,7 @@ def extract_phrases(
         command += ["--alignment", "given", "--alignment-file", "aligned", "--reordering", reordering]
         command += ["--max-phrase-length", str(max_phrase_words), "--cores", str(threads), "--parallel"]
         command += ["--sort-buffer-size", f"{memory_mb}M", "--sort-parallel", str(threads)]
-        run_logged(command, log, "extraction failed", work_folder)
+        run_logged(command, log, problem="extraction failed", folder=work_folder)
 
         # the tables, which must have entries
         model_files = [

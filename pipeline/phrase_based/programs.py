@@ -23,7 +23,7 @@ from nmt.io.locks import open_exclusively
 from nmt.io.system import last_output_line
 from pipeline.programs import explain_missing_tools, extract_archive, run_program
 
-REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
+REPEATABLE_ENVIRONMENT = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
 
 TARGETS = {
@@ -52,7 +52,7 @@ the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | x
 
 EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
 """eflomal with the checksum of its source archive on PyPI, which pip compiles."""
-BUILT_BY = "setuptools==84.2.1\nwheel==0.48.0\nnumpy==2.4.6\nCython==3.3.1\n"
+BUILD_REQUIREMENTS = "setuptools==84.2.1\nwheel==0.48.0\nnumpy==2.4.6\nCython==3.3.1\n"
 """The packages that build eflomal, which itself does not fix their versions."""
 
 
@@ -129,7 +129,7 @@ def run_logged(
         process = subprocess.run(
             command,
             cwd=folder,
-            env={**os.environ, **REPEATABLE},
+            env={**os.environ, **REPEATABLE_ENVIRONMENT},
             stdin=input_file,
             stdout=output_file if output else messages,
             stderr=messages,
@@ -212,7 +212,7 @@ def install_eflomal(folder: Path) -> None:
     with temporary_folder(folder, "build-") as work_folder:
         requirements, constraints = work_folder / "requirements.txt", work_folder / "built-by.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
-        constraints.write_text(BUILT_BY, encoding="utf-8")
+        constraints.write_text(BUILD_REQUIREMENTS, encoding="utf-8")
         command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         command += [
             "--no-deps",

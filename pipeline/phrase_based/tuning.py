@@ -56,5 +56,5 @@ def tune_weights(
         if tuner == "mira":
             command += ["--batch-mira", "--return-best-dev"]
 
-        run_logged(command, log, "tuning failed", work_folder)
+        run_logged(command, log, problem="tuning failed", folder=work_folder)
         write_text(output, read_weights(tuning_folder / "moses.ini"))

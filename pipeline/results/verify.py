@@ -218,17 +218,17 @@ class _Reproduction:
     def _compare_tables(self) -> list[str]:
         """Make each table again, and report its first file that differs. Return the names of all files."""
         makers = list_text_files(self.inputs)
+        problems = self.verdict.problems
         differing_tables = set()
-        for name, make in makers.items():
-            # If the CSV of a table differs, so do its other forms.
+        for name, make_content in makers.items():
             table = PurePosixPath(name).stem
-            if table not in differing_tables:
-                differing_tables.add(table)  # until its file is made again and equal
-                with self.verdict.errors_as_problem(f"{name} cannot be made again"):
-                    problems = self._compare_file(name, make())
-                    self.verdict.problems += problems
-                    if not problems:
-                        differing_tables.remove(table)
+            if table in differing_tables:
+                continue  # if the CSV of a table differs, so do its other forms
+            problem_count = len(problems)
+            with self.verdict.errors_as_problem(f"{name} cannot be made again"):
+                problems += self._compare_file(name, make_content())
+            if len(problems) > problem_count:
+                differing_tables.add(table)
         return list(makers)
 
     def _compare_file(self, name: str, content: str) -> list[str]:

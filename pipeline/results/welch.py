@@ -21,16 +21,16 @@ def run_welch_test(
         deviations: the standard deviation (n - 1) of each model's runs.
         counts: the number of each model's runs, at least two.
     """
-    variances = []  # of the means
+    variances_of_means = []
     for deviation, count in zip(deviations, counts, strict=True):
-        variances.append(deviation**2 / count)
-    standard_error = math.sqrt(sum(variances))
+        variances_of_means.append(deviation**2 / count)
+    standard_error = math.sqrt(sum(variances_of_means))
     if standard_error == 0:
         return standard_error, 1.0 if difference == 0 else 0.0
 
     # Welch and Satterthwaite's degrees of freedom: with three runs each between 2 and 4
     denominator = 0.0
-    for variance, count in zip(variances, counts, strict=True):
+    for variance, count in zip(variances_of_means, counts, strict=True):
         denominator += variance**2 / (count - 1)
     degrees_of_freedom = standard_error**4 / denominator
 

@@ -65,7 +65,7 @@ class SystemRow(NamedTuple):
     label: str
     cells: Mapping[str, Cell]
     """The cells of the row by column."""
-    runs: int
+    run_count: int
     """Number of runs of a model; 0 for a system that was not trained here."""
     training_summary: Result
     """The summaries of the trainings of a model's runs, merged; {} for a system that was not trained here."""
@@ -99,15 +99,15 @@ def make_score_table(
     rows = [
         _measure_system(system, scores.get(system, ()), spec, measurements, settings) for system in systems
     ]
-    rows.sort(key=lambda row: row.runs == 0)  # models first
+    rows.sort(key=lambda row: row.run_count == 0)  # models first
 
     # 2. notes, which name models in this order
     summaries = []
     seed_counts = {}
     for row in rows:
-        if row.runs:
+        if row.run_count:
             summaries.append(row.training_summary)
-            seed_counts[row.system] = row.runs
+            seed_counts[row.system] = row.run_count
     notes = [_score_note(spec, rows, settings), *unfinished_note(scores, settings)]
     if summaries:
         notes.append(training_note(summaries, settings))
@@ -177,7 +177,7 @@ def _measure_system(
         system=system,
         label=label,
         cells=cells,
-        runs=len(runs) if is_model else 0,
+        run_count=len(runs) if is_model else 0,
         training_summary=merge_summaries(measurements.training_summaries[system]) if is_model else {},
         signature=runs[0]["signature"] if runs else "",
     )
@@ -249,7 +249,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
     # 3. deviation over seeds, interval over sentences, modern metrics, difference to the paper
     for name, cell in row.cells.items():
         record[f"bleu_{name}_std"] = format_number(cell.bleu.std, 2)
-    record["seeds"] = row.runs or None
+    record["seeds"] = row.run_count or None
     for name, cell in row.cells.items():
         low, high = cell.interval or (None, None)
         record[f"low_{name}"] = format_number(low, 2)
@@ -303,7 +303,7 @@ def _interval_note(
     run_counts = []
     for row in rows:
         if any(cell.interval for cell in row.cells.values()):
-            run_counts.append(row.runs or 1)
+            run_counts.append(row.run_count or 1)
     if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
