@@ -106,6 +106,7 @@ class ExperimentFolder:
             return None
         states = TrainingStore(self.store).find_state_folders(run_name, model.facts, model.settings)
         existing_states = [state for state in states if state.is_dir()]
+        # the second folder is for the end that these settings ask for, the first for any end
         return existing_states[-1] if existing_states else None
 
     def find_finished_model(self, run_name: str) -> Path | None:

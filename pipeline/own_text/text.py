@@ -302,6 +302,7 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
             digest = hashlib.blake2b(f"{source_key}\n{target_key}".encode(), digest_size=8).digest()
             checksum = int.from_bytes(digest)
             candidates.setdefault(checksum, (line_number, side_keys))
+            # sorting is slow, so the others are dropped only after as many again have come
             if len(candidates) >= 2 * max_candidates:
                 candidates = dict(sorted(candidates.items())[:max_candidates])
 

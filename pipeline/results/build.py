@@ -130,7 +130,7 @@ def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
 
 
 def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> SetTexts:
-    """Return the reference of a set, the models' translations, and those of the table's other systems."""
+    """Return the reference of a set, and the translations by the models and by the table's other systems."""
     mode = "no_unk" if spec.no_unk else "all"
     translations = {}
     for model in inputs.settings.table3_models:

@@ -143,7 +143,7 @@ class _Crate:
         return self.add(name, "File", name=name, contentSize=size, sha256=sha256(path), encodingFormat=kind)
 
     def add_license(self, config: Config) -> EntityReference:
-        """Add the licence of the results: that of their text or, for generated text, that of the project."""
+        """Add the licence of the results, which is the licence of their text; generated text has the project's."""
         # the archives of the text that the results contain
         names = list_archives(config, config.use.test + config.use.dev)
         licenses = {config.archives[name].license for name in names}

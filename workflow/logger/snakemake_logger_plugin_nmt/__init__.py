@@ -115,7 +115,7 @@ class RunProgress:
     def report_failure(self, log: str) -> bool:
         """Print errors or the last lines of a failed job's log. Return whether it has an error of `nmt`."""
         with self._lock:
-            if self._start_times.pop(log, None) is None:  # Snakemake reports a failed job twice
+            if self._start_times.pop(log, None) is None:  # the second report of the same failure
                 return True
             path = self._folder / log
             lines = []
