@@ -63,7 +63,7 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
 def format_json_line(number: int, translations: Sequence[Translation]) -> str:
     """Return the translations of the sentence with this number as a JSON object in one line, best first.
 
-    The keys are those of files that `nmt test-set decode` writes.
+    Files of `nmt test-set decode` have the same keys.
     """
     best_translation = translations[0]
     entry = {

@@ -211,7 +211,7 @@ def measure_perplexity(
     """Return the numbers of sentences and of words, log-probability in nats, and perplexity (None for an empty text).
 
     Perplexity is exp of the mean NLL of a word (Sutskever et al., 2014, Sec. 3.3). All words of the reference and the
-    end symbol of each line count; those that are not in the vocabulary count as the unknown word.
+    end symbol of each line count. Words that are not in the vocabulary count as the unknown word.
     """
     pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
     scores = score_translations(models, pairs, batch_size, attention=False, average=average)

@@ -115,7 +115,7 @@ def make_translation(
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
         piece_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
 
-        # the attention without that of the end symbols; the source word with most attention may replace [UNK]
+        # the attention without rows and columns of end symbols; the source word with most attention may replace [UNK]
         if word_scores.attention is not None:
             attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
             if copy_unknown:

@@ -290,7 +290,7 @@ def backward_gru_step(
 def write_candidate_gradient(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
 ) -> Tensor:
-    """Fill the columns of `grad_projected` for z and the candidate, and return those of the candidate, (..., B, N)."""
+    """Fill the columns of `grad_projected` for z and the candidate. Return the candidate's, (..., B, N)."""
     N = state.shape[-1]
     z = gates[..., :N]  # the update gate
 

@@ -96,9 +96,8 @@ class WordProbabilities:
 class MaxoutOutputLayer(OutputLayer):
     """The output layer of the gated decoders, which reads state, previous word and context.
 
-    With `direct`, W_o is the paper's, (L, V). With `factored`, it is that of the authors' code: W_m (L, M) without
-    bias, then W_o (M, V). Biases are those of the authors' code: one for the projection of the state, and one for the
-    softmax.
+    `direct`: W_o (L, V), as in the paper. `factored`: W_m (L, M) without bias, then W_o (M, V), as in the authors'
+    code. Both have the biases of the authors' code: one for the projection of the state, and one for the softmax.
     """
 
     def __init__(

@@ -114,7 +114,7 @@ class GatedReference(ABC):
         return states
 
     def first_state(self, summary: Tensor) -> Tensor:
-        """Return s_0 = tanh(W_s summary): App. A.2.2. The paper does not define that of RNNencdec."""
+        """Return s_0 = tanh(W_s summary): App. A.2.2. The paper does not define s_0 of RNNencdec."""
         return torch.tanh(self.times("decoder.W_s", summary) + self.weights["decoder.b_s"])
 
     def embed(self, side: str, word: int) -> Tensor:

@@ -62,7 +62,7 @@ class AttentionPanel:
     """
 
     def __init__(self, weights: NDArray[Any], source: Sequence[str], target: Sequence[str]) -> None:
-        """Take the attention (T, S) of a sentence, its words and those of its translation."""
+        """Take the attention (T, S) of a sentence, its words, and the words of its translation."""
         self.weights = weights
         rows, columns = weights.shape
         self.source_labels, self.target_labels = _make_labels(source, columns), _make_labels(target, rows)

@@ -17,7 +17,7 @@ PAPER: dict[str, dict[str, Any]] = json.loads(
 def add_run_defaults(values: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of a run, with the values of the paper for missing keys.
 
-    If the name of the model is missing, it is that of the model type.
+    If the name of the model is missing, the model type becomes its name.
     """
     model_type = values.get("model_type", "rnnsearch")
     model = values.get("model", model_type)

@@ -164,7 +164,7 @@ class ModelRun(OmitsDefaults):
     training: Training
 
     def fingerprint_fields(self) -> dict[str, Any]:
-        """Return the settings that decide the weights at each update: no names, and nothing of the end."""
+        """Return the settings that decide the weights after each update: neither names nor the training's end."""
         values = self.model_dump(exclude={"model", "label", "sample_seed", "continue_from", "training"})
         values["training"] = self.training.model_dump(exclude=RECORDING_KEYS | ENDING_KEYS | COMPUTING_KEYS)
         return values
