@@ -38,8 +38,10 @@ def file_option(
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **attributes)
 
 
+input_option = partial(click.option, required=True, type=EXISTING)
+"""A required option whose value is an existing file or folder, with the arguments of `click.option`."""
 output_option = partial(click.option, "--output", required=True, type=FILE)
-"""The option `--output`, a required file; its arguments are further arguments of `click.option`."""
+"""The option `--output`, a required file, with further arguments of `click.option`."""
 
 
 def settings_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -124,9 +126,7 @@ models_option = click.option(
     metavar="FOLDER",
     help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
-source_option = click.option(
-    "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
-)
+source_option = input_option("--source", help="Tokenized text, one sentence per line.")
 tokenized_option = click.option(
     "--tokenized", is_flag=True, help="The text is already tokenized, as by `nmt data tokenize`."
 )

@@ -18,6 +18,7 @@ from nmt.cli.options import (
     FOLDER,
     average_option,
     compute_options,
+    input_option,
     load_models,
     model_option,
     models_option,
@@ -45,9 +46,7 @@ _store_option = click.option(
     help="Folder in which results are kept. If it has the result for the same models, text and settings, the output is "
     "a link to it.",
 )
-_reference_option = click.option(
-    "--reference", required=True, type=EXISTING, help="Tokenized reference translation."
-)
+_reference_option = input_option("--reference", help="Tokenized reference translation.")
 
 
 @click.command()
@@ -173,7 +172,7 @@ def perplexity(
 @click.command()
 @model_option
 @source_option
-@click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
+@input_option("--target", help="Tokenized translation of --source.")
 @compute_options()
 @_store_option
 @output_option(help="File for the attention: JSON lines, one per sentence pair.")
@@ -196,10 +195,8 @@ def align(
     provide_result(store, facts, {"alignments.jsonl": output}, write_attention)
 
 
-_lists_option = click.option(
+_lists_option = input_option(
     "--lists",
-    required=True,
-    type=EXISTING,
     help="n-best lists: in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of "
     "the source, or as `nmt test-set decode` writes them (.jsonl). The file may be compressed.",
 )

@@ -17,6 +17,7 @@ from nmt.cli.options import (
     FOLDER,
     add_vocabulary_options,
     file_option,
+    input_option,
     model_option,
     output_option,
     parse_settings,
@@ -35,8 +36,8 @@ STOPPED_EARLY = 75
 @settings_option(
     "The settings of the model, as in settings.json of a trained model (missing keys have the values of the paper)"
 )
-@click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
-@click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
+@input_option("--train", "train_folder", help="Binarized training text.")
+@input_option("--dev", "dev_folder", help="Binarized development text.")
 @add_vocabulary_options
 @click.option("--continue-from", type=EXISTING, help="Folder of the finished model to continue from.")
 @click.option(
