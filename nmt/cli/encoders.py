@@ -157,8 +157,8 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     """
     from nmt.api import Model, read_common_text_settings
 
-    # The number of threads changes the last digits. With the number in the settings, the picture of an experiment is the
-    # same on all machines.
+    # The number of threads changes the last digits. With the number in the settings, the picture of an experiment is
+    # the same on all machines.
     threads = read_common_text_settings([model_path]).decoding.threads
     model = Model([model_path], ComputeOptions(threads=threads))
 
