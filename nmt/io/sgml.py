@@ -37,8 +37,8 @@ def parse_segments(sgml: bytes) -> list[bytes]:
         raise ValueError(f"more than {MAX_SGML_BYTES:,} bytes of SGML")
 
     # [text before <seg>, "", text of the segment, "/", text after </seg>, "", ...]
-    parts = _TAG.split(sgml)
-    slashes, texts = parts[1::2], parts[2::2]
+    texts_and_slashes = _TAG.split(sgml)
+    slashes, texts = texts_and_slashes[1::2], texts_and_slashes[2::2]
     if slashes != [b"", b"/"] * (len(slashes) // 2):
         raise ValueError("<seg> and </seg> do not take turns")
     return [_unescape(text) for text in texts[::2]]

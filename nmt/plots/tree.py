@@ -113,9 +113,9 @@ def _draw_line(axes: Axes, x: list[float], y: list[float], gate: float, color: s
     axes.plot(x, y, color=color, linewidth=3 * gate, zorder=1)
 
 
-def _draw_translations(figure: Figure, left: float, translations: Sequence[tuple[str, float]]) -> None:
-    """Write the translations into a column with wrapped lines. `left` is its left edge, as a fraction of the width."""
-    axes = figure.add_axes((left, 0.04, 1 - left - 0.01, 0.94))
+def _draw_translations(figure: Figure, left_edge: float, translations: Sequence[tuple[str, float]]) -> None:
+    """Write the translations into a column with wrapped lines. `left_edge` is a fraction of the figure's width."""
+    axes = figure.add_axes((left_edge, 0.04, 1 - left_edge - 0.01, 0.94))
     axes.axis("off")
     axes.text(0.0, 1.0, "(b)", transform=axes.transAxes, va="top", fontsize=11)
     text = "\n".join(f"{words} ({-log_probability:.2f})" for words, log_probability in translations)
