@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +106,11 @@ def append_total(corpora: Sequence[Counts]) -> list[Counts]:
     held_out = [corpus for corpus in corpora if corpus["part"] != "train"]
     if len(train) < 2:
         return train + held_out
-    train_stages = chain.from_iterable(corpus["stages"] for corpus in train)
-    stage_names = dict.fromkeys(stage["name"] for stage in train_stages)  # each once
-    total = {"name": TOTAL, "part": "train", "stages": [_sum_stage(name, train) for name in stage_names]}
+    total_stages = {}  # stage name -> its sum, in the order in which the names first occur
+    for corpus in train:
+        for stage in corpus["stages"]:
+            total_stages[stage["name"]] = _sum_stage(stage["name"], train)
+    total = {"name": TOTAL, "part": "train", "stages": list(total_stages.values())}
     return [*train, total, *held_out]
 
 
