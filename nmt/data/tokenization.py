@@ -69,7 +69,7 @@ class Tokenizer:
         return _DIGIT if next_word[0] in "0123456789" else _NEUTRAL
 
     def _tokenize_word_uncached(self, previous_word: str, word: str, next_word: str) -> str:
-        """Return the tokens of a word between neighbours, which are one token each, or "" at an end of the line."""
+        """Return the tokens of a word. Each neighbour is a word of one token, or "" at an end of the line."""
         if self._moses.is_one_token(word):
             return word
         tokens = self._tokenize_text(f"{previous_word} {word} {next_word}".strip())

@@ -86,7 +86,8 @@ class Counters:
         Raises UserError if another version of nmt, which has other counters, wrote the checkpoint.
         """
         try:
-            return cls(**record | {"log_window": LogWindow(**record["log_window"])})
+            log_window = LogWindow(**record["log_window"])
+            return cls(**record | {"log_window": log_window})
         except (KeyError, TypeError):
             raise UserError(
                 "another version of nmt began this training, and only that version can continue it"

@@ -132,7 +132,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
 
     dev_score: the measure by which the best development score is chosen (`training.dev_score`).
     """
-    # the last lines about updates; the first of them is a line for the start of the run
+    # the last lines about updates, preceded by a line for the start of the run until there are RATE_LINES of them
     update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
     for line in read_history(path, finished=False):

@@ -55,7 +55,7 @@ class Updater:
         self.model, self.training = model, training
         self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
-        self.statistics = torch.zeros(4, dtype=torch.float64, device=self.device)
+        self.statistics = torch.zeros(4, dtype=torch.float64, device=self.device)  # as in UpdateStatistics
         self.length_bucket: int | None = None
         self.cuda_graphs: GraphedUpdates | None = None
         if self.device.type == "cuda":
