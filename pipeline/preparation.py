@@ -108,7 +108,7 @@ def matching_key(line: str) -> str:
     # Unicode can write an accent as a character of its own, and has ligatures and wide or raised digits. NFKC makes
     # them equal.
     text = unicodedata.normalize("NFKC", html.unescape(line))
-    # To Python, marks are no letters; they are put back.
+    # Python's \W matches combining marks as well, which belong to their letters and are kept.
     return _NOT_LETTERS.sub(_keep_marks, text).casefold()
 
 

@@ -16,7 +16,7 @@ from pipeline.config.schema import Config
 def get_extraction_settings(corpus: Corpus) -> dict[str, Any]:
     """Return the settings that the raw text of a corpus depends on (rule `extract_CORPUS`), without its archives.
 
-    They include size and date of the user's own files, since Snakemake does not notice the exchange for an older file.
+    They include size and date of the user's own files: if an older file replaces one, Snakemake does not notice.
     """
     files = [Path(side.file) for side in corpus.sides.values() if side.file]
     file_stamps = []

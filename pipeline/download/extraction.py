@@ -137,9 +137,10 @@ def _check_text(text: _ExtractedText, pairs: int | None) -> None:
     if not text.line_count:
         raise UserError(f"{text.side}: holds no lines; check archive and member")
     remedy = "another version of the text; get the archive elsewhere, or correct the corpus in the config"
-    if text.side.md5 not in (text.md5, None):
-        raise UserError(f"{text.side}: its md5 is {text.md5}, expected {text.side.md5}: {remedy}")
-    if pairs not in (text.line_count, None):
+    expected_md5 = text.side.md5
+    if expected_md5 not in (None, text.md5):
+        raise UserError(f"{text.side}: its md5 is {text.md5}, expected {expected_md5}: {remedy}")
+    if pairs not in (None, text.line_count):
         raise UserError(f"{text.side}: {text.line_count} lines, expected {pairs}: {remedy}")
 
 

@@ -134,14 +134,14 @@ def _describe_variant(
     """
     # 1. the settings
     label, is_baseline = settings.label(variant.model), variant is baseline
-    values = [f"{key}: {variant.settings.get(key)}" for key in keys]
+    setting_texts = [f"{key}: {variant.settings.get(key)}" for key in keys]
     record: Result = {
         "model": label,
         "baseline": "" if is_baseline else baseline.model,
-        "differs": "" if is_baseline else ", ".join(values),
+        "differs": "" if is_baseline else ", ".join(setting_texts),
     }
     # architecture.step_order: appendix -> step_order: appendix
-    cells = [label, ", ".join(re.sub(r"^[^:]*\.", "", value) for value in values)]
+    cells = [label, ", ".join(re.sub(r"^[^:]*\.", "", text) for text in setting_texts)]
 
     # 2. the numbers, and their differences from the baseline's
     for name, decimals in CSV_DECIMALS.items():
