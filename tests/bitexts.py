@@ -1,7 +1,5 @@
 """Text files, and bitexts from lists of ids, for tests."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page in a real browser, opened from the file system."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

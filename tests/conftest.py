@@ -1,7 +1,5 @@
 """What the tests share."""
 
-from __future__ import annotations
-
 import os
 import resource
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Settings of experiments for tests: the paper's with changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

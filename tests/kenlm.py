@@ -1,7 +1,5 @@
 """KenLM's programs for tests: those on the PATH, or built once for the checkout."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the LaTeX of a table must be, for tests."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tempfile

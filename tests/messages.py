@@ -1,7 +1,5 @@
 """What is said to a person where something cannot be done: in words of the project's own, and no traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

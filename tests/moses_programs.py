@@ -1,7 +1,5 @@
 """Moses for tests: scripts and symal from the source archive, or all of it where it is built."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What property tests over input from elsewhere share: odd values, damage to files, and what `nmt` may say of it."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,7 +1,5 @@
 """The commands that README and the pages of docs/ show."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What Snakemake plans for each experiment: a dry-run is made once in a run of pytest, whichever process asks first."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

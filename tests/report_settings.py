@@ -1,7 +1,5 @@
 """Settings of tables and figures, for tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

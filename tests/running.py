@@ -1,7 +1,5 @@
 """How tests start Snakemake and workflow/run.py: as a user does, in a process of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Small models, for tests."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores and summaries of runs, and the tables of papers made of them, for tests."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from typing import Any

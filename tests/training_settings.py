@@ -1,7 +1,5 @@
 """Settings of small training runs and searches, for tests."""
 
-from __future__ import annotations
-
 from nmt.settings.decoding import Decoding
 from nmt.settings.model_types import MODEL_TYPES, ModelTypeName
 from nmt.settings.training import ModelRun, Training

@@ -1,7 +1,5 @@
 """Prepared text and trainings of an experiment as files alone, for tests of what is told of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Folders of small models that translate raw text, for tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from nmt.settings.decoding import Decoding, TextSettings

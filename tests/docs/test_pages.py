@@ -3,8 +3,6 @@
 `make test-docs`: ten minutes of two cores. What cannot run here says why in NOT_HERE.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """One small run from nothing to its published results, which the tests of whole runs share; and one browser."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """The demo, made small: what a run that was killed and called again leaves, and what a change makes again."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

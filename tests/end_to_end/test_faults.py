@@ -1,7 +1,5 @@
 """What breaks: one clear line, nothing half-made left behind, and the next run goes on."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import shutil

@@ -1,7 +1,5 @@
 """A disk that fills: one line, nothing half-made, and the last good checkpoint stays."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

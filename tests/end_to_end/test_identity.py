@@ -4,8 +4,6 @@ One finished run of seconds is changed step by step. After each step its tables 
 agrees, and the store tells how many trainings there have been.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The library alone, out of its wheel: docs/library.md's own commands train a model on four files and translate."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every type of model through all that a run does with a model: settings, training, files, search, scores, card."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

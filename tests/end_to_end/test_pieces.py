@@ -1,7 +1,5 @@
 """A run in pieces: runs of two machines, without their weights, become one package of results."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

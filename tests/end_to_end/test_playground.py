@@ -1,7 +1,5 @@
 """The playground in a real browser, against what `nmt translate` and the search make of the same weights."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

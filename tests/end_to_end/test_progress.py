@@ -1,7 +1,5 @@
 """What a run tells a person, as Snakemake's logger comes to tell it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

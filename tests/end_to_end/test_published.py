@@ -1,7 +1,5 @@
 """What a run publishes: results that say where they come from, prove it, and can be made again without the run."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

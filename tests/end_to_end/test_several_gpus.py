@@ -1,7 +1,5 @@
 """Models are trained in parallel, each on a GPU of its own; here on GPUs that need not exist."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The prepared text is the same, byte for byte, into however many shards a corpus is cut."""
 
-from __future__ import annotations
-
 import random
 import tarfile
 from collections.abc import Iterator

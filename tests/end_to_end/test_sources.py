@@ -1,7 +1,5 @@
 """Text from elsewhere: another archive than the catalogue's, text that is tokenized already, jobs killed on the way."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -4,8 +4,6 @@ Whatever happens to a run, it ends with the bits of one that nothing happened to
 own, as a user starts it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Importing this before torch gives torch a CUDA device on which nothing can run (`device.cpp`)."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import subprocess

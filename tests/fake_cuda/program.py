@@ -1,7 +1,5 @@
 """Run an update of every model type on fake CUDA tensors; print the outcomes as JSON."""
 
-from __future__ import annotations
-
 from tests.fake_cuda import load  # noqa: F401  before torch
 
 # isort: split

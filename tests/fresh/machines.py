@@ -3,8 +3,6 @@
 Of this machine they get where it looks for packages: names of hosts, proxies, certificates, pip's settings.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """README's promise on machines that have nothing yet: its line of packages, its two commands, by an ordinary user."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

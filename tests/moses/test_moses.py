@@ -1,7 +1,5 @@
 """The phrase-based system with the real Moses, from text to Table 1: `make test-moses`, since its build takes long."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The programs of KenLM: built from the pinned archive, or found on the PATH."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A shard from raw text to tokens, what is counted on the way, and its overlap with held-out text."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from pathlib import Path

@@ -4,8 +4,6 @@ The executor's job step drops SLURM_CONF, so the configuration must lie in /etc/
 already, and taken away again at the end.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """A cluster for the tests of this folder, where one can be started."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The demo, shrunk, as a user sends it to a cluster: a profile with partitions filled in, and the head process."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

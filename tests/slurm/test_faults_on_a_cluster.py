@@ -1,7 +1,5 @@
 """The demo on a real Slurm, through everything that befalls its jobs there, to the results of an undisturbed run."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Jobs that Slurm ends for the sake of others: without an accounting database, and, where there is one, with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

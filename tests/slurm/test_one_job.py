@@ -1,7 +1,5 @@
 """A training job on a real Slurm: the one test of a cluster that each push runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Selection on Slurm: one job for all shards of a corpus, with the results of this machine."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

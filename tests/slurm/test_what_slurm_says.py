@@ -1,7 +1,5 @@
 """What a real Slurm says of itself is understood as the preflight and the trainer understand it."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

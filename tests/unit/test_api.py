@@ -1,7 +1,5 @@
 """Translating from Python does what `nmt translate` does, and `import nmt` stays light."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

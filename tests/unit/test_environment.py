@@ -1,7 +1,5 @@
 """Machines as they are: modules that set PYTHONPATH, users without a name, checkouts that were copied."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import subprocess

@@ -1,7 +1,5 @@
 """One bit of what a run has made is another: whoever reads it says so, and no number follows from it."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """Each reader of a format refuses damaged files in one line that names the file; and what messages look like."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import resource

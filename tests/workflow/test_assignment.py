@@ -1,7 +1,5 @@
 """The assignment of docs/assignment: its answers are right, wrong ones are named, and it trains the library's model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

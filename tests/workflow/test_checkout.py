@@ -1,7 +1,5 @@
 """The checkout is one, whatever path leads to it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs run in the container once it is switched on; a weekly job builds it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Every experiment resolves without network, GPU or Slurm, into the jobs that its papers ask for."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

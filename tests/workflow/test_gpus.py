@@ -1,7 +1,5 @@
 """The pool of GPUs that the jobs of a machine share, on a machine whose nvidia-smi tells of two."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

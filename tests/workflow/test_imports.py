@@ -1,7 +1,5 @@
 """What the packages import: stated dependencies, and nothing heavy where each call would pay for it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

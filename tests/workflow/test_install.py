@@ -1,7 +1,5 @@
 """`make setup` installs the lock file's packages, with the build of PyTorch that the machine can run."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What Snakemake does not document is where this project asks for it: a new version that moves it fails here."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What make hands to programs is what it was told, whatever characters that has."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Another workflow imports this one as a module, with settings of its own, as the ecosystem's workflows do."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

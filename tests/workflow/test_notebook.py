@@ -1,7 +1,5 @@
 """The lecture in docs/ runs as it stands, on models of a few units in the demo's place, and is stored as it ran."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What a package index shows of the project: the wheel's own description and addresses."""
 
-from __future__ import annotations
-
 import email
 import re
 import shutil

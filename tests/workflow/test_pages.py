@@ -1,7 +1,5 @@
 """What pages name exists: other pages; under docs/fidelity keys of the settings, tests, functions of the library."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

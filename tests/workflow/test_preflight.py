@@ -1,7 +1,5 @@
 """What is missing is said by Snakemake itself before its first job."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

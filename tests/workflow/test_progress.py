@@ -1,7 +1,5 @@
 """What a run tells a person while it works."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

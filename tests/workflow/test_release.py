@@ -1,7 +1,5 @@
 """What a version publishes: a package that holds what it needs, and finished experiments alone."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import tarfile

@@ -1,7 +1,5 @@
 """The packages of results in the repository, and docs/results.md, which shows them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What `make demo` and its like print at the end."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What the scripts of rules share."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Settings of jobs as files: they are written only if that makes the jobs run again."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

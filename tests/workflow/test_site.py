@@ -1,7 +1,5 @@
 """The site: every page has a place, links lead as they do in the repository, finished experiments are shown."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

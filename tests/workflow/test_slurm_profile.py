@@ -1,7 +1,5 @@
 """What jobs ask a cluster for, as a dry-run with the profile shows it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What stands before Slurm's own programs: submissions that wait, states that the executor understands."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """experiments/cho2014b against the paper: Cho et al. (2014b), Sec. 4."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """What an experiment uses of its catalogues."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pipeline.config import experiment

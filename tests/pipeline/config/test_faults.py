@@ -1,7 +1,5 @@
 """What is wrong with settings is told before any job: one line for each fault, with the file and the key."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

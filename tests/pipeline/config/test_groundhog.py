@@ -1,7 +1,5 @@
 """experiments/groundhog: the paper as its authors ran it, and nothing that the paper's own run already does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which settings decide which job."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings in layers: merging, completion, and what is said about faults."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

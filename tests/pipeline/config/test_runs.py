@@ -1,7 +1,5 @@
 """Names of runs: the first seed's go by the models' names, and a model goes on from the same seed's run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pipeline.config.runs import collect_runs

@@ -1,7 +1,5 @@
 """The settings beside results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """experiments/sutskever2014 is what Sutskever et al. (2014) say."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

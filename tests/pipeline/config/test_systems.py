@@ -1,7 +1,5 @@
 """Systems: runs of models, and entries that train nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pipeline.config.job_settings import get_report_settings

@@ -1,7 +1,5 @@
 """Downloads from real servers on this machine, which answer well, badly and as no server should, and from folders."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import random

@@ -1,7 +1,5 @@
 """Corpora out of archives of every kind: whole, damaged and hostile."""
 
-from __future__ import annotations
-
 import bz2
 import functools
 import gzip

@@ -1,7 +1,5 @@
 """The demo's grammar: French forms, alignments over Moses' tokens, splits that share nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """Forecasts of hours and disk space, and time limits of training jobs."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs that the partitions of a cluster cannot run are found before any is submitted."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

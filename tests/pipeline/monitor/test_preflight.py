@@ -1,7 +1,5 @@
 """What long work needs is checked before it starts: disk, GPU, the partitions of a cluster."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import namedtuple

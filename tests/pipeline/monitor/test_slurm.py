@@ -1,7 +1,5 @@
 """Durations that Slurm prints, and the time that a job has left."""
 
-from __future__ import annotations
-
 import math
 import time
 from pathlib import Path

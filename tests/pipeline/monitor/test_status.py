@@ -1,7 +1,5 @@
 """The status of trainings, from real files that runs and jobs have left."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

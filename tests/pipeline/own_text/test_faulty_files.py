@@ -1,7 +1,5 @@
 """Files of spreadsheets, and sides that are out of step."""
 
-from __future__ import annotations
-
 import csv
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings of experiments on the text of a user: they load, and suit the amount of text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Splits of the text of a user: complete, without a common sentence, and independent of the order of the lines."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Word alignment, with the real programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

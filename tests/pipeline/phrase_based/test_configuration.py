@@ -1,7 +1,5 @@
 """What the decoder is told."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Phrase pairs to learn from, and a phrase table with a model's probability as one more score."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

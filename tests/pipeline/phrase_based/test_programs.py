@@ -1,7 +1,5 @@
 """Where Moses comes from."""
 
-from __future__ import annotations
-
 import shutil
 import tarfile
 from functools import partial

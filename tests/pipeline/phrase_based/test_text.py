@@ -1,7 +1,5 @@
 """Text for Moses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The bootstrap over sentences and seeds: compared with sacrebleu's for one run, and how often it is right."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

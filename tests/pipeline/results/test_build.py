@@ -1,7 +1,5 @@
 """What figures say of themselves, and that equal figures are equal bytes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from matplotlib.figure import Figure

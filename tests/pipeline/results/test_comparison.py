@@ -1,7 +1,5 @@
 """Intervals, paired significance and today's metrics, held against sacrebleu called on its own."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The table of the corpora, on text whose every number is counted by hand."""
 
-from __future__ import annotations
-
 from contextlib import chdir
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a package says twice: summaries beside histories, weights of one run beside those of another."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The headline: which sentences it is about, and what it says of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu

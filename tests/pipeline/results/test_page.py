@@ -1,7 +1,5 @@
 """The page of a run's results: all of it in one file, nothing of it from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

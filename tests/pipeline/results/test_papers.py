@@ -1,7 +1,5 @@
 """The papers' numbers in workflow/papers, held against the papers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The record of results: its downloads, checksums and searches, and what is said where they do not fit."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

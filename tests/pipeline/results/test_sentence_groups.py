@@ -1,7 +1,5 @@
 """BLEU of groups of sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Two systems side by side: the numbers are sacrebleu's, and the greatest differences of both sides come first."""
 
-from __future__ import annotations
-
 import pytest
 from sacrebleu import sentence_bleu
 

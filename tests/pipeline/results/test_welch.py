@@ -1,7 +1,5 @@
 """Welch's t-test, against the tables of Student's t."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

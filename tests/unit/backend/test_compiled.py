@@ -1,7 +1,5 @@
 """Compiled steps, on the CPU, against the equations as plain loops, and how much is compiled."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Which device computes, and what is said of a GPU that cannot be used; here without one."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Jobs that share the GPUs of a machine, each a process of its own."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

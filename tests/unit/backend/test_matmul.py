@@ -1,7 +1,5 @@
 """Backends: products in 8 bits, what is rounded, which library multiplies, and what a CPU cannot do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast

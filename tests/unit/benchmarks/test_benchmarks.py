@@ -1,7 +1,5 @@
 """The benchmarks: every contender does what its figures say it does, and one that cannot run is left out in a line."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command line: its help, its environment, and its check that no output is an input or another output."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

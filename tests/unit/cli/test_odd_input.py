@@ -1,7 +1,5 @@
 """Every subcommand with random values and files: it works, or prints one line that says why not."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

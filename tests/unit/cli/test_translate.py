@@ -1,7 +1,5 @@
 """`nmt translate` and `nmt score` as people call them: between pipes, with any bytes as text."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """Minibatches against App. B.2, on small bitexts."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 

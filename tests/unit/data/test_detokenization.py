@@ -1,7 +1,5 @@
 """Tokens back to text: what Moses' rules do, and what they lack."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

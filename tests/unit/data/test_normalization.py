@@ -1,7 +1,5 @@
 """One letter that is written in several ways is one letter after normalization."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

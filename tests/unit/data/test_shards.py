@@ -1,7 +1,5 @@
 """Distributing a corpus over shards, and reading it back in order."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

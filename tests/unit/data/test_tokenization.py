@@ -1,7 +1,5 @@
 """Tokens are those of Moses."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Beam search against enumeration of every sequence, and its rules one by one."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentence vectors: what the textbook version hands to its decoder, in the order of the lines; trees of a grConv."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ensembles: one model three times is that model; two are the average of their probabilities, counted out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Scores of given translations: blocks of steps, ensembles, and numbers that are none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Translations as text, n-best lists, alignments and JSON."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """n-best lists of other systems: one in memory at a time, in step with the source, faults named by their lines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rescoring against teacher forcing of each hypothesis; interpolation, oracle, and what a killed process leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

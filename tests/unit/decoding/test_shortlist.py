@@ -1,7 +1,5 @@
 """Searches with a shortlist: what they find, in any batch, and what is refused."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from unittest import mock

@@ -1,7 +1,5 @@
 """Models of subword units: what they read and write is told in words."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

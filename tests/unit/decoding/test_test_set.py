@@ -1,7 +1,5 @@
 """Translating files: what is written, in which order, and for which sentences; the subcommands as a user calls them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Text to text: pieces, order, batches, n-best lists, unknown words; ensembles that do not fit together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

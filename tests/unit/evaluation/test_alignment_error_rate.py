@@ -1,7 +1,5 @@
 """Attention against gold alignments in both formats."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Statistics of attention: a sharp, a uniform and a stuck model differ in them."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """BLEU against multi-bleu's arithmetic done by hand, and faulty files of translations."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plane of two principal components, against the eigenvectors of the covariance; and its file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results of a killed process: who goes on with them, and who waits."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

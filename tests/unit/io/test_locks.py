@@ -1,7 +1,5 @@
 """One process per folder."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The progress of a job is a JSON file beside its log; outside of the workflow there is none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What records say of code and packages."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Every model type against its equations as plain loops, values and gradients, in float64."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Functions that have a second form for torch.compile: both forms compute the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Initial weights, one by one: App. B.1, and Cho et al. (2014b), Sec. 4.2."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

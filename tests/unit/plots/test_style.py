@@ -1,7 +1,5 @@
 """Fonts of figures."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

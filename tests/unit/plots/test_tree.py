@@ -1,7 +1,5 @@
 """Figure 6 of Cho et al. (2014b)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given

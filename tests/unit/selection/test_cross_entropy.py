@@ -1,7 +1,5 @@
 """Scores by hand, and a selection by threshold against one by sorting."""
 
-from __future__ import annotations
-
 import math
 import random
 from bisect import bisect_right

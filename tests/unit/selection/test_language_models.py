@@ -1,7 +1,5 @@
 """Language models of KenLM: their text, the words that they know, and what they answer."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

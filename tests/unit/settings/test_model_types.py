@@ -1,7 +1,5 @@
 """Facts about model types are true of the models, and a new setting changes no old one."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """The paper's settings in the package: those of the pipeline's defaults, and enough for a model of any type."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models as archives: equal bytes for equal models, and nothing incomplete is taken for a model."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

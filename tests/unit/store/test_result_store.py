@@ -1,7 +1,5 @@
 """Keys of expensive results, and the links to them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

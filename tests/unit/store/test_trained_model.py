@@ -1,7 +1,5 @@
 """Model folders from elsewhere: whatever is in them, a line says what is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

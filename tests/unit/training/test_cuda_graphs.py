@@ -1,7 +1,5 @@
 """CUDA graphs in a training run; without a GPU on a replacement of CUDA that knows what spoils a capture."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

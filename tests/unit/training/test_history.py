@@ -1,7 +1,5 @@
 """Reading of histories: strict if the run is finished, lenient while it writes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

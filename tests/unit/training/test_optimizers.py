@@ -1,7 +1,5 @@
 """Optimizers, clipping and the rule for gradients that are not finite, against their formulas."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

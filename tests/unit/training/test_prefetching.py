@@ -1,7 +1,5 @@
 """Batches that a thread prepares; pinning is replaced, since it needs a GPU."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

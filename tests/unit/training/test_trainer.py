@@ -1,7 +1,5 @@
 """Training runs: what they record, how they stop, and that an interrupted one ends like an unbroken one."""
 
-from __future__ import annotations
-
 import json
 import math
 import struct

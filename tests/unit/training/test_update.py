@@ -1,7 +1,5 @@
 """One update: padding, sparse rows, blocks, precision and CUDA graphs change nothing that they should not."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """What the development set's NLL and BLEU are taken over, and which weights they choose."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a GPU would do, without one: no update waits for the host."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Figure 2 and BLEU against unknown words: axes, curves, intervals."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

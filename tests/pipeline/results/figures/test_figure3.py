@@ -1,7 +1,5 @@
 """Figure 3: which sentences it shows, how it looks in pixels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

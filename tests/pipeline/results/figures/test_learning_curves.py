@@ -1,7 +1,5 @@
 """The figure of learning curves: whose points are drawn where."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 

@@ -1,7 +1,5 @@
 """BLEU against length of source, reference and both: panels, curves."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pipeline.results.figures.length_curves import plot_length_curves

@@ -1,7 +1,5 @@
 """BLEU of equal groups of sentences: by length and rank of words (Sutskever et al., 2014, Figure 3)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The figure of sentence vectors: every sentence is written out, none over another."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The table of ablations: what differs is read from the runs' settings, numbers against sums by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

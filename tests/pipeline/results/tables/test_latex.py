@@ -1,7 +1,5 @@
 """LaTeX of tables: text of any kind is text, and the document of some tables compiles."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pipeline.results.tables.latex import make_document, make_tabular

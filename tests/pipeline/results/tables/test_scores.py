@@ -1,7 +1,5 @@
 """Table 1: its columns, our numbers and the paper's, several seeds; other papers' columns and rows."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

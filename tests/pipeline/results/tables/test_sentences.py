@@ -1,7 +1,5 @@
 """Table 3: which sentences it shows, and how."""
 
-from __future__ import annotations
-
 from nmt.evaluation.translations import TranslationRecord
 from pipeline.config.display import ReportSettings
 from pipeline.results.example_sentences import find_paper_sentences, sample_indices

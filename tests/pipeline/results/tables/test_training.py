@@ -1,7 +1,5 @@
 """Table 2: its rows, our numbers and the paper's, several seeds."""
 
-from __future__ import annotations
-
 from tests.table_inputs import (
     DEVICE,
     csv_rows,

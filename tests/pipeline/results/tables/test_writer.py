@@ -1,7 +1,5 @@
 """How tables are written: CSV that programs read, Markdown in columns, LaTeX that is text."""
 
-from __future__ import annotations
-
 import html
 import re
 

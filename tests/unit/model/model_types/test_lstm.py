@@ -1,7 +1,5 @@
 """Sutskever's deep LSTMs: their size, their initial weights, the order in which they read, and the library's scan."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 
