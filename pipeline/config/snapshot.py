@@ -26,7 +26,7 @@ class Published(Config):
 
 
 def get_published_settings(config: Config) -> dict[str, Any]:
-    """Return the merged settings as plain values, without unselected entries and keys that decide no result."""
+    """Return the merged settings as plain values, without unselected entries and keys on which no result depends."""
     excluded_keys = {"mirrors", "resources", "playground", "release"}
     models = list(config.use.models)
     if not config.measures_moses:

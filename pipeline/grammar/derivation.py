@@ -382,7 +382,7 @@ class Derivation:
     def generate_coordination(self, kind: NounKind, end: int) -> Phrase:
         """Return two phrases joined by "et".
 
-        They have no modifiers behind, which could belong to the second phrase or to both.
+        No modifier follows them: it could belong to the second phrase or to both.
         """
         first_phrase = self.generate_simple_phrase(kind, self.choose_end(end, 0.6))
         conjunction = self.emit_word("and", "et")

@@ -326,11 +326,11 @@ def _sample_held_out(train: ParallelText, splits: list[str], held_out_keys: Side
 
 
 def _distribute_candidates(
-    candidates: Sequence[tuple[int, SideKeys]], splits: list[str], size: int, sample: _HeldOutSample
+    candidates: Sequence[tuple[int, SideKeys]], splits: list[str], split_size: int, sample: _HeldOutSample
 ) -> None:
     """Distribute the first candidates over the splits, without those that share a side with an earlier candidate."""
     for line_number, side_keys in candidates:
-        if len(sample.splits) == size * len(splits):
+        if len(sample.splits) == split_size * len(splits):
             return
         if sample.keys.isdisjoint(side_keys):
             sample.splits[line_number] = splits[len(sample.splits) % len(splits)]

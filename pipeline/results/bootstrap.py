@@ -118,11 +118,11 @@ def _resample_runs(
 
 
 @lru_cache(maxsize=1)  # systems are compared on the same sentences
-def _count_occurrences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
+def _count_occurrences(sentence_count: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
     """Return how often each sample contains each sentence, (samples, sentences)."""
     generator = np.random.default_rng(bootstrap.sacrebleu_seed)
-    samples = generator.choice(sentences, size=(bootstrap.sample_count, sentences), replace=True)
-    occurrences = np.zeros((bootstrap.sample_count, sentences), dtype=np.int64)
+    samples = generator.choice(sentence_count, size=(bootstrap.sample_count, sentence_count), replace=True)
+    occurrences = np.zeros((bootstrap.sample_count, sentence_count), dtype=np.int64)
     for row, sample in zip(occurrences, samples, strict=True):
-        row += np.bincount(sample, minlength=sentences)
+        row += np.bincount(sample, minlength=sentence_count)
     return occurrences

@@ -36,9 +36,8 @@ def mean_rank(vocabulary: Vocabulary, tokens: Sequence[str]) -> float:
     ids = vocabulary.ids(tokens)
     total = 0
     for id_ in ids:
-        total += (
-            len(vocabulary) if id_ == UNKNOWN else id_
-        ) - 1  # the most frequent word has id 2 and rank 1
+        # the most frequent word has id 2 and rank 1
+        total += len(vocabulary) - 1 if id_ == UNKNOWN else id_ - 1
     return total / max(1, len(ids))
 
 

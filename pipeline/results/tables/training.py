@@ -131,8 +131,8 @@ def _dev_note(merged_summaries: Sequence[Result], settings: ReportSettings) -> l
 def _describe_kept_updates(runs: Sequence[Result]) -> str:
     """Return the update after which each run saved its weights: `1,200 of 2,600 / 2,600 of 2,600`.
 
-    Returns "" if all runs kept their last weights. If a run continues another training and never improved on it, its
-    weights are those of that training's update.
+    Returns "" if all runs kept their last weights. A run that continues another training and never improves on it keeps
+    the weights, and so the update, of that training.
     """
     kept_updates = []
     kept_earlier_weights = False
