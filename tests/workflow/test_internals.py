@@ -44,7 +44,7 @@ onstart:
     assert not internals.submits_jobs(workflow) and not internals.is_submitted_job(workflow)
     assert not internals.uses_container(workflow)
     folder = str(Path.cwd())
-    assert workflow.deployment_settings.apptainer_args == f"--bind {{folder}}2 --bind {{folder}}"
+    assert workflow.deployment_settings.apptainer_args == f"--nv --bind {{folder}}2 --bind {{folder}}"
 """
 
 
@@ -53,6 +53,6 @@ def test_snakemake_has_the_internals(tmp_path: Path) -> None:
     (tmp_path / "overlay.yaml").write_text("{}", encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--jobs", "2", "--directory", str(tmp_path)]
     command += ["--resources", "gpu=5", "--config", "seed=3", "--configfile", str(tmp_path / "overlay.yaml")]
-    command += [f"--apptainer-args=--bind {tmp_path.resolve()}2"]
+    command += [f"--apptainer-args=--nv --bind {tmp_path.resolve()}2"]
     result = run([*command, "-s", str(tmp_path / "Snakefile")])
     assert result.returncode == 0, result.stdout
