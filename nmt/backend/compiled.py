@@ -75,7 +75,7 @@ def _set_up_compiler() -> None:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ[CACHE_VARIABLE] = folder  # before the import below, which reads it
 
-    # With one thread, this process compiles itself; otherwise worker processes would stay until the end.
+    # With one thread, PyTorch compiles in this process. With more, it starts processes that stay until this one ends.
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
     # imported here, since it takes seconds and most processes compile nothing

@@ -49,7 +49,7 @@ class Backend:
     matmul_library: MatmulLibrary = "torch"
     fuse: bool = False
 
-    def set_switches(self) -> None:
+    def set_matmul_precision(self) -> None:
         """Set PyTorch's switches for TF32, and for oneDNN in 32 bits. They hold for the whole process.
 
         PyTorch uses oneDNN for products in 32 bits only if bf16 is allowed. But oneDNN rounds operands to bf16 only if
@@ -139,7 +139,7 @@ class BackendModule(nn.Module):
 
     def use_backend(self, backend: Backend) -> None:
         """Compute with this backend from now on, in all modules."""
-        backend.set_switches()
+        backend.set_matmul_precision()
         for module in self.modules():
             if isinstance(module, BackendModule):
                 module.backend = backend
@@ -231,8 +231,8 @@ def _read_cpu_words() -> set[str]:
 def _onednn_keeps_all_digits() -> bool:
     """Return whether oneDNN keeps all 24 bits of an operand, in a product as large as those of an update."""
     values = torch.full((80, 1024), 1 + 2.0**-20)  # numbers that bf16 would round to 1
-    Backend(matmul_library="onednn").set_switches()
+    Backend(matmul_library="onednn").set_matmul_precision()
     try:
         return torch.equal(values @ torch.eye(1024), values)
     finally:
-        Backend().set_switches()
+        Backend().set_matmul_precision()

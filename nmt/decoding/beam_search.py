@@ -352,9 +352,9 @@ class Beams:
     def _find_ended_searches(self, step: int, log_probs: Tensor, is_finished: Tensor) -> Tensor:
         """Return whether the search of each sentence ends, (B,), given its new hypotheses, (B, K).
 
-        A search ends at its limit of steps, or if no active hypothesis can become better than the `n_best` finished
-        ones. Without division by length, this does not change the result, since further words only decrease
-        log-probabilities.
+        A search ends at its limit of steps. Without division by length it also ends when no active hypothesis can
+        become better than the `n_best` finished ones: further words only decrease log-probabilities, so the result is
+        the same.
         """
         at_limit = step + 1 >= self.max_steps
         if self.decoding.normalize_by_length:
@@ -362,6 +362,7 @@ class Beams:
         new_scores = log_probs.masked_fill(~is_finished, -torch.inf)  # of the hypotheses that finish now
         finished_scores = torch.cat([self.finished_scores, new_scores], dim=1)
         self.finished_scores = finished_scores.topk(self.decoding.n_best, dim=1).values  # best first
+        # `self.scores` is -inf for hypotheses that are not active
         return at_limit | (self.finished_scores[:, -1] >= self.scores.amax(dim=1))
 
 

@@ -87,7 +87,7 @@ class Rescorer:
     def interpolate(
         self, entries: Sequence[NBestEntry], log_probabilities: Sequence[float]
     ) -> list[NBestEntry]:
-        """Return the entries of a list with new scores, sorted by them, best first: weighted means of both scores."""
+        """Replace the score of each entry by its weighted mean with the log-probability. Return them best first."""
         new_entries = []
         for entry, log_probability in zip(entries, log_probabilities, strict=True):
             score = self.weight * log_probability + (1 - self.weight) * entry.score

@@ -39,7 +39,10 @@ class Shortlist:
     vocabulary_size: int
 
     def candidates(self, source: Tensor) -> Candidates:
-        """Return the target words for source sentences (S, B). Padding has the id of the end symbol."""
+        """Return the target words that translations of source sentences (S, B) may have.
+
+        Padding has the id of the end symbol, and adds only the likely words of that.
+        """
         # the ids that each sentence may have, (B, vocabulary_size)
         is_allowed = torch.zeros(
             source.shape[1], self.vocabulary_size, dtype=torch.bool, device=source.device

@@ -130,7 +130,7 @@ def compute_inputs_digest(translator: SentenceTranslator, sentences: Sequence[Se
 
 
 def compute_models_digest(models: Sequence[TrainedModel]) -> str:
-    """Return a SHA-256 of the weights, the code and the machine."""
+    """Return a SHA-256 of what decides translations: the models, the versions of nmt and PyTorch, and the device."""
     digest = hashlib.sha256()
     for model in models:
         digest.update(model.run.architecture.model_dump_json().encode())

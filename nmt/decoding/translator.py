@@ -113,17 +113,17 @@ def make_translation(
     token_scores: list[float] = []
     piece_attention: list[np.ndarray] = []
     for piece, hypothesis in zip(pieces, hypotheses, strict=True):
-        piece_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
+        target_tokens, word_scores = score_hypothesis(model, piece, hypothesis)
 
         # the attention without rows and columns of end symbols; the source word with most attention may replace [UNK]
         if word_scores.attention is not None:
-            attention_of_words = word_scores.attention[: len(piece_tokens), : len(piece)]
+            attention_of_words = word_scores.attention[: len(target_tokens), : len(piece)]
             if copy_unknown:
-                piece_tokens = replace_unknown_words(piece_tokens, piece, attention_of_words)
+                target_tokens = replace_unknown_words(target_tokens, piece, attention_of_words)
             piece_attention.append(attention_of_words)
 
         score += hypothesis.log_probability
-        tokens += piece_tokens
+        tokens += target_tokens
         token_scores += word_scores.word_log_probabilities.tolist()
 
     source_tokens = [token for piece in pieces for token in piece]

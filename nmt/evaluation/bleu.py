@@ -130,7 +130,9 @@ class ReferencedTranslation:
 
 
 def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
-    """Compute both BLEU scores of Table 1 for one model, and the counts of each sentence for tables and figures.
+    """Compute BLEU of all sentences and of those without unknown words (the paper's Table 1), for one model.
+
+    The lengths, unknown words and BLEU counts of each sentence come with it, for other tables and figures.
 
     Args:
         model: name of the model.
@@ -143,12 +145,12 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     """
     source, reference = test
     pairs = list(read_pairs(source, reference))
-    translations = match_references(all_path, pairs)
+    translations = read_referenced_translations(all_path, pairs)
     if len(translations) != len(pairs):
         raise UserError(
             f"{all_path} has {len(translations)} translations, the test set {len(pairs)} lines; translate again"
         )
-    return _describe_scores(model, translations, match_references(no_unk_path, pairs))
+    return _describe_scores(model, translations, read_referenced_translations(no_unk_path, pairs))
 
 
 def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
@@ -169,11 +171,13 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
         translations.append(ReferencedTranslation(record, reference_line))
 
     # A model's file tells which sentences have no unknown words, since the other system has no such file.
-    known_sentences = [translations[item.translation.line] for item in match_references(no_unk_path, pairs)]
+    known_sentences = [
+        translations[item.translation.line] for item in read_referenced_translations(no_unk_path, pairs)
+    ]
     return _describe_scores(system, translations, known_sentences)
 
 
-def match_references(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
+def read_referenced_translations(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
     """Return the translations of a file with the references of their lines.
 
     Raises:

@@ -160,7 +160,7 @@ class _Attempt:
         self._previous_lock: tuple[bytes, float] | None = None
         self._unchanged_since = 0.0
 
-    def take(self) -> bytes | None:
+    def take_lock(self) -> bytes | None:
         """Create the lock and return its content, or return None if another process may hold the folder."""
         # 1. break the lock of a dead process. One on another machine is dead if its lock is unchanged for a minute.
         lock = _read_lock(self.lock)
@@ -207,8 +207,8 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
     with (folder / "lock.machine").open("a") as file:
         while True:
             has_kernel_lock = try_lock(file.fileno())
-            content = attempt.take() if has_kernel_lock else None
-            if content is not None:
+            lock_content = attempt.take_lock() if has_kernel_lock else None
+            if lock_content is not None:
                 break
 
             # Another process holds the folder: raise an error, or say so once and wait. It lives for certain if it has
@@ -224,7 +224,7 @@ def hold_folder(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -
             time.sleep(POLL_SECONDS)
 
         # hold the folder until the block ends; leave the lock of a process that has taken it over
-        heartbeat = Heartbeat(folder / "lock", content)
+        heartbeat = Heartbeat(folder / "lock", lock_content)
         heartbeat.start()
         try:
             yield heartbeat

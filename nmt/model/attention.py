@@ -336,7 +336,10 @@ def backward_attend(
 def backward_keys_fused(
     grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Compute the same as `backward_keys`, from the activations of all steps instead of the sums over the steps."""
+    """Return the gradients of the keys, (B, S, A), and of v_a, (A,), as `backward_keys` does.
+
+    The activations of all steps are computed again, so the last two arguments are not used.
+    """
     activation = torch.tanh(queries.unsqueeze(2) + keys)  # (T, B, S, A), which exists in registers only
     g = grad_energies.unsqueeze(3)
     slope = 1 - activation * activation

@@ -160,9 +160,9 @@ class EncoderDecoder(BackendModule, ABC):
         With `include_padding`, the cost is also computed at padding, and multiplied by 0. A CUDA graph needs this: its
         kernels depend on the shapes of a batch alone. Cost and gradients only differ in their last digits.
         """
-        # the decoder's values at all steps: (T, B, ...) each
+        # what the output layer reads at all steps, (T, B, ...) each: a single block, whose attention is not needed
         encoded = self.encode(batch.source, batch.source_lengths)
-        decoder_values, _ = next(self.unroll(encoded, batch.target, len(batch.target)))
+        decoder_values, _ = next(self.unroll(encoded, batch.target, block_steps=len(batch.target)))
 
         # the positions at which the cost is computed: all, with a mask for padding, or only those without padding
         positions, mask = None, None

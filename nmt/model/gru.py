@@ -250,14 +250,15 @@ def update_state(
     next_state: Tensor,
     fast_tanh: bool,
 ) -> None:
-    """Write tanh(U [r * h] + projected) into `candidate`, and h + z (candidate - h) into `next_state`.
+    """Write tanh(U [r * h] + projected candidate) into `candidate`, and h + z (candidate - h) into `next_state`.
 
     `reset_product` is U [r * h]; for the other arguments, see `write_gru_step`.
     """
     N = state.shape[-1]
-    values = tanh_(torch.add(reset_product, projected[..., 2 * N :]), fast_tanh)
+    z, projected_candidate = gates[..., :N], projected[..., 2 * N :]
+    values = tanh_(torch.add(reset_product, projected_candidate), fast_tanh)
     candidate.copy_(values)
-    next_state.copy_(torch.lerp(state, values, gates[..., :N]))
+    next_state.copy_(torch.lerp(state, values, z))
 
 
 def backward_gru_step(

@@ -19,7 +19,7 @@ GAP_INCHES = 0.3
 
 _CELL_INCHES = 0.19
 _MAX_MATRIX_INCHES = 8.0
-_LETTER_INCHES = 0.3
+_PANEL_LETTER_INCHES = 0.3
 """Height of the panel's letter, below the matrix."""
 
 
@@ -72,7 +72,7 @@ class AttentionPanel:
         self.left_inches = _max_label_inches(self.target_labels, self.font_size)
         self.above_inches = _max_label_inches(self.source_labels, self.font_size)
         self.width = self.left_inches + self.cell_inches * columns
-        self.height = self.above_inches + self.cell_inches * rows + _LETTER_INCHES
+        self.height = self.above_inches + self.cell_inches * rows + _PANEL_LETTER_INCHES
 
     def draw(self, figure: Figure, right_edge: float, top_edge: float, letter: str) -> None:
         """Draw the panel into a figure.

@@ -208,13 +208,14 @@ def open_language_model(path: Path, programs: Path) -> Iterator[LogProbabilities
                 reason = last_output_line(log_file.read().decode(errors="replace"))
                 raise UserError(f"{path}: no language model ({reason}); train it again")
 
-            # `query` prints the shortest decimal numbers that represent each float32.
+            # `query` prints float32 numbers with as few digits as identify them, so float32 gives their exact values
             return [float(np.float32(words[1])) for words in answers]
 
         try:
             yield query_lines
         finally:
             process.kill()
-            # If the program has ended early, `query_lines` has raised the reason. Further lines cannot be flushed.
+            # `close` writes what is left in the buffer, which fails if the program has ended. `query_lines` has then
+            # raised the reason.
             with suppress(BrokenPipeError):
                 query_pipe.close()

@@ -52,7 +52,7 @@ class Updater:
     """
 
     def __init__(self, model: EncoderDecoder, training: Training) -> None:
-        self.model, self.training = model, training
+        self.model, self.training_settings = model, training
         self.optimizer = make_optimizer(model, training, model.backend.fuse)
         self.device = next(model.parameters()).device
         self.statistics = torch.zeros(4, dtype=torch.float64, device=self.device)  # as in UpdateStatistics
@@ -64,7 +64,7 @@ class Updater:
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
         """Make one step of the optimizer. `epoch`: passes over the text so far, which decide the learning rate."""
-        learning_rate = schedule_learning_rate(self.training, epoch)
+        learning_rate = schedule_learning_rate(self.training_settings, epoch)
         if self.optimizer.learning_rate != learning_rate:
             self.optimizer.learning_rate = learning_rate
             if self.cuda_graphs is not None:
@@ -82,15 +82,15 @@ class Updater:
 
         # 1. hold as much memory as the first step of Adadelta or Adam will allocate: two averages of each weight
         averages = []
-        if self.training.optimizer != "sgd" and not self.optimizer.state:
+        if self.training_settings.optimizer != "sgd" and not self.optimizer.state:
             for weight in self.model.parameters():
                 averages += [torch.empty_like(weight), torch.empty_like(weight)]
 
         # 2. run the largest batch, and the largest that may be captured as a graph
         batches = [self._make_batch(max_length)]
-        if self.training.cuda_graph_max_words is not None:
-            length_bucket = self.training.length_bucket
-            captured_length = self.training.cuda_graph_max_words // length_bucket * length_bucket
+        if self.training_settings.cuda_graph_max_words is not None:
+            length_bucket = self.training_settings.length_bucket
+            captured_length = self.training_settings.cuda_graph_max_words // length_bucket * length_bucket
             if 0 < captured_length < max_length:
                 batches.append(self._make_batch(captured_length))
         self.cuda_graphs.preallocate(self._compute_gradients, batches)
@@ -101,7 +101,7 @@ class Updater:
 
     def _make_batch(self, length: int) -> Batch:
         """Return a batch of the training's size whose sentences all have this number of words."""
-        sentences = [np.full(length, END)] * self.training.batch_size
+        sentences = [np.full(length, END)] * self.training_settings.batch_size
         return pad_pairs(
             sentences, sentences, self.model.architecture.source_eos, self.length_bucket
         ).pin_memory()
@@ -110,9 +110,9 @@ class Updater:
         """Compute the gradients of the weights, and return the NLL, a scalar."""
         self.optimizer.zero_grad()
         nll = self.model.total_nll(batch, include_padding=self.length_bucket is not None)
-        cost = nll if self.training.cost == "sum" else nll / len(batch)
+        cost = nll if self.training_settings.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
-        if self.training.optimizer == "adam":
+        if self.training_settings.optimizer == "adam":
             make_gradients_dense(self.model.parameters())
         return nll
 
@@ -120,16 +120,16 @@ class Updater:
         """Make one step of the optimizer, and add its values to the statistics, without waiting for the device."""
         weights = list(self.model.parameters())
         nll = self._compute_gradients(batch)
-        norm, scale = measure_gradient(weights, self.training.clip_norm)
+        norm, scale = measure_gradient(weights, self.training_settings.clip_norm)
         self._add_statistics(nll.detach(), norm)
-        if self.training.not_finite == "groundhog":
+        if self.training_settings.not_finite == "groundhog":
             replace_nonfinite_gradients(weights, norm)
         self.optimizer.step(scale)
 
     def _add_statistics(self, nll: Tensor, norm: Tensor) -> None:
         """Add an update's NLL and gradient norm, both scalars, to the statistics."""
         is_finite = norm.isfinite()
-        is_clipped = is_finite & (norm > self.training.clip_norm)
+        is_clipped = is_finite & (norm > self.training_settings.clip_norm)
         finite_nll = torch.where(is_finite, nll, 0.0)
         finite_norm = torch.where(is_finite, norm, 0.0)
         values = (finite_nll, finite_norm, is_clipped, ~is_finite)

@@ -34,7 +34,7 @@ AMD = "vendor_id : AuthenticAMD\nflags : fpu avx512f avx512bw\n"
 @pytest.fixture(autouse=True)
 def default_switches() -> Iterator[None]:
     yield
-    Backend().set_switches()
+    Backend().set_matmul_precision()
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_choose_matmul_library(
     "shape", [(1, 1000, 3000), (80, 620, 3000), (600, 500, 4000), (500, 600, 2000), (3, 7, 5)]
 )
 def test_fp32_products_keep_all_digits(shape: tuple[int, int, int]) -> None:
-    Backend(matmul_library=choose_matmul_library(CPU)).set_switches()
+    Backend(matmul_library=choose_matmul_library(CPU)).set_matmul_precision()
     rows, inner, columns = shape
     generator = torch.Generator().manual_seed(1)
     left, right = (
@@ -181,5 +181,5 @@ def test_fast_tanh() -> None:
 @pytest.mark.parametrize("precision", ["fp32", "tf32"])
 def test_switches_fit_each_other(matmul_library: MatmulLibrary, precision: Precision) -> None:
     """Where they do not, PyTorch's compiler and other users of the process cannot ask for the precision."""
-    Backend(precision, matmul_library).set_switches()
+    Backend(precision, matmul_library).set_matmul_precision()
     assert torch.get_float32_matmul_precision() in ("highest", "high", "medium")

@@ -104,7 +104,7 @@ class FakeCuda:
 
         updater.length_bucket = 5
         updater.cuda_graphs = GraphedUpdates(
-            update, torch.device("cpu"), updater.training.cuda_graph_max_words
+            update, torch.device("cpu"), updater.training_settings.cuda_graph_max_words
         )
         return updater.cuda_graphs
 

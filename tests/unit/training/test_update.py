@@ -106,7 +106,7 @@ def test_bf16_product() -> None:
     rounding = Backend("bf16")
     found = rounding.product(left, rounding.prepare_weight(right))
     assert found.dtype == torch.float32 and float(found) == 512
-    rounding.set_switches()
+    rounding.set_matmul_precision()
     assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
