@@ -93,7 +93,7 @@ def bind_folders(workflow: Any, folders: Iterable[Path]) -> None:
 
 
 def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
-    """Let some rules request the default partition of a profile, although the profile has one with GPUs for them.
+    """Let some rules request the default partition, although the profile assigns a partition with GPUs to them.
 
     rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
     """
@@ -108,7 +108,7 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
             for key in PARTITION_RESOURCES:
                 if key in default_resources:
                     resources[key] = default_resources[key]
-            rule.resources = type(default_resources)(resources)
+            rule.resources = type(default_resources)(resources)  # a class of Snakemake
 
 
 # --- the graph of jobs ------------------------------------------------------------------------------------------------

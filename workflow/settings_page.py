@@ -52,15 +52,15 @@ def format_page() -> str:
     defaults = read_layer(DEFAULTS).values
     sections = [HEAD]
     for key, field in Config.model_fields.items():
-        block, has_entries = _find_block(field)
+        block, is_mapping = _find_block(field)
         blocks = [block] if block else []
         if key == "architecture":
             blocks = [model_type.architecture for model_type in MODEL_TYPES.values()]
 
-        # entries such as models have no defaults of their own
-        prefix = "*." if has_entries else ""
+        # a mapping, such as `models`, has no defaults for its entries
+        prefix = "*." if is_mapping else ""
         values = defaults.get(key) or {}
-        if has_entries:
+        if is_mapping:
             values = {}
         described_blocks: set[type[BaseModel]] = {Config}
         lines: list[str] = []
@@ -85,11 +85,12 @@ def _describe_keys(
     """
     described_blocks.add(block)
     for key, field in block.model_fields.items():
-        inner_block, has_entries = _find_block(field)
-        if inner_block and key not in Config.model_fields:
+        inner_block, is_mapping = _find_block(field)
+        has_own_section = key in Config.model_fields
+        if inner_block and not has_own_section:
             yield f"- `{prefix}{key}`: {_describe(field)}"
             if inner_block not in described_blocks:
-                inner_prefix = f"{prefix}{key}.*." if has_entries else f"{prefix}{key}."
+                inner_prefix = f"{prefix}{key}.*." if is_mapping else f"{prefix}{key}."
                 yield from _describe_keys(inner_block, {}, inner_prefix, described_blocks)
         else:
             yield f"- `{prefix}{key}` {_format_default(field, values, key)}: {_describe(field)}"

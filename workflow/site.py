@@ -53,7 +53,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     settings |= {"docs_dir": str(source), "site_dir": str(site / "pages"), "repo_url": address}
     (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
-    # 3. the build; with -q, mkdocs does not fail on warnings; 1.6 is pinned, so its warning about version 2 is off
+    # 3. the build, without -q, with which --strict ignores warnings; mkdocs 1.6 is pinned, so version 2 does not matter
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(command, check=False, env=environment).returncode

@@ -54,19 +54,19 @@ class Reference(NamedTuple):
     key: KeyPath
     names: Iterable[str | None]
     """The names in the value of the key; None if it names nothing."""
-    registry: str
+    defined_in: str
     """Which names are allowed, in words: the entries of `corpora`."""
     known_names: Iterable[str]
     """The allowed names."""
 
 
 def _find_unknown_names(config: Config) -> Iterator[Problem]:
-    """Yield a problem for each name that does not occur where the settings refer to it."""
+    """Yield a problem for each reference to a model, corpus, run or other name that is not defined."""
     for reference in chain(_list_text_references(config), _list_model_references(config)):
         known_names = list(reference.known_names)
         for name in reference.names:
             if name is not None and name not in known_names:
-                expectation = f"expected one of {reference.registry}: {', '.join(known_names) or 'none'}"
+                expectation = f"expected one of {reference.defined_in}: {', '.join(known_names) or 'none'}"
                 text = f"found {format_value(name)}, {expectation}{suggest_name(name, known_names)}"
                 yield Problem(reference.key, text)
 
@@ -84,24 +84,24 @@ def _list_text_references(config: Config) -> Iterator[Reference]:
     if moses.enabled:
         names_of_corpora["moses", "lm_corpora"] = moses.lm_corpora
     for key, names in names_of_corpora.items():
-        yield Reference(key, names, registry="`corpora`", known_names=config.corpora)
+        yield Reference(key, names, defined_in="`corpora`", known_names=config.corpora)
 
     for corpus, entry in config.corpora.items():
         for name, side in entry.sides.items():
             key = ("corpora", corpus, name, "archive")
-            yield Reference(key, [side.archive], registry="`archives`", known_names=config.archives)
+            yield Reference(key, [side.archive], defined_in="`archives`", known_names=config.archives)
     if selection.enabled:
         yield Reference(
             key=("selection", "corpus_words"),
             names=selection.corpus_words,
-            registry="`use.train`",
+            defined_in="`use.train`",
             known_names=config.use.train,
         )
     if moses.enabled:
         yield Reference(
             key=("moses", "phrase_model"),
             names=[moses.phrase_model],
-            registry="`models`",
+            defined_in="`models`",
             known_names=config.models,
         )
 
@@ -142,7 +142,7 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
         yield Reference(
             key=("use", key),
             names=getattr(use, key),
-            registry=f"`{key}`",
+            defined_in=f"`{key}`",
             known_names=getattr(config, key),
         )
 
@@ -150,11 +150,11 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     yield Reference(
         key=("artifacts", "figure2_models"),
         names=config.artifacts.figure2_models,
-        registry="`use.models` and `use.systems`",
+        defined_in="`use.models` and `use.systems`",
         known_names=use.models + use.systems,
     )
     for key_path, displayed_model, _ in _list_displayed_models(config):
-        yield Reference(key_path, [displayed_model], registry="`use.models`", known_names=use.models)
+        yield Reference(key_path, [displayed_model], defined_in="`use.models`", known_names=use.models)
 
     # 2. models that others continue; if a model is selected, the model that it continues must be selected, too
     for name, model in config.models.items():
@@ -162,7 +162,7 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
         yield Reference(
             key=("models", name, "continue_from"),
             names=[model.continue_from],
-            registry="`use.models`" if is_selected else "`models`",
+            defined_in="`use.models`" if is_selected else "`models`",
             known_names=use.models if is_selected else config.models,
         )
 
@@ -171,20 +171,20 @@ def _list_model_references(config: Config) -> Iterator[Reference]:
     for model_name in use.models:
         if model_name in config.models:
             runs += [name_run(config, model_name, seed) for seed in get_seeds(config, model_name)]
-    registry = "the runs of `use.models`"
+    defined_in = "the runs of `use.models`"
     for name in use.systems:
         if name in config.systems:
             members = config.systems[name].members
-            yield Reference(("systems", name, "members"), members, registry=registry, known_names=runs)
+            yield Reference(("systems", name, "members"), members, defined_in=defined_in, known_names=runs)
     for name in use.rescored:
         if name in config.rescored:
             entry = config.rescored[name]
             members = entry.members or []
-            yield Reference(("rescored", name, "members"), members, registry=registry, known_names=runs)
+            yield Reference(("rescored", name, "members"), members, defined_in=defined_in, known_names=runs)
             yield Reference(
                 key=("rescored", name, "n_best_list"),
                 names=[entry.n_best_list],
-                registry="`n_best_lists`, the runs of `use.models`, and `use.systems`",
+                defined_in="`n_best_lists`, the runs of `use.models`, and `use.systems`",
                 known_names=list(config.n_best_lists) + runs + use.systems,
             )
 

@@ -132,7 +132,7 @@ def find_surplus_shards(config: Config) -> list[str]:
 def find_outside_folders(config: Config, folder: Path) -> list[Path]:
     """Return the folders outside of the experiment's folder that its jobs read or write.
 
-    The settings name them, or links in the experiment's folder lead to them; programs keep caches.
+    The settings name them, links in the experiment's folder lead to them, or programs keep their caches there.
     """
     # folders that the settings name
     paths = [os.path.dirname(file) for _, file in _collect_named_files(config)]

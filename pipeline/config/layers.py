@@ -171,7 +171,7 @@ def _resolve_extends(layer: Layer, folder: Path, descendants: Sequence[Path] = (
     if not isinstance(base_name, str):
         raise UserError(f"{problem}, expected an experiment's folder")
 
-    # 2. its settings, unless it extends this experiment
+    # 2. check that it has settings, and does not extend this experiment itself
     descendants = [*descendants, folder.resolve()]
     base_folder = folder.resolve() / base_name
     if not (base_folder / CONFIG_FILE).is_file():

@@ -60,7 +60,7 @@ class Grammar:
 
 def _finish_pair(english: list[str], french: list[AlignedWord]) -> SentencePair:
     """Return the pair of derived words, with full stops, capitals, "an", and French contractions and elisions."""
-    full_stop = (".", (len(english),))
+    full_stop = (".", (len(english),))  # linked to the English full stop, the last word
     english_tokens = [*english, "."]
     for position, word in enumerate(english):
         if word == "a" and english_tokens[position + 1][0] in "aeiou":

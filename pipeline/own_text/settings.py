@@ -40,9 +40,9 @@ class Sizes:
         batch_size: sentence pairs of a batch.
         epochs: passes over the training text, if they take neither too few nor too many updates.
         min_updates, max_updates: limits for the updates of the first four models.
-        updates_per_hour: model type -> updates per hour on one core, with sentences of `length` tokens. Empty if the
-            training needs a GPU.
-        length: tokens of a sentence when these rates were measured.
+        updates_per_hour: model type -> updates per hour on one core, with sentences of `measured_mean_length` tokens.
+            Empty if the training needs a GPU.
+        measured_mean_length: mean tokens of a sentence when these rates were measured.
         differences: block -> key -> value, which override the settings of the extended experiment.
     """
 
@@ -53,7 +53,7 @@ class Sizes:
     min_updates: int
     max_updates: int
     updates_per_hour: Mapping[str, int]
-    length: float
+    measured_mean_length: float
     differences: Mapping[str, Any]
 
 
@@ -93,22 +93,22 @@ class Proposal:
             max_words = min(PAPER_MAX_WORDS, max(10, statistics.usual_max_length))
 
         # 2. vocabularies: words that occur once teach nothing
-        source_words, target_words = statistics.repeated_words
-        source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_words))
-        target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_words))
+        source_word_count, target_word_count = statistics.repeated_word_counts
+        source_size = max(1, min(PAPER_VOCABULARY_SIZE, source_word_count))
+        target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_word_count))
 
         # 3. the number of updates, in hundreds
         updates = round(sizes.epochs * pairs / sizes.batch_size, -2)
 
         # 4. their rate, which falls with the length of the sentences. An estimate deserves two digits: 17432 -> 17000
-        relative_speed = sizes.length / max(1.0, statistics.mean_length)
+        relative_speed = sizes.measured_mean_length / max(1.0, statistics.mean_length)
         updates_per_hour = {}
         for model_type, rate in sizes.updates_per_hour.items():
             updates_per_hour[model_type] = int(float(f"{rate * relative_speed:.1e}"))
 
         return cls(
             sizes=sizes,
-            max_words=(round(0.6 * max_words), max_words),
+            max_words=(round(0.6 * max_words), max_words),  # in the ratio of the paper's limits, 30 and 50
             vocabulary_sizes=(source_size, target_size),
             updates=int(min(sizes.max_updates, max(sizes.min_updates, updates))),
             updates_per_hour=updates_per_hour,

@@ -144,7 +144,7 @@ class TextStatistics:
         return sorted(self.lengths)[int(0.98 * (len(self.lengths) - 1))] if self.lengths else 0
 
     @property
-    def repeated_words(self) -> tuple[int, int]:
+    def repeated_word_counts(self) -> tuple[int, int]:
         """The numbers of different words of source and target that occur more than once in the training text."""
         source_counts, target_counts = self.word_counts["train"]
         source_words = sum(count > 1 for count in source_counts.values())

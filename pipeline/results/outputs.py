@@ -17,7 +17,7 @@ from pipeline.results.papers import (
 )
 
 COMPARISON, HEADLINE, DOCUMENT = "comparison.json", "headline.txt", "tables.tex"
-TABLES_MADE = "tables.provenance.json"
+TABLES_PROVENANCE = "tables.provenance.json"
 """The file that names the code and packages which made the tables."""
 DATA = "data"
 """The table of the corpora."""

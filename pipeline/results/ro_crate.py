@@ -24,7 +24,7 @@ from pipeline.config.runs import Run, collect_runs, get_labels, select_systems
 from pipeline.config.schema import Config
 from pipeline.download.extraction import read_download_record
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import TABLES_MADE
+from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import MODES, ReplicationPackage, belongs_to_package
 
 RECORD = "ro-crate-metadata.json"
@@ -88,7 +88,7 @@ def write_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
         REPORT,
         "CreateAction",
         name="Evaluation of the translations, tables and figures",
-        instrument=crate.add_program(read_json(results / TABLES_MADE)),
+        instrument=crate.add_program(read_json(results / TABLES_PROVENANCE)),
         object=[file for file in file_references if belongs_to_package(file["@id"])],
         result=[file for file in file_references if not belongs_to_package(file["@id"])],
     )

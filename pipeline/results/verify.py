@@ -32,7 +32,7 @@ from pipeline.preparation import prepare_shard
 from pipeline.results.build import list_text_files
 from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
-from pipeline.results.outputs import TABLES_MADE
+from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage, belongs_to_package
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
 from pipeline.results.provenance import find_contradictions
@@ -41,7 +41,7 @@ from pipeline.results.ro_crate import RECORD, REPORT
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
 _MAX_QUOTED_CHARACTERS = 120
 """Length of a line that a problem quotes."""
-NOT_REMADE = (RECORD, TABLES_MADE, "README.md")
+NOT_REMADE = (RECORD, TABLES_PROVENANCE, "README.md")
 """Files of a results folder that do not follow from the package."""
 NOT_RECORDED = (RECORD, "README.md")
 """Files of a results folder that the record does not name."""

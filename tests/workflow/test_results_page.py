@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config import snapshot
-from pipeline.results.outputs import TABLES_MADE
+from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.ro_crate import RECORD
 from pipeline.results.verify import compare_with_experiments
 from workflow.results_page import PACKAGES, PAGE, insert_packages, keep_package
@@ -21,7 +21,7 @@ def test_kept_package_is_the_same(package: str, tmp_path: Path) -> None:
     (tmp_path / "results").symlink_to(PACKAGES / package)
     keep_package(tmp_path, tmp_path / "kept")
     for path in PACKAGES.joinpath(package).rglob("*.*"):
-        if path.is_file() and path.name not in (RECORD, TABLES_MADE):
+        if path.is_file() and path.name not in (RECORD, TABLES_PROVENANCE):
             name = path.relative_to(PACKAGES / package)
             assert (tmp_path / "kept" / name).read_bytes() == path.read_bytes(), name
 

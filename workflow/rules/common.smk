@@ -25,7 +25,7 @@ from nmt.errors import UserError
 from nmt.settings.base import read_settings
 from nmt.store.model_folder import NEEDED_FILES, RECORD_FILES, RELEASED_FILES, TEXT_SETTINGS
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.outputs import COMPARISON, TABLES_MADE, TREE, list_outputs
+from pipeline.results.outputs import COMPARISON, TABLES_PROVENANCE, TREE, list_outputs
 from pipeline.results.papers import read_paper, list_translated_sets
 from pipeline.config.schema import Config
 from workflow import cluster, gpus, internals, options

@@ -21,7 +21,7 @@ if PLAYGROUND:
             source=set_file("test", SOURCE),
             reference=set_file("test", TARGET),
         output:
-            page=result_file("playground.html", "Translations"),
+            page=result_file("playground.html", report_category="Translations"),
         log:
             "logs/results/playground.log",
         localrule: True

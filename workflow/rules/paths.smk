@@ -55,7 +55,7 @@ def set_file(set_name, language):
     return token_files([TEST], language)[0] if set_name == "test" else f"data/dev.{language}.zst"
 
 
-def raw_reference():
+def list_raw_references():
     """Return a list with the references of the test set before tokenization, or [] if they came as tokens."""
     return [] if CONFIG.corpora[TEST].tokenized else [f"{DATA}/raw/{TEST}/0.{TARGET}.zst"]
 
@@ -121,7 +121,7 @@ def other_translations(set_name, system):
     return given_files[set_name]
 
 
-def result_file(name, category):
+def result_file(name, report_category):
     """Return a file of the results, which Snakemake's report shows if it is a table (CSV), figure, page or error rate.
 
     The report has the same headings and captions as results/report.html.
@@ -135,14 +135,17 @@ def result_file(name, category):
     heading, caption = texts.get("heading", stem), texts.get("caption", "")
     return report(
         file,
-        category=category,
+        category=report_category,
         caption=SETTINGS.add_caption(stem, caption),
         labels={"result": heading, "form": extension.upper()},
     )
 
 
 def list_package_files():
-    """Return the files that the package copies, except translations, with their copies."""
+    """Return the files that are copied into the replication package, each with its copy.
+
+    Translations of runs are not among them, see `TRANSLATIONS` in package.smk.
+    """
     files = []
     for set_name in SETS:
         for language in (SOURCE, TARGET):
@@ -152,14 +155,14 @@ def list_package_files():
             files.append((other_translations(set_name, system), copy))
 
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
-    files += [(file, RESULTS.raw_reference(TARGET)) for file in raw_reference()]
+    files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]
     files += [(file, RESULTS.gold_alignments) for file in gold_alignments()]
     files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
     if plan.trained_runs:
         for split in ("train", "dev"):
             files.append((FOLDER.bitext(split) / "meta.json", RESULTS.bitext_meta(split)))
 
-    # records, attention and perplexity of each model
+    # the training records, alignments and perplexity of each run
     for run in plan.selected_runs:
         files += [
             (f"{plan.models_folder}/{run}/{name}", RESULTS.run_file(run, name)) for name in RECORD_FILES

@@ -11,7 +11,7 @@ rule ro_crate:
         RESULT_FILES,
         REPLICATION_PACKAGE,
         provenance_files(TRANSLATIONS.values()),
-        f"results/{TABLES_MADE}",
+        f"results/{TABLES_PROVENANCE}",
     output:
         # the record of the former run is kept until this one is written, since it names that run's files
         update("results/ro-crate-metadata.json"),

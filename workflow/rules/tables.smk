@@ -33,8 +33,8 @@ rule tables:
         scores=SCORES,
         comparison="results/comparison.json",
     output:
-        files=[result_file(name, "Tables") for name in OUTPUTS.table_files],
-        provenance=f"results/{TABLES_MADE}",
+        files=[result_file(name, report_category="Tables") for name in OUTPUTS.table_files],
+        provenance=f"results/{TABLES_PROVENANCE}",
     log:
         "logs/results/tables.log",
     localrule: True
@@ -44,7 +44,7 @@ rule tables:
 
 use rule tables as figures with:
     output:
-        files=[result_file(name, "Figures") for name in OUTPUTS.figure_files],
+        files=[result_file(name, report_category="Figures") for name in OUTPUTS.figure_files],
     log:
         "logs/results/figures.log",
     localrule: True
@@ -58,7 +58,7 @@ if OUTPUTS.has_corpora:
             papers=[RESULTS.paper(paper) for paper in PAPERS],
             settings=str(RESULTS.configuration),
         output:
-            files=[result_file(name, "Text") for name in OUTPUTS.data_files],
+            files=[result_file(name, report_category="Text") for name in OUTPUTS.data_files],
         log:
             "logs/results/data.log",
         localrule: True
@@ -104,7 +104,7 @@ if TREE_FILES:
             text=f"{plan.models_folder}/{CONFIG.artifacts.tree_model}/text.json",
             model=model_files([CONFIG.artifacts.tree_model]),
         output:
-            [result_file(name, "Figures") for name in TREE_FILES],
+            [result_file(name, report_category="Figures") for name in TREE_FILES],
         log:
             "logs/results/tree.log",
         localrule: True

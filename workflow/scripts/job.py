@@ -33,7 +33,7 @@ def job(snakemake: Any) -> Iterator[tuple[SimpleNamespace, SimpleNamespace]]:
     """
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
-    # quoted, as the shell lines of other rules set it
+    # The shell commands of other rules quote the value of this variable, so it is quoted here, too.
     os.environ[progress.LOG_VARIABLE] = shlex.quote(str(log))
     progress.clear_progress()  # an earlier attempt may have left it
     with _copy_output_to(log):

@@ -168,7 +168,7 @@ def _round_weights(model: TrainedModel, weights_file: Path, bits: Bits) -> tuple
     Returns:
         The bytes: first the tensors with 16 bits (IEEE 754 binary16), then the tensors of integers with 8 bits. The
         scales: by tensor the number with which its integers are multiplied. One scale for each row would be more
-        exact, but the numbers would compress to a seventh more.
+        exact, but the compressed page would be a seventh larger.
     """
     float_tensors: dict[str, torch.Tensor] = {}
     integers, scales = [], {}

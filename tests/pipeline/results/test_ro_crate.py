@@ -17,7 +17,7 @@ from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.runs import collect_runs
-from pipeline.results.outputs import TABLES_MADE
+from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import RECORD, REPORT, write_crate
 from pipeline.results.verify import verify_results
@@ -39,7 +39,7 @@ def write_results(folder: Path) -> Path:
     config = load_config(find_layers(ROOT / "experiments" / "multi30k"))
     package = ReplicationPackage(folder)
     write_json(package.configuration, snapshot.get_published_settings(config))
-    write_json(folder / TABLES_MADE, CODE)
+    write_json(folder / TABLES_PROVENANCE, CODE)
     for run in collect_runs(config, config.use.models):
         for name in RECORD_FILES:
             write_json(package.run_file(run, name), {"label": run, "data": {}, "made_with": CODE})
