@@ -187,7 +187,8 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
             paths = value if isinstance(value, tuple) else (value,)  # an option may be repeated
             for path in paths:
                 if isinstance(path, Path):
-                    use_counts[os.path.realpath("/dev/stdin" if str(path) == "-" else path)] += 1
+                    file = "/dev/stdin" if str(path) == "-" else path
+                    use_counts[os.path.realpath(file)] += 1
                     if name.startswith(("output", "plot")):
                         outputs.append(path)
 

@@ -433,7 +433,9 @@ class BackPointers:
             slot = int(self.parents[step, row, slot])
             weights = self.attention[step]
             if weights is not None:
-                attention.append(weights[np.searchsorted(self.rows[step], row), slot])
+                # attention lies at the slot of the parent, and has rows for the sentences still in the batch alone
+                active_row = np.searchsorted(self.rows[step], row)
+                attention.append(weights[active_row, slot])
 
         if is_finished:
             del ids[0]  # the end symbol

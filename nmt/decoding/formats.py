@@ -48,12 +48,13 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     the target token to each source token of its piece, as in 0.9,0.1 0.2,0.8.
     """
     assert translation.piece_attention is not None
-    items: list[str] = []  # the next item is that of target token len(items)
+    items: list[str] = []  # one for each target token so far
     source_start = 0  # index of the first source token of the current piece
     for weights in translation.piece_attention:
         for row in weights:
             if form == "pharaoh":
-                items.append(f"{source_start + int(row.argmax())}-{len(items)}")
+                target_index = len(items)
+                items.append(f"{source_start + int(row.argmax())}-{target_index}")
             else:
                 items.append(",".join(f"{weight:.{DIGITS}f}" for weight in row))
         source_start += weights.shape[1]
@@ -76,6 +77,7 @@ def format_json_line(number: int, translations: Sequence[Translation]) -> str:
         **describe_translation(best_translation),
         "n_best": [describe_translation(translation) for translation in translations],
     }
+    # some readers split lines at further characters, such as U+2028
     return json.dumps(entry, ensure_ascii=False).translate(_LINE_ENDS)
 
 

@@ -145,12 +145,12 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     """
     source, reference = test
     pairs = list(read_pairs(source, reference))
-    translations = read_referenced_translations(all_path, pairs)
+    translations = read_translations_with_references(all_path, pairs)
     if len(translations) != len(pairs):
         raise UserError(
             f"{all_path} has {len(translations)} translations, the test set {len(pairs)} lines; translate again"
         )
-    return _describe_scores(model, translations, read_referenced_translations(no_unk_path, pairs))
+    return _describe_scores(model, translations, read_translations_with_references(no_unk_path, pairs))
 
 
 def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
@@ -172,12 +172,14 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
 
     # A model's file tells which sentences have no unknown words, since the other system has no such file.
     known_sentences = [
-        translations[item.translation.line] for item in read_referenced_translations(no_unk_path, pairs)
+        translations[item.translation.line] for item in read_translations_with_references(no_unk_path, pairs)
     ]
     return _describe_scores(system, translations, known_sentences)
 
 
-def read_referenced_translations(path: Path, pairs: Sequence[tuple[str, str]]) -> list[ReferencedTranslation]:
+def read_translations_with_references(
+    path: Path, pairs: Sequence[tuple[str, str]]
+) -> list[ReferencedTranslation]:
     """Return the translations of a file with the references of their lines.
 
     Raises:

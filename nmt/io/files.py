@@ -110,7 +110,10 @@ def commit_file(temporary: Path, path: Path) -> None:
 
 
 def _new_temporary_path(parent: Path, prefix: str, suffix: str = "") -> Path:
-    """Return a new path in `parent`, whose name says which process uses it. Remove those of killed processes."""
+    """Return a new path in `parent`, whose name says which process uses it.
+
+    Before that, remove the temporary paths that killed processes left in `parent`.
+    """
     parent.mkdir(parents=True, exist_ok=True)
     host_id = hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
     for path in parent.glob(f"{glob.escape(prefix)}*{glob.escape(suffix)}"):

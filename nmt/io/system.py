@@ -119,8 +119,8 @@ def slurm_seconds_left() -> float | None:
 def seconds_until_stop(requested_minutes: float) -> float:
     """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
 
-    The process stops five minutes before the limit, or a fifth of the remaining time before it if that is less. Outside
-    of jobs, the result is infinite.
+    The process stops five minutes before the limit. If less than 25 minutes remain, it stops after four fifths of them.
+    Outside of jobs, the result is infinite.
 
     Args:
         requested_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has

@@ -65,14 +65,14 @@ def score_pairs(
 def score_files(
     source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
 ) -> None:
-    """Score the pairs of a shard. `output` is an int32 array of shape (pairs, 2): score and target words."""
+    """Score the pairs of a shard. `output` gets int32 numbers (pairs, 2): the score, see `score_pairs`, and target words."""
     blocks: list[NDArray[np.int32]] = []  # (n, 2) each
     with Progress.over_files([source, target], f"score {source}") as progress:
         pairs = read_pairs(source, target, progress)
         while block := list(islice(pairs, LINES_PER_QUERY)):
             scores = score_pairs(block, source_models, target_models)
-            target_words = [len(target_line.split()) for _, target_line in block]
-            blocks.append(np.stack([scores, target_words], axis=1).astype(np.int32))
+            target_word_counts = [len(target_line.split()) for _, target_line in block]
+            blocks.append(np.stack([scores, target_word_counts], axis=1).astype(np.int32))
     write_array(output, np.int32, (sum(map(len, blocks)), 2), blocks)
 
 

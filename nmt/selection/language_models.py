@@ -66,8 +66,10 @@ def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, tar
     the smallest keys are the sample, so it does not depend on the number of shards. It is held in memory.
     """
     keyed_pairs = (
-        (random_key(seed, corpus, line, _KEY_BYTES), source_line, target_line)
-        for corpus, line, (source_line, target_line) in read_numbered_pairs(corpora, "selection sample")
+        (random_key(seed, corpus, line_number, _KEY_BYTES), source_line, target_line)
+        for corpus, line_number, (source_line, target_line) in read_numbered_pairs(
+            corpora, "selection sample"
+        )
         if source_line and target_line
     )
     sample = heapq.nsmallest(pair_count, keyed_pairs)

@@ -76,7 +76,7 @@ def schedule_learning_rate(training: Training, epoch: float) -> float:
 def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor, Tensor]:
     """Return the L2 norm of the gradient, and the scale by which clipping multiplies it (Pascanu et al., 2013).
 
-    Both are scalars. The scale reduces a norm above `max_norm` to it. It is 1 for other gradients, also if they are not
+    Both are scalars. A norm above `max_norm` is scaled down to `max_norm`. The scale is 1 for other gradients, also if they are not
     finite. Sparse gradients are coalesced.
     """
     norms = torch._foreach_norm(list_gradients(weights))
@@ -292,6 +292,7 @@ class Adadelta(Optimizer):
         weight, gradient = weight.view(-1), gradient.contiguous().view(-1)
         square_average, step_average = (averages[name].view(-1) for name in AVERAGES)
         rate: float | Tensor = self.learning_rate
+        # without compiled code, a CPU keeps the intermediate results of a block in its cache
         block_size = weight.numel() if weight.is_cuda or fuse else WEIGHTS_PER_BLOCK
         if fuse:
             # a tensor, since torch.compile would compile the code again for each number
