@@ -76,8 +76,8 @@ def schedule_learning_rate(training: Training, epoch: float) -> float:
 def measure_gradient(weights: Iterable[Tensor], max_norm: float) -> tuple[Tensor, Tensor]:
     """Return the L2 norm of the gradient, and the scale by which clipping multiplies it (Pascanu et al., 2013).
 
-    Both are scalars. A norm above `max_norm` is scaled down to `max_norm`. The scale is 1 for other gradients, also if they are not
-    finite. Sparse gradients are coalesced.
+    Both are scalars. A norm above `max_norm` is scaled down to `max_norm`. The scale is 1 for other gradients, also if
+    they are not finite. Sparse gradients are coalesced.
     """
     norms = torch._foreach_norm(list_gradients(weights))
     norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
