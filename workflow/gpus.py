@@ -38,7 +38,7 @@ def share_gpus() -> int:
     The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES allows.
     """
     if POOL_VARIABLE not in os.environ:
-        # without an answer, such as from a driver that hangs, no GPU is used
+        # if nvidia-smi gives no answer, since a driver hangs for example, no GPU is used
         installed_gpus = list_gpus(query_program("nvidia-smi", "-L") or "")
         if installed_gpus:
             visible_gpus = parse_gpu_list(os.environ.get(VISIBLE_VARIABLE, ",".join(installed_gpus)))

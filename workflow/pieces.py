@@ -62,13 +62,13 @@ def parse_arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="train and translate the runs of a piece")
     run.add_argument("folder", type=Path, help="the experiment")
-    run.add_argument("piece", help="its name in FOLDER/pieces.yaml")
+    run.add_argument("piece", help="a part of the experiment: its name in FOLDER/pieces.yaml")
     run.add_argument(
         "--at-once", type=int, default=1, help="how many trainings share the GPU at a time (%(default)s)"
     )
-    join = commands.add_parser("join", help="make the results of the archives that pieces have left")
+    join = commands.add_parser("join", help="make the results from the archives that `run` wrote")
     join.add_argument("folder", type=Path, help="the experiment")
-    join.add_argument("archives", type=Path, nargs="+", help="files of FOLDER/pieces of the machines")
+    join.add_argument("archives", type=Path, nargs="+", help="archives from FOLDER/pieces of each machine")
     return parser.parse_args()
 
 

@@ -122,7 +122,7 @@ def select_systems(config: Config) -> dict[str, System]:
 
 
 def select_other_systems(config: Config, set_name: str) -> list[str]:
-    """Return the systems that translate a set without models of this run: Moses and, of the test set, rescored lists.
+    """Return the other systems that translate a set: Moses and, for the test set alone, rescored n-best lists.
 
     The translations of Moses are made by this run, or are a file of the user's (`artifacts.moses_translations`).
     """

@@ -90,7 +90,8 @@ def download_file(
 ) -> str:
     """Download a file from the first location that has all of it, and return that location, without secrets.
 
-    An interrupted download lies in `output`.part; the next call resumes it if a checksum would show wrong bytes.
+    An interrupted download lies in `output`.part. The next call resumes it if a checksum is known, which would show
+    wrong bytes, and otherwise starts again.
     `output`.json records the location, the size and the checksums of the file, and which of them were compared.
 
     Args:

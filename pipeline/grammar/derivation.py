@@ -475,7 +475,10 @@ class Derivation:
         return adjective_before + french_noun + words_after, bool(adjective_before)
 
     def generate_modifier(self, kind: NounKind, head: Phrase, end: int) -> list[AlignedWord]:
-        """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head."""
+        """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head.
+
+        end: the English position up to which it may reach.
+        """
         choice = self.rng.random()
 
         # prepositional phrases: of the king, with the king, in the garden

@@ -78,10 +78,11 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
     }
     yield from _list_differences(summary_path, summary, history, history_values)
 
-    # A training ends after the last line, with a validation that takes hardly longer than the time between two lines;
-    # a minute and a tenth of the training are for saving and for slower machines.
+    # After the last line come one more validation, which takes no longer than the longest time between two lines, and
+    # the saving, for which a minute and a tenth of the training are enough.
     times = [0.0, *sorted({line["seconds"] for line in lines})]
     longest_gap = max(next_time - time for time, next_time in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]
-    if not -1 <= seconds_after_history <= longest_gap + 60 + 0.1 * times[-1]:
+    most_seconds = longest_gap + 60 + 0.1 * times[-1]
+    if not -1 <= seconds_after_history <= most_seconds:  # -1 for rounded times
         yield f"{summary_path}: hours is {summary['hours']:.4f}, {history} says {times[-1] / 3600:.4f}"

@@ -159,7 +159,7 @@ def check_sentences(inputs: Inputs) -> Iterator[str]:
 def _count_unknown_by_line(
     source: Path, target: Path, vocabularies: Sequence[Vocabulary]
 ) -> dict[str, dict[int, int]]:
-    """Return for each column of Table 1 its lines, with their numbers of unknown source words: {"all": {0: 2}, ...}."""
+    """Return the numbers of unknown source words by line, for each column of Table 1: {"all": {0: 2}, ...}."""
     counts: dict[str, dict[int, int]] = {"all": {}, "no_unk": {}}
     source_vocabulary, target_vocabulary = vocabularies
     for line, (source_line, target_line) in enumerate(read_pairs(source, target)):

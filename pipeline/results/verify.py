@@ -76,8 +76,8 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     Args:
         results: the folder.
         scratch: an empty folder in which the test text is made again.
-        archives: the folder of the downloaded archives, from which the test text is made again; None: only text that
-            the project's grammar wrote is made again.
+        archives: the folder of the downloaded archives, from which the test text is made again; None: only text
+            that the project's grammar generates is made again.
 
     Raises:
         UserError: the folder has no readable record.
@@ -370,10 +370,11 @@ def check_paper(published_file: Path, own_file: Path) -> list[str]:
 
 
 def compare_with_experiments(config: Config, results: Path) -> list[str]:
-    """Return a line if a package has other settings than the checkout's experiment of its name, or the most similar.
+    """Return a line if a package has other settings than the checkout's experiment of its name or, without one, the
+    most similar experiment.
 
-    Settings that were changed to ask for fewer tables, or for other test text, are found in this way. An experiment
-    with Moses also has the settings of its `moses.yaml`.
+    This finds settings that were edited to ask for fewer tables or for other test text. An experiment with Moses also
+    has the settings of its `moses.yaml`.
     """
     folder = results.resolve()
     experiments = sorted(path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml"))

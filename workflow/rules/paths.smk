@@ -109,7 +109,7 @@ def list_perplexity_systems():
 
 
 def other_translations(set_name, system):
-    """Return the translations of a set by a system without models: Moses, or the best hypotheses of rescored lists."""
+    """Return the file with the translations of a set by Moses, or with the best hypotheses of a rescored n-best list."""
     if system in CONFIG.use.rescored:
         return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:

@@ -146,10 +146,10 @@ def _find_group_starts(rows: Sequence[SystemRow]) -> list[int]:
     """
     model_types = [row.training_summary.get("model_type") for row in rows]
     group_starts = []
-    for row in range(1, len(rows)):
-        starts_group = model_types[row] is None or model_types[row] == model_types[0]
-        if starts_group and model_types[row] != model_types[row - 1]:
-            group_starts.append(row)
+    for index in range(1, len(rows)):
+        starts_group = model_types[index] is None or model_types[index] == model_types[0]
+        if starts_group and model_types[index] != model_types[index - 1]:
+            group_starts.append(index)
     return group_starts
 
 

@@ -26,7 +26,7 @@ def make_training_table(
     spec: TrainingTable, paper_name: str, summaries: Results, settings: ReportSettings
 ) -> Table:
     """Return the table of learning statistics, with models of one type next to each other."""
-    # 1. for each model a row for programs, and one or two for readers
+    # 1. for each model a record of the CSV file, and one or two displayed rows, the second with reported numbers
     merged_summaries = _merge_summaries(summaries)
     records = []
     rows = []
