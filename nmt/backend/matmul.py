@@ -231,9 +231,8 @@ def _read_cpu_words() -> set[str]:
 def _onednn_keeps_all_digits() -> bool:
     """Return whether oneDNN keeps all 24 bits of an operand, in a product as large as those of an update."""
     values = torch.full((80, 1024), 1 + 2.0**-20)  # numbers that bf16 would round to 1
-    Backend(
-        matmul_library="onednn"
-    ).set_matmul_precision()  # in the whole process, until it is set back below
+    # this sets the whole process, so it is set back below
+    Backend(matmul_library="onednn").set_matmul_precision()
     try:
         return torch.equal(values @ torch.eye(1024), values)
     finally:

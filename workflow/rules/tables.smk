@@ -11,7 +11,7 @@ for set_name in SETS:
 
 
 rule compare:
-    """Compute confidence intervals of the scores, the significance of the difference between each two systems, and other metrics."""
+    """Compute confidence intervals of the scores, the significance of each pair's difference, and other metrics."""
     input:
         package=REPLICATION_PACKAGE,
         scores=SCORES,
