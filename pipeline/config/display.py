@@ -120,7 +120,7 @@ class Playground(Settings):
     """Models of the types rnnencdec or rnnsearch. null: of those in Figure 2, the first with attention and the first
     without. []: no page is made."""
     megabytes: Annotated[int, Field(ge=1, le=2000)]
-    """Maximum megabytes of all weights. Larger models have no page."""
+    """Maximum megabytes of all weights. For larger models, the page only says why they are missing."""
     bits: Literal[16, 8]
     """Bits of a weight in the page, 16 or 8. With 8 the page is half as large, and some translations differ."""
 

@@ -78,7 +78,8 @@ class ClusterResources(Settings):
     translate_hours: Hours
     """Time limit of a translation job in hours. The next job resumes."""
     moses_hours: Hours
-    """Time limit in hours of each of Moses' jobs."""
+    """Time limit in hours of each of Moses' jobs that may take hours: word alignment, phrase extraction and scores,
+    tuning and translation."""
     data_memory_gb: Gigabytes
     """Memory of a data job in GB."""
 
