@@ -69,14 +69,14 @@ class JobList:
 
     @property
     def corpora_to_extract(self) -> list[str]:
-        """The corpora whose raw text is not extracted yet."""
+        """The corpora whose raw text Snakemake will extract, perhaps once more."""
         prefix = "extract_"
         rules = [job.rule for job in self.pending_jobs]
         return [rule.removeprefix(prefix) for rule in rules if rule.startswith(prefix)]
 
     @property
     def archives_to_download(self) -> list[str]:
-        """The names, in `archives`, of the archives that are not downloaded yet."""
+        """The names, in `archives`, of the archives that Snakemake will download."""
         paths = {job.wildcards["archive"] for job in self.pending_jobs if job.rule == "download"}
         return [name for name, archive in self.config.archives.items() if archive.path in paths]
 

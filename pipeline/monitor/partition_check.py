@@ -94,9 +94,8 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
         # in hundredths of an hour, rounded down, so that the advised value is granted
         granted_hours = f"{math.floor(time_limit / 36) / 100:,g}"
         remedy = "name another partition"
-        limit_key = resources.get(
-            "time_limit_key"
-        )  # the key of `resources` in the settings, such as train_hours
+        # the key of `resources` in the settings that limits the time, such as train_hours
+        limit_key = resources.get("time_limit_key")
         if limit_key:
             remedy = f"set resources.{limit_key} to {granted_hours} or less, or {remedy}"
         yield (

@@ -18,7 +18,7 @@ MAX_OFFSET = 1000
 """Largest shift that is found, in lines."""
 MIN_CORRELATION = 0.6
 """A window counts as shifted if its lengths correlate at least so much with those of the shifted lines, and twice as
-much as without the shift. By chance this happens for one offset in 10^11."""
+much as without the shift. By chance this happens for two offsets in 10^11."""
 MAX_LENGTH = 65_535
 """Largest length that fits into the arrays, in characters."""
 

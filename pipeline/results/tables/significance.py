@@ -54,7 +54,7 @@ def make_significance_table(comparison: Mapping[str, Any], settings: ReportSetti
 
 
 def format_p(p: float | None, samples: int) -> str:
-    """Return a p-value as `0.042`. 1 / (samples + 1) is the smallest possible value, and is written `≤ 0.001`."""
+    """Return a p-value as `0.042`. The smallest possible one, 1 / (samples + 1), is `≤ 0.001` for 1,000 samples."""
     if p is None:
         return ""
     least_p = 1 / (samples + 1)
