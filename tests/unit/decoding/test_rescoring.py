@@ -37,9 +37,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[TrainedModel]:
 
 @pytest.fixture
 def text(tmp_path: Path) -> tuple[Path, Path]:
-    """A source and its n-best lists. The score of a hypothesis is minus its index in the list."""
+    """A source and its n-best lists. The score of a hypothesis is minus its index in the list; a field follows it."""
     lines = [
-        f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-index}"
+        f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-index} ||| 0-0"
         for number, hypotheses in HYPOTHESES.items()
         for index, hypothesis in enumerate(hypotheses)
     ]
@@ -85,9 +85,9 @@ def test_interpolated_lists_are_sorted(
         list_rows = [row for row in rows if row[0] == str(number)]
         assert [float(row[3]) for row in list_rows] == pytest.approx(sorted(scores, reverse=True), abs=2e-4)
         assert best[number] == list_rows[0][1]
-        for _, hypothesis, features, _ in list_rows:
+        for _, hypothesis, features, _, alignment in list_rows:
             name, score, model_name, value = features.split()
-            assert (name, score, model_name) == ("LM0=", "-1", "NMT0=")
+            assert (name, score, model_name, alignment) == ("LM0=", "-1", "NMT0=", "0-0")
             expected = log_probs[HYPOTHESES[number].index(hypothesis)]
             assert float(value) == pytest.approx(expected, abs=2e-4)
     if weight == 0:
