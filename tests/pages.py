@@ -34,8 +34,3 @@ def commands(page: Path) -> list[str]:
             if command.split(" ")[0] in PROGRAMS:
                 found.append(command)
     return found
-
-
-def spans(text: str) -> list[str]:
-    """What stands in backquotes."""
-    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]

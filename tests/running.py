@@ -117,9 +117,9 @@ def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
     return found
 
 
-def ends(pid: int, seconds: float = 60) -> bool:
-    """Whether a process ends in so many seconds. After a kill it is still seen for a moment."""
-    last = time.monotonic() + seconds
+def ends(pid: int) -> bool:
+    """Whether a process ends in a minute. After a kill it is still seen for a moment."""
+    last = time.monotonic() + 60
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         while process.status() != psutil.STATUS_ZOMBIE:

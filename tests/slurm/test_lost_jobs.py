@@ -1,7 +1,6 @@
 """Jobs that Slurm ends for the sake of others: without an accounting database, and, where there is one, with it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,17 +19,6 @@ def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
         skip_or_fail(problem)
     with start_cluster(request.param) as cluster:
         yield cluster
-
-
-@pytest.fixture
-def experiment(any_cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
-    """An experiment whose text is ready."""
-    experiment = Experiment(tmp_path)
-    experiment.write_profile()
-    experiment.start_here("--", "data")
-    assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()
-    yield experiment
-    experiment.remove()
 
 
 @pytest.mark.slow

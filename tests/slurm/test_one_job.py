@@ -1,27 +1,12 @@
 """A training job on a real Slurm: the one test of a cluster that each push runs."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from tests.slurm.cluster import Cluster, run
 from tests.slurm.experiment import PATIENCE, Experiment
 
 MODEL = "rnnencdec-30"
 FOLDER = f"models/{MODEL}"
-
-
-@pytest.fixture
-def experiment(cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
-    """An experiment whose text is ready."""
-    experiment = Experiment(tmp_path)
-    experiment.write_profile()
-    experiment.start_here("--", "data")
-    assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()
-    yield experiment
-    experiment.remove()
 
 
 def test_training_job_runs_on_the_gpu_partition(cluster: Cluster, experiment: Experiment) -> None:

@@ -13,7 +13,7 @@ ADDRESS = "https://git.example.org/somebody/nmt"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def metadata(folder: Path, address: str | None) -> Message:
+def metadata(folder: Path, address: str) -> Message:
     """The metadata of a wheel of the project, in whose pyproject.toml this address is written."""
     project = folder / "project"
     (project / "nmt").mkdir(parents=True)
@@ -21,8 +21,8 @@ def metadata(folder: Path, address: str | None) -> Message:
         shutil.copy(ROOT / name, project / name)
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     settings = re.sub(r"(?m)^Repository = .*\n", "", settings)
-    told = f'[project.urls]\nRepository = "{address}"' if address else "[project.urls]"
-    (project / "pyproject.toml").write_text(settings.replace("[project.urls]", told), encoding="utf-8")
+    settings = settings.replace("[project.urls]", f'[project.urls]\nRepository = "{address}"')
+    (project / "pyproject.toml").write_text(settings, encoding="utf-8")
     with zipfile.ZipFile(build_wheel(project)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         return email.message_from_bytes(archive.read(name))

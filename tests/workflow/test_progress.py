@@ -50,9 +50,9 @@ class ObservedRun:
     def lines(self) -> list[str]:
         return self.stream.getvalue().splitlines()
 
-    def progress(self, log: str, count: int, total: int, unit: str = "updates") -> None:
+    def progress(self, log: str, count: int, total: int) -> None:
         """What a job at work leaves beside its log, and a look at it."""
-        values = vars(JobProgress(count, total, unit, 10.0))
+        values = vars(JobProgress(count, total, "updates", 10.0))
         progress.progress_path(self.folder / log).write_text(json.dumps(values))
         with self.run._lock:
             self.run.refresh_line()

@@ -22,15 +22,6 @@ def test_without_seeds_a_model_is_one_run(tmp_path: Path) -> None:
     assert describe_runs(tmp_path, "seed: 7\n") == expected
 
 
-def test_first_seed_has_the_name_of_the_model(tmp_path: Path) -> None:
-    assert describe_runs(tmp_path, "seeds: [4, 2]\n") == {
-        "rnnsearch-50": ("rnnsearch-50", 4, None),
-        "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
-        "rnnsearch-50-star": ("rnnsearch-50-star", 4, "rnnsearch-50"),
-        "rnnsearch-50-star.seed-2": ("rnnsearch-50-star", 2, "rnnsearch-50.seed-2"),
-    }
-
-
 def test_model_with_its_own_seeds(tmp_path: Path) -> None:
     overlay = "seeds: [4, 2]\nmodels: {rnnsearch-50-star: {seeds: [2]}}\n"
     assert describe_runs(tmp_path, overlay) == {

@@ -141,9 +141,9 @@ def partial_path(output: Path) -> Path:
     return output.with_name(f"{output.name}.part")
 
 
-def make_mirror(folder: Path, data: bytes = DATA) -> str:
+def make_mirror(folder: Path) -> str:
     folder.mkdir()
-    (folder / "a").write_bytes(data)
+    (folder / "a").write_bytes(DATA)
     return str(folder)
 
 

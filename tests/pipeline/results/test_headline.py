@@ -15,7 +15,6 @@ def sentence(length: int, fraction: float) -> dict[str, Any]:
     return {
         "source_length": length,
         "reference_length": length,
-        "sentences": 1,
         "correct": [round(fraction * n) for n in total],
         "total": total,
         "hypothesis_words": length,

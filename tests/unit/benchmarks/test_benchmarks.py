@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks import environment, gpu_check
 from benchmarks.contest import Contender, ContenderFailed, Contest
-from benchmarks.marian_contender import Marian
 from benchmarks.project import Search
 from benchmarks.sockeye_contender import Sockeye
 from benchmarks.task import Sizes
@@ -99,13 +98,6 @@ def test_toolkit_that_ends_says_why() -> None:
         toolkit.ask(do="train", sizes=vars(TINY))
     toolkit.close()
     assert not toolkit.folder.exists()
-
-
-def test_contest_without_compiler_leaves_out_marian(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    contest = Contest({"marian-int8": Marian("marian-int8", sys.executable, threads=1)}, {})
-    assert contest.ask_all(do="search", sizes=vars(TINY)) == {} and "marian-int8" in contest.missing
-    contest.close()
 
 
 @pytest.mark.slow

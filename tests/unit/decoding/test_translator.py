@@ -199,12 +199,6 @@ def test_translation_joins_pieces(model: TrainedModel) -> None:
     assert not make_translation(model, "", [["u"]], [unfinished], codec=TokenText()).finished
 
 
-def test_translations_are_comparable_and_hashable(model: TrainedModel) -> None:
-    translation, again = (translate(model, ["w3 w4 w5."], attention=True)[0][0] for _ in range(2))
-    assert translation == again and {translation, again} == {translation}
-    assert translation != replace(translation, score=translation.score - 1)
-
-
 def test_model_without_attention(model: TrainedModel, tmp_path: Path) -> None:
     """Alone it cannot copy; in an ensemble, the attention is that of the others."""
     other = load_model(trained_model(tmp_path, "rnnencdec"), CPU)

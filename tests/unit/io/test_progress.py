@@ -16,15 +16,16 @@ def progress_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_progress_file(progress_file: Path) -> None:
-    with Progress(1000, "pairs", "select europarl: 3") as bar:
+    """Units of an earlier attempt are counted, but the rate is that of this attempt."""
+    with Progress(1000, "bytes", "download", initial_count=500) as bar:
         start = progress.read_progress(progress_file)
-        assert start is not None and (start.count, start.total) == (0, 1000)
-        bar.update(800)
+        assert start is not None and (start.count, start.total) == (500, 1000)
+        bar.update(300)
         bar._start_time -= 10_000
     end = progress.read_progress(progress_file)
     assert end is not None
-    assert (end.count, end.total, end.unit) == (800, 1000, "pairs")
-    assert end.rate == pytest.approx(0.08, rel=0.01)
+    assert (end.count, end.initial_count, end.total, end.unit) == (800, 500, 1000, "bytes")
+    assert end.rate == pytest.approx(0.03, rel=0.01)
 
 
 def test_log_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,16 +35,6 @@ def test_log_line(capsys: pytest.CaptureFixture[str]) -> None:
         bar._report_time -= progress.LOG_SECONDS
         bar.update()
         assert " 2/10 " in capsys.readouterr().err
-
-
-def test_rate_excludes_earlier_attempt(progress_file: Path) -> None:
-    with Progress(1000, "bytes", "download", initial_count=500) as bar:
-        bar.update(300)
-        bar._start_time -= 10_000
-    end = progress.read_progress(progress_file)
-    assert end is not None
-    assert (end.count, end.initial_count) == (800, 500)
-    assert end.rate == pytest.approx(0.03, rel=0.01)
 
 
 def test_failure_is_kept_until_next_attempt(progress_file: Path) -> None:

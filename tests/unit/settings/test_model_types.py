@@ -45,12 +45,6 @@ def test_defaults_are_not_written() -> None:
     )
 
 
-def test_write_and_read_run(model_type: ModelTypeName) -> None:
-    run = model_run(model_type=model_type)
-    assert ModelRun.model_validate_json(run.model_dump_json()) == run
-    assert ModelRun.model_validate(run.model_dump()) == run
-
-
 def test_unknown_key_of_model_type(model_type: ModelTypeName) -> None:
     settings = model_run(model_type=model_type).model_dump()
     settings["architecture"]["wings"] = 2

@@ -102,7 +102,6 @@ def test_nonfinite_gradient_is_counted(model_type: ModelTypeName) -> None:
 
 def test_bf16_product() -> None:
     left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
-    assert float(Backend().product(left, right)) == 512 * (1 + 2**-12)
     rounding = Backend("bf16")
     found = rounding.product(left, rounding.prepare_weight(right))
     assert found.dtype == torch.float32 and float(found) == 512

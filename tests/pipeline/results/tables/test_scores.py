@@ -112,7 +112,7 @@ def test_interval_of_several_seeds() -> None:
     scores = []
     for seed, right in ((1, 10), (2, 0)):
         counts = {"correct": [right] * 4, "total": [10] * 4, "hypothesis_words": 10, "reference_words": 10}
-        row = {"source_length": 10, "reference_length": 10, "source_unknown": 0, "sentences": 1, **counts}
+        row = {"source_length": 10, "reference_length": 10, "source_unknown": 0, **counts}
         run = score("grconv-30", seed, 10.0 * right, 10.0 * right)
         scores.append(run | {"by_sentence": [row] * 5, "by_sentence_no_unk": [row] * 5, "unfinished_all": 4})
     forms = render_table(
