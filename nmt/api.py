@@ -163,7 +163,7 @@ class Model:
                 unknown_words=[
                     token for token in source_tokens if token not in self.models[0].source_vocabulary
                 ],
-                pieces=[len(source_tokens)],
+                piece_lengths=[len(source_tokens)],
                 piece_attention=piece_attention,
             )
             translations.append(translation)

@@ -26,7 +26,9 @@ def state_of(config: Config, folder: Path, run: str) -> Path:
     """The folder in the store where a training of prepared text belongs; it is made."""
     experiment = ExperimentFolder(config, folder)
     expected = experiment.find_expected_model(run)
-    state = TrainingStore(experiment.store).find_state_folders(run, expected.facts, expected.settings)[0]
+    state = TrainingStore(experiment.store).find_state_folders(
+        run, expected.training_inputs, expected.settings
+    )[0]
     state.mkdir(parents=True, exist_ok=True)
     return state
 

@@ -94,14 +94,14 @@ def _find_reason(error: Exception) -> str:
 
 
 def fusible(
-    fused: Callable[..., Any] | None = None, varying_dims: Mapping[str, Any] = {}
+    fused: Callable[..., Any] | None = None, dynamic_dims: Mapping[str, Any] = {}
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Return a decorator for a function that torch.compile can make faster.
 
     Args:
         fused: a function with the same arguments and results that is compiled instead, since torch.compile makes better
             kernels of it. Example: `attend_fused` for `attend`.
-        varying_dims: the arguments whose size varies from batch to batch, each with the dimension, or a tuple of
+        dynamic_dims: the arguments whose size varies from batch to batch, each with the dimension, or a tuple of
             dimensions, that varies. These arguments must be passed by keyword.
 
     Returns:
@@ -117,7 +117,7 @@ def fusible(
         def call(*arguments: Any, fuse: bool = False, **keywords: Any) -> Result:
             if not fuse:
                 return function(*arguments, **keywords)
-            for name, dimensions in varying_dims.items():
+            for name, dimensions in dynamic_dims.items():
                 if keywords[name] is not None:
                     torch._dynamo.maybe_mark_dynamic(keywords[name], dimensions)
             return compile_function()(*arguments, **keywords)

@@ -101,14 +101,14 @@ class Backend:
         multiply = multiply_bf16 if values.is_cuda else torch.matmul
         return multiply(self.round_operand(values), self.round_operand(weights)).to(torch.float32)
 
-    def add_product(self, sums: Tensor, values: Tensor, weights: PreparedWeight) -> None:
-        """Compute sums += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""
-        if not sums.is_cuda or self.is_bf16 or isinstance(weights, Int8Weight):
-            sums += self.product(values, weights)
-        elif sums.dim() == 2:
-            sums.addmm_(values, weights)
+    def add_product(self, total: Tensor, values: Tensor, weights: PreparedWeight) -> None:
+        """Compute total += values @ weights for matrices or batches of matrices; on a GPU in one kernel."""
+        if not total.is_cuda or self.is_bf16 or isinstance(weights, Int8Weight):
+            total += self.product(values, weights)
+        elif total.dim() == 2:
+            total.addmm_(values, weights)
         else:
-            sums.baddbmm_(values, weights)
+            total.baddbmm_(values, weights)
 
     def affine(self, values: Tensor, weights: PreparedWeight, bias: Tensor) -> Tensor:
         """Return values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""

@@ -1,7 +1,8 @@
 """The subcommands for tokenized test sets: test-set decode, perplexity, align, rescore and oracle.
 
-A store keeps results under a key of their facts: the inputs and settings that a result depends on. `provide_result`
-computes a result only if the store does not have it.
+A store keeps results under a key of their inputs, the checksums and settings that a result depends on.
+`link_or_compute_result` computes a result only if the store does not have it. The names of the inputs are part of the
+key, so a name that was changed would have all results computed again.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from nmt.evaluation.translations import (
 from nmt.io.files import read_json, write_json
 from nmt.settings.decoding import Average, ComputeOptions, Decoding
 from nmt.store.model_folder import WEIGHTS
-from nmt.store.result_store import collect_model_facts, provide_result
+from nmt.store.result_store import collect_model_checksums, link_or_compute_result
 
 _store_option = click.option(
     "--store",
@@ -81,14 +82,14 @@ def decode(
     the weights, the versions of code and packages, the device and the seconds. If the command is killed, the same
     command resumes the work.
     """
-    # 1. the inputs and settings that the translations depend on
+    # 1. what the translations depend on
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError(
             "--mode no_unk needs --reference, to choose the lines without unknown words on either side"
         )
-    facts = {
-        "models": collect_model_facts(model_paths),
+    inputs = {
+        "models": collect_model_checksums(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         # with no_unk, the words of the reference decide which lines are translated
@@ -120,7 +121,7 @@ def decode(
         )
         write_provenance(provenance | summary, paths[name])
 
-    provide_result(store, facts, outputs, translate)
+    link_or_compute_result(store, inputs, outputs, translate)
 
     # 3. write the models' names, since a result from the store may come from models with other names
     sentences = write_model_names(output, [folder.name for folder in model_paths])
@@ -157,13 +158,13 @@ def perplexity(
         result = test_set.measure_perplexity(models, source, reference, batch_size, average)
         write_json(paths["perplexity.json"], result)
 
-    facts = {
-        "models": collect_model_facts(model_paths),
+    inputs = {
+        "models": collect_model_checksums(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         "perplexity_of": sha256_of_lines(reference),
     }
-    provide_result(store, facts, {"perplexity.json": output}, write_perplexity)
+    link_or_compute_result(store, inputs, {"perplexity.json": output}, write_perplexity)
 
     # The names are added here, since a result from the store may come from another run with equal weights.
     write_json(output, {"model": name, "seed": seed, **read_json(output)})
@@ -187,12 +188,12 @@ def align(
         (model,), batch_size = load_models([model_path], compute)
         align_file(model, source, target, batch_size, paths["alignments.jsonl"])
 
-    facts = {
-        "models": collect_model_facts([model_path]),
+    inputs = {
+        "models": collect_model_checksums([model_path]),
         "source": sha256_of_lines(source),
         "attention_for": sha256_of_lines(target),
     }
-    provide_result(store, facts, {"alignments.jsonl": output}, write_attention)
+    link_or_compute_result(store, inputs, {"alignments.jsonl": output}, write_attention)
 
 
 _lists_option = input_option(
@@ -239,8 +240,8 @@ def rescore(
     (in nats). The translation is the hypothesis with the best mean. Memory does not grow with the number of lists. If
     the command is killed, the same command resumes the work.
     """
-    facts = {
-        "models": collect_model_facts(model_paths),
+    inputs = {
+        "models": collect_model_checksums(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
         "lists": sha256_of_lines(lists),
@@ -264,7 +265,7 @@ def rescore(
         )
         click.echo(f"{output}: {sentences:,} sentences", err=True)
 
-    provide_result(store, facts, outputs, rescore_lists)
+    link_or_compute_result(store, inputs, outputs, rescore_lists)
 
 
 @click.command()

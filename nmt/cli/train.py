@@ -110,7 +110,7 @@ def train(
     from nmt.data.meta import data_checksums, read_meta
     from nmt.io.system import seconds_until_stop
     from nmt.store.model_folder import initial_weights_checksum, read_model_key
-    from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key, link_model
+    from nmt.store.result_store import TrainingStore, collect_training_inputs, compute_model_key, link_model
 
     # 1. check that settings and options agree
     run = parse_settings(ModelRun, settings, add_run_defaults)
@@ -126,9 +126,9 @@ def train(
     base_key = read_model_key(continue_from) if continue_from else None
     data = data_checksums(read_meta(train_folder), read_meta(dev_folder))
     data |= initial_weights_checksum(init_from)
-    facts = collect_training_facts(run, data, base_key)
+    training_inputs = collect_training_inputs(run, data, base_key)
     store = TrainingStore(store_folder, shared_stores)
-    model_folder = store.find_model(compute_model_key(facts, run))
+    model_folder = store.find_model(compute_model_key(training_inputs, run))
 
     # 3. if there is none, train it
     if model_folder:
@@ -148,7 +148,9 @@ def train(
             init_from=init_from,
         )
         try:
-            model_folder = train_in_store(store, output.name, run, files, facts, if_locked, deadline)
+            model_folder = train_in_store(
+                store, output.name, run, files, training_inputs, if_locked, deadline
+            )
         except (Interrupted, StillLocked) as interruption:
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
             sys.exit(STOPPED_EARLY)

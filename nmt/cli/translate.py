@@ -137,7 +137,7 @@ def translate(
 
                 # warn of split lines and unknown words, and show the progress
                 best_translations = [n_best_list[0] for n_best_list in n_best_lists]
-                piece_counts = [len(translation.pieces) for translation in best_translations]
+                piece_counts = [len(translation.piece_lengths) for translation in best_translations]
                 warn_of_split_lines(line_number, piece_counts, options.max_words)
                 unknown_words.count(translation.source_tokens for translation in best_translations)
                 if is_typed(input):

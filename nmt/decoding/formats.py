@@ -45,7 +45,8 @@ def format_alignment(translation: Translation, form: AlignmentForm) -> str:
     """Return the alignment of a translation: an item for each target token.
 
     pharaoh: the link `i-j`, from 0, if target token j has most attention to source token i. weights: the attention of
-    the target token to each source token of its piece, as in 0.9,0.1 0.2,0.8.
+    the target token to each source token, as in 0.9,0.1 0.2,0.8. A long line is translated in pieces (`--max-words`),
+    and a target token has attention only to the source tokens of its piece.
     """
     assert translation.piece_attention is not None
     items: list[str] = []  # one for each target token so far
@@ -73,7 +74,7 @@ def format_json_line(number: int, translations: Sequence[Translation]) -> str:
         "source": best_translation.source.encode("utf-8", "replace").decode(),
         "source_tokens": best_translation.source_tokens,
         "unknown_words": best_translation.unknown_words,
-        "pieces": best_translation.pieces,
+        "pieces": best_translation.piece_lengths,
         **describe_translation(best_translation),
         "n_best": [describe_translation(translation) for translation in translations],
     }

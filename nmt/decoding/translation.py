@@ -37,7 +37,7 @@ class Translation:
         token_scores: the summands of `score`: one for each token, and for the end of the sentence or of each piece.
         finished: whether the search reached the end of the sentence.
         unknown_words: the source tokens that the model does not know and reads as [UNK], in their order.
-        pieces: how many source tokens each piece has. A line without tokens has no piece.
+        piece_lengths: the number of source tokens of each piece. A line without tokens has no piece.
         piece_attention: the attention of each piece, [its tokens, its source tokens]; None if there is none.
     """
 
@@ -49,7 +49,7 @@ class Translation:
     token_scores: list[float] = field(hash=False, repr=False)
     finished: bool = field(default=True, repr=False)
     unknown_words: list[str] = field(default_factory=list, hash=False, repr=False)
-    pieces: list[int] = field(default_factory=list, hash=False, repr=False)
+    piece_lengths: list[int] = field(default_factory=list, hash=False, repr=False)
     piece_attention: list[Weights] | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:

@@ -136,7 +136,7 @@ def make_translation(
         token_scores=token_scores,
         finished=all(hypothesis.finished for hypothesis in hypotheses),
         unknown_words=[token for token in source_tokens if token not in model.source_vocabulary],
-        pieces=[len(piece) for piece in pieces],
+        piece_lengths=[len(piece) for piece in pieces],
         piece_attention=piece_attention if attention else None,
     )
 

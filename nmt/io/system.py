@@ -1,5 +1,7 @@
-"""Facts about the surroundings of a process: code version, packages and machine, Slurm's time limit, and the output of
-programs. The names of users and hosts are left out, since the results are published."""
+"""The surroundings of a process: code version, packages and machine, Slurm's time limit, and the output of programs.
+
+The names of users and hosts are left out, since the results are published.
+"""
 
 from __future__ import annotations
 

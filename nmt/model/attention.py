@@ -225,7 +225,7 @@ def attend_fused(
     return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
 
 
-@fusible(fused=attend_fused, varying_dims={"keys": 1, "padding": 1, "values": 1})
+@fusible(fused=attend_fused, dynamic_dims={"keys": 1, "padding": 1, "values": 1})
 def attend(
     queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, fast_tanh: bool
 ) -> tuple[Tensor, Tensor]:
@@ -297,7 +297,7 @@ def backward_attend_fused(
 
 @fusible(
     fused=backward_attend_fused,
-    varying_dims={"alpha": 1, "values": 1, "grad_alpha": 1, "keys": 1, "grad_energy": 1, "sum_squares": 1},
+    dynamic_dims={"alpha": 1, "values": 1, "grad_alpha": 1, "keys": 1, "grad_energy": 1, "sum_squares": 1},
 )
 def backward_attend(
     alpha: Tensor, values: Tensor, grad_sum: Tensor, grad_alpha: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
@@ -348,7 +348,7 @@ def backward_keys_fused(
 
 @fusible(
     fused=backward_keys_fused,
-    varying_dims={"grad_energies": (0, 2), "queries": 0, "keys": 1, "sum_squares": 1},
+    dynamic_dims={"grad_energies": (0, 2), "queries": 0, "keys": 1, "sum_squares": 1},
 )
 def backward_keys(
     grad_energies: Tensor, queries: Tensor, keys: Tensor, v_a: Tensor, sum_squares: Tensor, sum_activations: Tensor,

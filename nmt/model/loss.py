@@ -84,7 +84,7 @@ def replace_logits_by_gradient_fused_(
     return cost.sum(dtype=torch.float64)
 
 
-@fusible(fused=replace_logits_by_gradient_fused_, varying_dims={"logits": 0, "words": 0, "mask": 0})
+@fusible(fused=replace_logits_by_gradient_fused_, dynamic_dims={"logits": 0, "words": 0, "mask": 0})
 def replace_logits_by_gradient_(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Replace logits without bias (P, V) by their gradient, softmax - one-hot, and return the cost, a scalar.
 

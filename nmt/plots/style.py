@@ -41,8 +41,8 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 """A line style for each colour, so that lines also differ in greyscale."""
-_VARYING_METADATA = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
-"""Metadata that would change the bytes of the same figure."""
+_OMITTED_METADATA_KEY = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
+"""For each format, the key of the metadata that is left out, so that equal figures give equal bytes."""
 _MISSING_GLYPH = re.compile(r"Glyph (?P<code>\d+) .* missing from font")
 """matplotlib's warning of a letter that no font has."""
 
@@ -96,9 +96,9 @@ def save_figure(figure: Figure, path: Path, description: str = "") -> None:
     A .png holds the description, for those who cannot see it.
     """
     file_format = path.suffix[1:]
-    if file_format not in _VARYING_METADATA:
+    if file_format not in _OMITTED_METADATA_KEY:
         raise UserError(f"{path}: expected a name that ends in .pdf, .svg or .png")
-    metadata: dict[str, str | None] = {_VARYING_METADATA[file_format]: None}
+    metadata: dict[str, str | None] = {_OMITTED_METADATA_KEY[file_format]: None}
     if file_format == "png":
         metadata["Description"] = description
     with figure_style(), atomic_path(path) as temporary:

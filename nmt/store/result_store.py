@@ -1,4 +1,6 @@
-"""A store of expensive results. Its key is computed from the facts that a result depends on; outputs are links to it.
+"""A store of expensive results. The key of a result is a checksum of its inputs; output files are links into the store.
+
+The inputs are the checksums and settings that the result depends on.
 
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/                 checkpoints, history, best weights
     store/trainings/rnnsearch-50-3fa9c1d2e0b7/finished-9b.../  the finished model
@@ -31,8 +33,8 @@ from nmt.store.model_folder import (
 
 KEY_DIGITS = 12
 """Hexadecimal digits of a key."""
-FACTS = "facts.json"
-"""File with the facts that a result or a training depends on.
+RESULT_INPUTS = "facts.json"
+"""File with the inputs of a result or a training.
 
 In a result's folder it is written last, so that it marks a complete result; in a training's folder, first.
 """
@@ -40,34 +42,34 @@ LINKED_FILES = (WEIGHTS, FINAL_STATE, HISTORY, SOURCE_VOCABULARY, TARGET_VOCABUL
 """Files of a finished model that do not depend on its names."""
 
 
-def compute_key(facts: Mapping[str, Any]) -> str:
-    """Return the key of a result: the first digits of the SHA-256 of its facts."""
-    text = json.dumps(facts, sort_keys=True)
+def compute_key(inputs: Mapping[str, Any]) -> str:
+    """Return the key of a result: the first digits of the SHA-256 of its inputs."""
+    text = json.dumps(inputs, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
 # --- trainings --------------------------------------------------------------------------------------------------------
 
 
-def collect_training_facts(
+def collect_training_inputs(
     run: ModelRun, data: Mapping[str, str], base_key: str | None = None
 ) -> FlatSettings:
-    """Return the facts that the weights of a training depend on, with dotted keys.
+    """Return the settings and checksums that the weights of a training depend on, with dotted keys.
 
     Args:
         run: the settings of the training.
         data: checksums of the training and development text and of both vocabularies.
         base_key: key of the finished model that the training continues.
     """
-    facts: dict[str, Any] = {"settings": run.fingerprint_fields(), "data": data}
+    inputs: dict[str, Any] = {"settings": run.fingerprint_fields(), "data": data}
     if base_key is not None:
-        facts["base"] = base_key
-    return flatten(facts)
+        inputs["base"] = base_key
+    return flatten(inputs)
 
 
-def compute_model_key(facts: FlatSettings, run: ModelRun) -> str:
-    """Return the key of a finished model, from the facts of its training and the settings of the training's end."""
-    return compute_key({"training": compute_key(facts), "ending": run.ending_fields()})
+def compute_model_key(inputs: FlatSettings, run: ModelRun) -> str:
+    """Return the key of a finished model, from the inputs of its training and the settings of the training's end."""
+    return compute_key({"training": compute_key(inputs), "ending": run.ending_fields()})
 
 
 class TrainingStore:
@@ -90,29 +92,29 @@ class TrainingStore:
                 return summary.parent
         return None
 
-    def find_state_folders(self, name: str, facts: FlatSettings, run: ModelRun) -> list[Path]:
+    def find_state_folders(self, name: str, inputs: FlatSettings, run: ModelRun) -> list[Path]:
         """Return the two folders in which a training may lie, the first choice first.
 
-        The first is for all trainings with these facts, whenever they end. If the training in it has gone on beyond the
-        end that the settings ask for, the second is for this end alone.
+        The first is for all trainings with these inputs, whenever they end. The second is for this end alone, if the
+        training in the first has gone on beyond it.
         """
-        key = compute_key(facts)
+        key = compute_key(inputs)
         shared_folder = self._find_state_folder(name, key)
-        own_folder = self._find_state_folder(name, f"{key}-{compute_model_key(facts, run)}")
+        own_folder = self._find_state_folder(name, f"{key}-{compute_model_key(inputs, run)}")
         return [shared_folder, own_folder]
 
     def _find_state_folder(self, name: str, key: str) -> Path:
         """Return the folder with this key, also if it has another name in front, or the path of a new folder."""
         return next(self.folder.glob(f"*-{key}"), self.folder / f"{name}-{key}")
 
-    def describe_changes(self, name: str, facts: FlatSettings) -> str:
+    def describe_changes(self, name: str, inputs: FlatSettings) -> str:
         """Return the changes since the most similar former training of this name, or "" if there is none."""
         # The pattern has a key of fixed length, so that rnnsearch-50 does not find the trainings of rnnsearch-50-star.
         descriptions = []
-        for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{FACTS}"):
-            former_facts = read_json(path)
-            if former_facts != facts:
-                changes = describe_differences(former_facts, facts)
+        for path in self.folder.glob(f"{name}-{'?' * KEY_DIGITS}/{RESULT_INPUTS}"):
+            former_inputs = read_json(path)
+            if former_inputs != inputs:
+                changes = describe_differences(former_inputs, inputs)
                 descriptions.append(f"{changes}; the former training stays in {path.parent}")
         # the shortest text has the fewest changes
         return min(descriptions, key=len, default="")
@@ -145,42 +147,42 @@ def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any
 # --- results that are made with models --------------------------------------------------------------------------------
 
 
-def collect_model_facts(folders: Sequence[Path]) -> list[dict[str, str]]:
+def collect_model_checksums(folders: Sequence[Path]) -> list[dict[str, str]]:
     """Return, for each model's folder, checksums of the files and settings that its results depend on."""
-    facts_of_models = []
+    checksums_of_models = []
     for folder in folders:
-        facts = {name: sha256(folder / name) for name in (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)}
-        facts["architecture"] = compute_key(read_json(folder / SETTINGS)["architecture"])
-        facts_of_models.append(facts)
-    return facts_of_models
+        checksums = {name: sha256(folder / name) for name in (WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY)}
+        checksums["architecture"] = compute_key(read_json(folder / SETTINGS)["architecture"])
+        checksums_of_models.append(checksums)
+    return checksums_of_models
 
 
-def provide_result(
+def link_or_compute_result(
     store: Path | None,
-    facts: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     outputs: Mapping[str, Path],
-    make: Callable[[Mapping[str, Path]], None],
+    compute_files: Callable[[Mapping[str, Path]], None],
 ) -> None:
-    """Link output files to a stored result. If the store does not have it, make it first.
+    """Link output files to a stored result. If the store does not have it, compute it first.
 
     Args:
         store: the store. If it is None, the output files themselves are made.
-        facts: the inputs and settings that the result depends on.
+        inputs: the checksums and settings that the result depends on.
         outputs: the output files, by their names in the store.
-        make: a function that writes the files. It gets their paths by the same names.
+        compute_files: a function that computes the result and writes its files. It gets their paths by the same names.
     """
     if store is None:
-        make(outputs)
+        compute_files(outputs)
         return
 
-    # 1. make the result; its facts are written last, so a folder with facts is complete
-    folder = store / "results" / compute_key(facts)
+    # 1. compute the result; its inputs are written last, so a folder with inputs is complete
+    folder = store / "results" / compute_key(inputs)
     stored_files = {name: folder / name for name in outputs}
-    needed_files = [*stored_files.values(), folder / FACTS]
+    needed_files = [*stored_files.values(), folder / RESULT_INPUTS]
     if not all(path.is_file() for path in needed_files):
         folder.mkdir(parents=True, exist_ok=True)
-        make(stored_files)
-        write_json(folder / FACTS, dict(facts))
+        compute_files(stored_files)
+        write_json(folder / RESULT_INPUTS, dict(inputs))
 
     # 2. link it
     for name, output in outputs.items():

@@ -27,7 +27,7 @@ KEPT_CHECKPOINTS = 2
 class Checkpoint:
     """The state of a run.
 
-    tensors: weights, optimizer and update statistics by name. record: counters and facts, as JSON.
+    tensors: weights, optimizer and update statistics by name. record: counters, and what decides the weights, as JSON.
     """
 
     tensors: dict[str, Tensor]

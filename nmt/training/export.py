@@ -79,7 +79,7 @@ def summarize_training(trainer: Trainer, stop_reason: str) -> dict[str, Any]:
         "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.compute_train_nll(),
         "dev_nll": trainer.compute_dev_nll(),
-        "train_pairs": len(trainer.train),
+        "train_pairs": len(trainer.train_bitext),
         "parameters": sum(weight.numel() for weight in trainer.model.parameters()),
         "torch": torch.__version__,
         "data": trainer.data,

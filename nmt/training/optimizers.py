@@ -332,7 +332,7 @@ def apply_adadelta_fused(
 # The length of the tensors, their dimension 0, differs from weight to weight.
 @fusible(
     fused=apply_adadelta_fused,
-    varying_dims={"weight": 0, "gradient": 0, "square_average": 0, "step_average": 0},
+    dynamic_dims={"weight": 0, "gradient": 0, "square_average": 0, "step_average": 0},
 )
 def apply_adadelta(
     weight: Tensor, gradient: Tensor, square_average: Tensor, step_average: Tensor, rate: float, rho: float,

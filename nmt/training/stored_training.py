@@ -13,7 +13,7 @@ from nmt.io.files import write_json
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import FINAL_STATE, SUMMARY
-from nmt.store.result_store import FACTS, TrainingStore, finished_folder
+from nmt.store.result_store import RESULT_INPUTS, TrainingStore, finished_folder
 from nmt.training.checkpoint import list_checkpoints
 from nmt.training.export import export_model
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
@@ -43,7 +43,7 @@ def train_in_store(
     name: str,
     run: ModelRun,
     files: TrainingFiles,
-    facts: FlatSettings,
+    training_inputs: FlatSettings,
     if_locked: locks.IfLocked,
     deadline: float,
 ) -> Path:
@@ -54,7 +54,7 @@ def train_in_store(
         name: the name of the model. The name of a new folder begins with it.
         run: the settings of the training.
         files: the files that the training reads.
-        facts: the settings and checksums that the weights depend on (`collect_training_facts`).
+        training_inputs: the settings and checksums that the weights depend on (`collect_training_inputs`).
         if_locked: what to do while another process runs the same training.
         deadline: time of the monotonic clock at which the training stops cleanly.
 
@@ -65,7 +65,7 @@ def train_in_store(
     train, dev, vocabularies = open_data(
         files.train, files.dev, files.source_vocabulary, files.target_vocabulary
     )
-    for state_folder in store.find_state_folders(name, facts, run):
+    for state_folder in store.find_state_folders(name, training_inputs, run):
         with locks.hold_folder(state_folder, if_locked, deadline) as lock:
             # 1. another process may have finished the training while this one waited for the lock
             trainer = Trainer(run, train, dev, vocabularies, state_folder, files.base_key, files.init_from)
@@ -73,12 +73,12 @@ def train_in_store(
             if (model_folder / SUMMARY).is_file():
                 return model_folder
 
-            # 2. if this training is new, but there was an earlier one with its name, say which facts have changed
+            # 2. if this training is new, but there was an earlier one with its name, say which inputs have changed
             if not list_checkpoints(state_folder):
-                changes = store.describe_changes(name, facts)
+                changes = store.describe_changes(name, training_inputs)
                 if changes:
                     click.echo(f"nmt: {name}: a new training, since {changes}", err=True)
-            write_json(state_folder / FACTS, facts)
+            write_json(state_folder / RESULT_INPUTS, training_inputs)
 
             # 3. resume the training in this folder. If it has gone on beyond the end that the settings ask for, leave
             # it as it is, and train from the start in the next folder.

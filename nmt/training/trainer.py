@@ -35,7 +35,7 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.base import FlatSettings, describe_differences
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import WEIGHTS, initial_weights_checksum
-from nmt.store.result_store import collect_training_facts, compute_model_key
+from nmt.store.result_store import collect_training_inputs, compute_model_key
 from nmt.store.tensors import load_tensors, save_tensors
 from nmt.store.trained_model import check_vocabularies
 from nmt.training.checkpoint import (
@@ -61,6 +61,8 @@ from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
 
 WEIGHT_PREFIX = "model/"
 """Checkpoints store the weights under their names with this prefix, beside the optimizer's tensors."""
+STATISTICS = "sums"
+"""The name of the update statistics in a checkpoint."""
 
 
 def open_data(
@@ -154,7 +156,7 @@ class Trainer:
 
         # 2. the text
         source_vocabulary, self.target_vocabulary = vocabularies
-        self.train, self.dev = train, dev
+        self.train_bitext, self.dev_bitext = train, dev
         self.data = data_checksums(train.meta, dev.meta) | initial_weights_checksum(init_from)
         order_seed = run.seed if training.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
@@ -175,9 +177,9 @@ class Trainer:
         self.updater = Updater(self.model, training)
 
         # 4. the end of the run, its key in the store, and its records
-        self.last_update = count_planned_updates(training, len(self.pairs) / training.batch_size)
-        self.facts = collect_training_facts(run, self.data, base_key)
-        self.key = compute_model_key(self.facts, run)
+        self.max_updates = count_planned_updates(training, len(self.pairs) / training.batch_size)
+        self.training_inputs = collect_training_inputs(run, self.data, base_key)
+        self.key = compute_model_key(self.training_inputs, run)
         self.counters = Counters()
         self.history = History(state_folder / "history.jsonl")
         self.tensorboard: TensorBoardWriter | None = None
@@ -215,9 +217,9 @@ class Trainer:
         """Begin where another run has ended. Raises a UserError if that run had other settings or other text."""
         checkpoint = read_checkpoint(final_state)
 
-        # Both runs must have the same facts, but for the key `base`, which only this run has.
-        facts: FlatSettings = checkpoint.record["facts"]
-        changes = describe_differences(facts, self.facts, ignore=frozenset({"base"}))
+        # Both runs must have the same inputs, but for the key `base`, which only this run has.
+        base_inputs: FlatSettings = checkpoint.record["facts"]
+        changes = describe_differences(base_inputs, self.training_inputs, ignore=frozenset({"base"}))
         if changes:
             raise RecurringError(
                 f"{final_state}: {changes}; a training continues with the settings and text of its base"
@@ -235,7 +237,7 @@ class Trainer:
     def _check_not_past_end(self) -> None:
         """Raise PastTheEnd if the restored training is longer than the settings ask for."""
         counters, patience = self.counters, self.settings.patience
-        is_past_end = counters.update > self.last_update
+        is_past_end = counters.update > self.max_updates
         if patience is not None and counters.most_validations_without_gain >= patience:
             # A run that has just used up its patience is at its end, not past it.
             has_just_ended = counters.most_reached_at == counters.update
@@ -257,7 +259,7 @@ class Trainer:
                 weights[name.removeprefix(WEIGHT_PREFIX)] = tensor
         self.model.load_state_dict(weights)
         restore_optimizer(self.model, self.updater.optimizer, checkpoint.tensors)
-        self.updater.statistics.copy_(checkpoint.tensors["sums"])
+        self.updater.statistics.copy_(checkpoint.tensors[STATISTICS])
         self.counters = Counters.from_record(checkpoint.record["counters"])
 
     # --- the loop -----------------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ class Trainer:
             UserError: the state folder is lost, or the gradient is not finite.
         """
         label = f"train {self.run_settings.model}"
-        progress = Progress(self.last_update, "updates", label, initial_count=self.counters.update)
+        progress = Progress(self.max_updates, "updates", label, initial_count=self.counters.update)
         tensorboard = nullcontext() if self.tensorboard is None else closing(self.tensorboard)
 
         with (
@@ -291,7 +293,7 @@ class Trainer:
                 if self.is_stopping.is_set() or time.monotonic() >= deadline:
                     self.save()
                     raise Interrupted(
-                        f"stopped after update {self.counters.update} of {self.last_update}; run again"
+                        f"stopped after update {self.counters.update} of {self.max_updates}; run again"
                     )
         self.save()
         return stop_reason
@@ -301,9 +303,9 @@ class Trainer:
         patience = self.settings.patience
         if patience is not None and self.counters.validations_without_gain >= patience:
             return f"development {self.settings.dev_score.upper()}"
-        if self.counters.update < self.last_update:
+        if self.counters.update < self.max_updates:
             return None
-        return "updates" if self.last_update == self.settings.updates else "epochs"
+        return "updates" if self.max_updates == self.settings.updates else "epochs"
 
     def _make_batches(self) -> Generator[Batch]:
         """Yield minibatches from the next update on. On a GPU, which uses graphs, they are prepared in advance."""
@@ -327,7 +329,7 @@ class Trainer:
 
     def _check_finite(self) -> None:
         """Raise an error if gradients were not finite, unless the settings say to continue."""
-        if self.settings.not_finite != "stop":
+        if self.settings.not_finite != "stop":  # the setting: what to do about such a gradient
             return
         nonfinite_updates = self.updater.read_statistics().nonfinite_updates
         if nonfinite_updates == 0:
@@ -361,7 +363,7 @@ class Trainer:
     def _log_validate_and_save(self) -> None:
         """After an update, write a line of the history, validate, and write a checkpoint, if each of these is due."""
         settings, update = self.settings, self.counters.update
-        is_last = update == self.last_update
+        is_last = update == self.max_updates
         log_due = update % settings.log_every == 0 or is_last
         validation_due = update % settings.validate_every == 0
         checkpoint_due = update % settings.checkpoint_every == 0
@@ -393,7 +395,7 @@ class Trainer:
             self.tensorboard.add(line)
 
     def _log_updates(self) -> None:
-        """Write a line about the updates since the previous line, and set their sums to 0."""
+        """Write a line about the updates since the previous line, and set their statistics to 0."""
         window = self.counters.log_window
         line: HistoryLine = {"update": self.counters.update, "epoch": self.count_epochs()}
         line |= window.compute_means(self.updater.read_statistics())
@@ -416,7 +418,7 @@ class Trainer:
         message = f"update {counters.update:,}: development NLL {dev_nll:.3f} nats per sentence"
         if self.settings.dev_score == "bleu":
             score = compute_greedy_bleu(
-                self.model, self.dev, self.dev_rows, self.settings.batch_size, self.target_vocabulary
+                self.model, self.dev_bitext, self.dev_rows, self.settings.batch_size, self.target_vocabulary
             )
             measures["dev_bleu"] = score
             message += f", BLEU {score:.2f}"
@@ -435,7 +437,7 @@ class Trainer:
 
     def compute_dev_nll(self) -> float:
         """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
-        return compute_mean_nll(self.model, self.dev, self.dev_rows, self.settings.batch_size)
+        return compute_mean_nll(self.model, self.dev_bitext, self.dev_rows, self.settings.batch_size)
 
     def compute_train_nll(self) -> float:
         """Return the NLL of a fixed random sample of the training pairs within the length limit."""
@@ -445,22 +447,22 @@ class Trainer:
         shuffled_indices = torch.randperm(len(self.pairs), generator=generator)
         sample_indices = shuffled_indices[: self.settings.train_sample].sort().values
         sample_rows = self.pairs.rows[sample_indices.numpy()]
-        return compute_mean_nll(self.model, self.train, sample_rows, self.settings.batch_size)
+        return compute_mean_nll(self.model, self.train_bitext, sample_rows, self.settings.batch_size)
 
     def count_epochs(self) -> float:
         """Return the number of epochs, which are passes over the pairs within the length limit."""
         return self.counters.update * self.settings.batch_size / len(self.pairs)
 
     def make_checkpoint(self) -> Checkpoint:
-        """Return the state of the run: tensors, counters, and the facts that the training depends on."""
+        """Return the state of the run: tensors, counters, and the settings and checksums that decide the weights."""
         self.counters.history_bytes = self.history.size
         record: dict[str, Any] = {
             "counters": asdict(self.counters),
-            "facts": self.facts,
+            "facts": self.training_inputs,
             "matmul_library": self.model.backend.matmul_library,
         }
         tensors = optimizer_tensors(self.model, self.updater.optimizer)
-        tensors["sums"] = self.updater.statistics
+        tensors[STATISTICS] = self.updater.statistics
         for name, weight in self.model.state_dict().items():
             tensors[WEIGHT_PREFIX + name] = weight
         return Checkpoint(tensors, record)

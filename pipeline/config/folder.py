@@ -12,7 +12,7 @@ from nmt.errors import UserError
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import HISTORY
-from nmt.store.result_store import TrainingStore, collect_training_facts, compute_model_key
+from nmt.store.result_store import TrainingStore, collect_training_inputs, compute_model_key
 from pipeline.config.runs import Run, collect_runs, run_settings
 from pipeline.config.schema import Config
 
@@ -25,10 +25,10 @@ class ExpectedModel:
     """The finished model that a run's settings and its text should give."""
 
     settings: ModelRun
-    facts: FlatSettings
+    training_inputs: FlatSettings
     """All values that decide the weights: settings, checksums of the text, key of the model that it continues."""
     key: str
-    """The digest of the facts, which names the model in the store."""
+    """The digest of these inputs, which names the model in the store."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class ExperimentFolder:
         model = self.find_expected_model(run_name)
         if model is None:
             return None
-        states = TrainingStore(self.store).find_state_folders(run_name, model.facts, model.settings)
+        states = TrainingStore(self.store).find_state_folders(run_name, model.training_inputs, model.settings)
         existing_states = [state for state in states if state.is_dir()]
         # the second folder is for the end that these settings ask for, the first for any end
         return existing_states[-1] if existing_states else None
@@ -132,5 +132,5 @@ def find_expected_model(config: Config, run: Run, data: Mapping[str, str]) -> Ex
         base_key = find_expected_model(config, base_run, data).key
 
     settings = run_settings(config, run)
-    facts = collect_training_facts(settings, data, base_key)
-    return ExpectedModel(settings, facts, compute_model_key(facts, settings))
+    training_inputs = collect_training_inputs(settings, data, base_key)
+    return ExpectedModel(settings, training_inputs, compute_model_key(training_inputs, settings))

@@ -137,7 +137,7 @@ def _explain_new_training(config: Config, folder: Path, run: str) -> list[str]:
     model = experiment.find_expected_model(run)
     if model is None or experiment.find_training_state(run):
         return []
-    change = TrainingStore(experiment.store).describe_changes(run, model.facts)
+    change = TrainingStore(experiment.store).describe_changes(run, model.training_inputs)
     return [f"{run}: a new training, since {change}"] if change else []
 
 

@@ -21,7 +21,7 @@ TRANSLATION = Translation(
     source_tokens=["a", "b"],
     tokens=["x", "y"],
     token_scores=[-0.5, -0.25, -0.5],
-    pieces=[2],
+    piece_lengths=[2],
     piece_attention=[WEIGHTS],
 )
 

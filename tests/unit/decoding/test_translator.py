@@ -108,7 +108,7 @@ def test_unknown_words(model: TrainedModel) -> None:
 
 def test_long_line_in_pieces(model: TrainedModel) -> None:
     ((translation,),) = translate(model, ["w3 w4, " * 30], max_words=9, attention=True)
-    assert translation.pieces == [9] * 10 and translation.piece_attention is not None
+    assert translation.piece_lengths == [9] * 10 and translation.piece_attention is not None
     assert sum(len(weights) for weights in translation.piece_attention) == len(translation.tokens)
     assert all(weights.shape[1] == 9 for weights in translation.piece_attention)
     assert translation.score == pytest.approx(sum(translation.token_scores), abs=1e-3)
@@ -191,7 +191,9 @@ def test_translation_joins_pieces(model: TrainedModel) -> None:
     ]
     pieces = [[*"xyz"], [*"uv"]]
     translation = make_translation(model, "x y z u v", pieces, hypotheses, codec=TokenText())
-    assert translation.text == "w3 w4 w5" and translation.pieces == [3, 2] and translation.score == -7.0
+    assert (
+        translation.text == "w3 w4 w5" and translation.piece_lengths == [3, 2] and translation.score == -7.0
+    )
     assert translation.token_scores == [-1.0] * 3 + [-2.0] * 2
     assert translation.attention is not None
     assert translation.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]

@@ -11,10 +11,10 @@ import pytest
 from nmt.io.files import link_file
 from nmt.store.result_store import (
     TrainingStore,
-    collect_training_facts,
+    collect_training_inputs,
     compute_key,
     compute_model_key,
-    provide_result,
+    link_or_compute_result,
 )
 from tests.training_settings import model_run
 
@@ -24,8 +24,8 @@ DATA = {"train": "1", "dev": "2", "source_vocabulary": "3", "target_vocabulary":
 def compute_keys(data: Mapping[str, str] = DATA, base: str | None = None, **changes: Any) -> tuple[str, str]:
     """Return the keys of a training and of its finished model."""
     run = model_run(**changes)
-    facts = collect_training_facts(run, data, base)
-    return compute_key(facts), compute_model_key(facts, run)
+    inputs = collect_training_inputs(run, data, base)
+    return compute_key(inputs), compute_model_key(inputs, run)
 
 
 def test_keys() -> None:
@@ -48,16 +48,16 @@ def test_keys() -> None:
 
 def test_state_folder_of_former_name(tmp_path: Path) -> None:
     run = model_run()
-    facts = collect_training_facts(run, DATA)
+    inputs = collect_training_inputs(run, DATA)
     store = TrainingStore(tmp_path)
-    shared_folder, own_folder = store.find_state_folders("small", facts, run)
+    shared_folder, own_folder = store.find_state_folders("small", inputs, run)
     shared_folder.mkdir(parents=True)
     (shared_folder / "facts.json").write_text("{}", encoding="utf-8")
-    assert store.find_state_folders("renamed", facts, run)[0] == shared_folder != own_folder
-    assert store.describe_changes("small", facts).endswith(f"stays in {shared_folder}")
-    assert store.describe_changes("other", facts) == ""
-    (shared_folder / "facts.json").write_text(json.dumps(facts | {"data.dev": "a" * 64}), encoding="utf-8")
-    changes = store.describe_changes("small", facts | {"data.dev": "b" * 64})
+    assert store.find_state_folders("renamed", inputs, run)[0] == shared_folder != own_folder
+    assert store.describe_changes("small", inputs).endswith(f"stays in {shared_folder}")
+    assert store.describe_changes("other", inputs) == ""
+    (shared_folder / "facts.json").write_text(json.dumps(inputs | {"data.dev": "a" * 64}), encoding="utf-8")
+    changes = store.describe_changes("small", inputs | {"data.dev": "b" * 64})
     assert changes == f"data.dev was replaced; the former training stays in {shared_folder}"
 
 
@@ -70,9 +70,9 @@ def test_result_is_made_once(tmp_path: Path) -> None:
         paths["text"].write_text("result", encoding="utf-8")
 
     output = tmp_path / "output.txt"
-    for facts in ({"beam": 1}, {"beam": 1}, {"beam": 2}, {"beam": 1}):
+    for inputs in ({"beam": 1}, {"beam": 1}, {"beam": 2}, {"beam": 1}):
         output.unlink(missing_ok=True)
-        provide_result(tmp_path / "store", facts, {"text": output}, write_result)
+        link_or_compute_result(tmp_path / "store", inputs, {"text": output}, write_result)
         assert output.read_text(encoding="utf-8") == "result"
     assert len(written_paths) == 2
 

@@ -353,7 +353,7 @@ def test_init_from(text: Bitext, tmp_path: Path) -> None:
     weights = load_tensors(weights_path)
     assert_equal_tensors(tuned.model.state_dict(), weights)
     # The weights decide which training this is.
-    assert tuned.facts["data.initial_weights"] == sha256(weights_path)
+    assert tuned.training_inputs["data.initial_weights"] == sha256(weights_path)
     assert tuned.key != make_trainer(run, text, tmp_path / "drawn").key
     with refused():
         make_trainer(model_run(model_type="rnnencdec"), text, state_folder, init_from=folder)
