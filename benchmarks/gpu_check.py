@@ -237,8 +237,8 @@ def check_resume(setup: Setup) -> Figures:
             text = write_text(folder, setup)
             run = make_run(setup, model_type, updates)
             uninterrupted = train_with_stops(setup, run, text, folder / "uninterrupted", [])
-            stops = [updates // 3, updates // 3 + 3]
-            resumed = train_with_stops(setup, run, text, folder / "resumed", stops)
+            stop_updates = [updates // 3, updates // 3 + 3]
+            resumed = train_with_stops(setup, run, text, folder / "resumed", stop_updates)
         differences = [name for name in uninterrupted if not torch.equal(uninterrupted[name], resumed[name])]
         assert not differences, f"{model_type}: {differences[:3]}"
         tensor_counts[model_type] = len(uninterrupted)
@@ -257,12 +257,12 @@ class StoppingTrainer(Trainer):
 
 
 def train_with_stops(
-    setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[int]
+    setup: Setup, run: ModelRun, text: Bitext, state: Path, stop_updates: list[int]
 ) -> dict[str, Tensor]:
     """Train, with a stop after each of these updates. Return all tensors of the state."""
     word_count = setup.make_small_sizes().vocabulary - len(SPECIALS)
     vocabulary = WordVocabulary([(f"w{rank}", 1) for rank in range(word_count)])
-    for stop_update in [*stops, None]:
+    for stop_update in [*stop_updates, None]:
         trainer = StoppingTrainer(run, text, text, (vocabulary, vocabulary), state)
         trainer.stop_update = stop_update
         trainer.resume(None)

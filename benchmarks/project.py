@@ -25,7 +25,13 @@ from nmt.settings.model_types import MODEL_TYPES, AnyArchitecture, ModelTypeName
 from nmt.training.update import Updater
 
 CPU = torch.device("cpu")
-SUTSKEVERS = {"optimizer": "sgd", "learning_rate": 0.7, "decay_from_epoch": 1, "cost": "mean", "clip_norm": 5}
+SUTSKEVER_TRAINING = {
+    "optimizer": "sgd",
+    "learning_rate": 0.7,
+    "decay_from_epoch": 1,
+    "cost": "mean",
+    "clip_norm": 5,
+}
 """Settings for training a deep LSTM. Its learning rate falls early, so that checks include this."""
 
 
@@ -72,7 +78,7 @@ def make_settings(
 
     training_settings = defaults["training"]
     if model_type == "lstm":
-        training_settings |= SUTSKEVERS
+        training_settings |= SUTSKEVER_TRAINING
     training_settings |= {"batch_size": sizes.batch, "device": "cpu", "threads": sizes.threads, **changes}
     return architecture, training.Training.model_validate(training_settings)
 
@@ -136,7 +142,7 @@ class Search(Contender):
             source_lengths=np.full(len(sources), steps - 1),
             decoding=Decoding.model_validate(self.decoding | changes),
             forbid_unknown=False,
-            candidates=self.shortlist.candidates(batch.source) if self.shortlist else None,
+            candidates=self.shortlist.select_candidates(batch.source) if self.shortlist else None,
         )
         return [len(n_best[0].ids) for n_best in n_best_lists]
 

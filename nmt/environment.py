@@ -119,18 +119,18 @@ def _list_modules(folder: str) -> set[str]:
 
 
 def _user_variables() -> dict[str, str]:
-    """Return LOGNAME and USER for a user whom the system does not know, as in a container, otherwise nothing.
+    """Return LOGNAME and USER for a user whom the system does not know, as in a container, or {} for a known user.
 
     HOME is added if the user has no home that can be written to.
     """
-    user = os.getuid()
+    user_id = os.getuid()
     with suppress(KeyError):
-        pwd.getpwuid(user)
-        return {}  # the system knows the user
-    variables = {name: os.environ.get(name) or f"user-{user}" for name in ("LOGNAME", "USER")}
+        pwd.getpwuid(user_id)  # a KeyError for an unknown user
+        return {}
+    variables = {name: os.environ.get(name) or f"user-{user_id}" for name in ("LOGNAME", "USER")}
     home = os.environ.get("HOME", "")
     if not home or not os.access(home, os.W_OK):
-        folder = Path(tempfile.gettempdir(), f"nmt-{user}")
+        folder = Path(tempfile.gettempdir(), f"nmt-{user_id}")
         with suppress(OSError):
             folder.mkdir(mode=0o700, exist_ok=True)
         variables["HOME"] = str(folder)

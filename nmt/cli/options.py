@@ -180,7 +180,7 @@ def check_outputs_first(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(callback)
     def check_and_call(**values: Any) -> Any:
-        # a file may have several names, such as links, or "-" for standard input
+        # a file may have several names, such as links; "-" is standard input, and of an output a file of this name
         use_counts = Counter[str]()
         outputs = []
         for name, value in values.items():

@@ -124,8 +124,8 @@ def decode(
     link_or_compute_result(store, inputs, outputs, translate)
 
     # 3. write the models' names, since a result from the store may come from models with other names
-    sentences = write_model_names(output, [folder.name for folder in model_paths])
-    click.echo(f"{output}: {sentences:,} sentences", err=True)
+    sentence_count = write_model_names(output, [folder.name for folder in model_paths])
+    click.echo(f"{output}: {sentence_count:,} sentences", err=True)
 
 
 @click.command()
@@ -198,6 +198,7 @@ def align(
 
 _lists_option = input_option(
     "--lists",
+    "n_best_lists",
     help="n-best lists: in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of "
     "the source, or as `nmt test-set decode` writes them (.jsonl). The file may be compressed.",
 )
@@ -227,7 +228,7 @@ def rescore(
     model_paths: tuple[Path, ...],
     average: Average,
     source: Path,
-    lists: Path,
+    n_best_lists: Path,
     weight: float,
     output: Path,
     output_lists: Path | None,
@@ -244,7 +245,7 @@ def rescore(
         "models": collect_model_checksums(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
-        "lists": sha256_of_lines(lists),
+        "lists": sha256_of_lines(n_best_lists),
         "weight": weight,
     }
 
@@ -260,10 +261,10 @@ def rescore(
 
         models, batch_size = load_models(model_paths, compute)
         rescorer = rescoring.Rescorer(models, average, batch_size, weight)
-        sentences = rescoring.rescore_n_best_lists(
-            rescorer, source, lists, output=paths[best_name], new_lists=paths.get(lists_name)
+        sentence_count = rescoring.rescore_n_best_lists(
+            rescorer, source, n_best_lists, output=paths[best_name], new_lists=paths.get(lists_name)
         )
-        click.echo(f"{output}: {sentences:,} sentences", err=True)
+        click.echo(f"{output}: {sentence_count:,} sentences", err=True)
 
     link_or_compute_result(store, inputs, outputs, rescore_lists)
 
@@ -273,12 +274,12 @@ def rescore(
 @_lists_option
 @_reference_option
 @output_option(help="File for the chosen hypotheses, one per line.")
-def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
+def oracle(source: Path, n_best_lists: Path, reference: Path, output: Path) -> None:
     """Choose the hypothesis with the best sentence BLEU from each n-best list: an upper bound for rescoring.
 
     sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
     """
     from nmt.decoding import rescoring
 
-    sentences = rescoring.write_oracle(source, lists, reference, output)
-    click.echo(f"{output}: {sentences:,} sentences", err=True)
+    sentence_count = rescoring.write_oracle(source, n_best_lists, reference, output)
+    click.echo(f"{output}: {sentence_count:,} sentences", err=True)

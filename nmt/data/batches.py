@@ -131,12 +131,12 @@ def training_batches(
     """
     # A resumed run may begin within a group. It skips the batches of the group on which it has trained already.
     group_size = batch_size * batches_per_sort
-    group, batches_to_skip = divmod(start_update, batches_per_sort)
+    group_number, batches_to_skip = divmod(start_update, batches_per_sort)
     while True:
-        rows = sort_by_length(pairs.bitext, pairs.take(group * group_size, group_size))
+        rows = sort_by_length(pairs.bitext, pairs.take(group_number * group_size, group_size))
         for start in range(batches_to_skip * batch_size, group_size, batch_size):
             yield make_batch(pairs.bitext, rows[start : start + batch_size], source_eos, length_bucket)
-        group += 1
+        group_number += 1
         batches_to_skip = 0
 
 
@@ -179,7 +179,7 @@ def pad_pairs(
     source_lengths = np.array([max(1, len(ids) + source_eos_count) for ids in sources])
     target_lengths = np.array([len(ids) + 1 for ids in targets])
 
-    # S and T of the padded sides
+    # the lengths to which both sides are padded
     source_steps, target_steps = int(source_lengths.max()), int(target_lengths.max())
     if length_bucket is not None:
         max_words = max(source_steps, target_steps) - 1

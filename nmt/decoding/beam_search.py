@@ -199,6 +199,7 @@ def advance_beams(
     is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * H,)
     if active_rows is not None:
         is_too_short = is_too_short[active_rows]
+    # The special symbols have the first columns, also in a shortlist.
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
     if forbid_unknown:
         prediction.log_probs[:, UNKNOWN] = -torch.inf
@@ -215,7 +216,7 @@ class Continuations:
     Tensors are (B, K) unless another shape is given.
 
     Attributes:
-        rows: the indices of the sentences in the batch of the search, (B,).
+        batch_indices: the indices of the sentences in the batch of the search, (B,).
         parents: the hypotheses that they continue, from 0 to H - 1.
         ids: the words that they add.
         log_probs: their log-probabilities.
@@ -223,7 +224,7 @@ class Continuations:
         attention: the attention of the parents, (B, H, S), or None.
     """
 
-    rows: NDArray[np.int64]
+    batch_indices: NDArray[np.int64]
     parents: Tensor
     ids: Tensor
     log_probs: Tensor
@@ -235,7 +236,7 @@ class Beams:
     """The hypotheses of the sentences whose search goes on. A hypothesis with log-probability -inf is not active.
 
     Attributes:
-        rows: the indices of the sentences in the batch of the search, (B,).
+        batch_indices: the indices of the sentences in the batch of the search, (B,).
         scores: log-probabilities, (B, H).
         free_slots: the slots of each beam that no finished hypothesis has taken, (B, 1).
         finished_scores: log-probabilities of the best finished hypotheses, (B, n_best), -inf where there are fewer.
@@ -260,7 +261,7 @@ class Beams:
         self.candidate_ids = candidates.ids if candidates else None
 
         # the index of each sentence in the batch, and limits for the steps of its search, (B,)
-        self.rows = np.arange(sentence_count)
+        self.batch_indices = np.arange(sentence_count)
         min_steps = np.zeros_like(source_lengths)
         if decoding.min_length == "half":
             min_steps = (source_lengths + 1) // 2
@@ -284,7 +285,7 @@ class Beams:
 
     def select_sentences(self, rows: Tensor) -> None:
         """Continue with the sentences at `rows` only."""
-        self.rows = self.rows[rows.cpu().numpy()]
+        self.batch_indices = self.batch_indices[rows.cpu().numpy()]
         self.min_steps = self.min_steps[rows]
         self.max_steps = self.max_steps[rows]
         self.scores = self.scores[rows]
@@ -305,7 +306,7 @@ class Beams:
         has_ended = self._find_ended_searches(step, log_probs, is_finished)
         self.scores.masked_fill_(has_ended.unsqueeze(1), -torch.inf)
         continuations = Continuations(
-            rows=self.rows,
+            batch_indices=self.batch_indices,
             parents=parents,
             ids=ids,
             log_probs=log_probs,
@@ -374,7 +375,7 @@ class BackPointers:
 
     Attributes:
         parents, ids, log_probs, is_finished: as in `Continuations`.
-        rows: for each step, the indices of the b sentences that were still in the batch, (b,).
+        batch_indices: for each step, the indices of the b sentences that were still in the batch, (b,).
         attention: for each step, the attention of these sentences, (b, H, S), or None.
     """
 
@@ -386,15 +387,15 @@ class BackPointers:
         self.ids = np.zeros(shape, np.int32)
         self.log_probs = np.full(shape, -np.inf)
         self.is_finished = np.zeros(shape, bool)
-        self.rows: list[NDArray[np.int64]] = []  # (b,) for each step
+        self.batch_indices: list[NDArray[np.int64]] = []  # (b,) for each step
         self.attention: list[NDArray[np.floating] | None] = []  # (b, H, S) for each step
         for step, continuations in enumerate(history):
             # fill in the b sentences that are in the batch at this step; `continuations` has arrays of the same names
             for name in ("parents", "ids", "log_probs", "is_finished"):
                 values: Tensor = getattr(continuations, name)  # (b, K)
-                getattr(self, name)[step, continuations.rows] = values.cpu().numpy()
+                getattr(self, name)[step, continuations.batch_indices] = values.cpu().numpy()
             weights = continuations.attention
-            self.rows.append(continuations.rows)
+            self.batch_indices.append(continuations.batch_indices)
             self.attention.append(None if weights is None else weights.cpu().numpy())
 
     def trace_sentence(self, row: int, last_step: int, decoding: SearchSettings) -> list[Hypothesis]:
@@ -434,7 +435,7 @@ class BackPointers:
             weights = self.attention[step]
             if weights is not None:
                 # attention lies at the slot of the parent, and has rows for the sentences still in the batch alone
-                active_row = np.searchsorted(self.rows[step], row)
+                active_row = np.searchsorted(self.batch_indices[step], row)
                 attention.append(weights[active_row, slot])
 
         if is_finished:

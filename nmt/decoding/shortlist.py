@@ -38,7 +38,7 @@ class Shortlist:
     frequent_count: int
     vocabulary_size: int
 
-    def candidates(self, source: Tensor) -> Candidates:
+    def select_candidates(self, source: Tensor) -> Candidates:
         """Return the target words that translations of source sentences (S, B) may have.
 
         Padding has the id of the end symbol, and adds only the likely words of that.

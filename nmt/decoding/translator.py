@@ -65,7 +65,7 @@ class SentenceTranslator:
             source_lengths=np.array([len(vocabulary.ids(tokens)) for tokens in sources]),
             decoding=self.decoding,
             forbid_unknown=self.forbid_unknown,
-            candidates=self.shortlist.candidates(batch.source) if self.shortlist else None,
+            candidates=self.shortlist.select_candidates(batch.source) if self.shortlist else None,
             attention=self.attention,
         )
 

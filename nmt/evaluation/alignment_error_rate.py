@@ -60,8 +60,8 @@ class GoldLinks:
 def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
     """Return the gold links of a test set with this number of sentences, by line of the test set, from 0."""
     lines = [line.strip() for line in read_lines(path)]
-    first_line = next(filter(None, lines), "")  # the first line with text tells the format
-    is_wpt = _WPT_LINK.fullmatch(first_line)
+    first_nonempty_line = next(filter(None, lines), "")  # it tells the format
+    is_wpt = _WPT_LINK.fullmatch(first_nonempty_line)
 
     gold_links: dict[int, GoldLinks] = {}
     for index, line in enumerate(lines):
@@ -106,7 +106,7 @@ def link_by_attention(alignment: Sequence[list[float]], source_words: int, targe
     """
     links = set()
     for target, weights in enumerate(alignment[:target_words]):
-        if weights:
+        if weights:  # a sentence without source words has empty rows
             source = weights.index(max(weights))
             if source < source_words:
                 links.add((source, target))

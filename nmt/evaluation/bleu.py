@@ -166,8 +166,8 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
             f"{path} has {len(texts)} lines, the test set {len(pairs)}: expected one translation per line, tokenized"
         )
     translations = []
-    for line, (text, (source_line, reference_line)) in enumerate(zip(texts, pairs, strict=True)):
-        record = TranslationRecord(line=line, source=split_words(source_line), target=split_words(text))
+    for number, (text, (source_line, reference_line)) in enumerate(zip(texts, pairs, strict=True)):
+        record = TranslationRecord(line=number, source=split_words(source_line), target=split_words(text))
         translations.append(ReferencedTranslation(record, reference_line))
 
     # A model's file tells which sentences have no unknown words, since the other system has no such file.

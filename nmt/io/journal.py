@@ -42,7 +42,7 @@ class Journal:
         if complete_bytes == 0:
             self._write(header)
         self.is_resumed = bool(self.results)
-        self._start_time = time.monotonic()
+        self._part_start_time = time.monotonic()
 
     def _read(self, header: bytes) -> int:
         """Read the results in the file. Return the number of bytes of its complete lines; 0 if it is another job's."""
@@ -64,14 +64,17 @@ class Journal:
         return complete_bytes
 
     def add(self, number: int, result: Any) -> None:
-        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it."""
-        seconds = round(time.monotonic() - self._start_time, 3)
+        """Store the result of a part as JSON. When this returns, a crash of process or machine cannot lose it.
+
+        The time of a part begins when the part before it has been stored.
+        """
+        seconds = round(time.monotonic() - self._part_start_time, 3)
         line = json.dumps([number, result, seconds], ensure_ascii=False)
         self._write(line.encode() + b"\n")
         # keep the result as a resumed job reads it: tuples become lists
         _, self.results[number], _ = json.loads(line)
         self.seconds += seconds
-        self._start_time = time.monotonic()
+        self._part_start_time = time.monotonic()
 
     def _write(self, line: bytes) -> None:
         """Append a line, and wait until it is on the disk."""

@@ -118,16 +118,16 @@ class LineStream:
     def read_groups(self, max_lines: int) -> Iterator[list[str]]:
         """Yield groups of at most `max_lines` lines. No group is empty."""
         group: list[str] = []
-        characters = 0
+        character_count = 0
         for line in self._lines:  # None if the input pauses
             if line is not None:
                 text = self._decode_or_replace(line)
                 group.append(text)
-                characters += len(text)
-            is_full = len(group) == max_lines or characters >= MAX_GROUP_CHARACTERS
+                character_count += len(text)
+            is_full = len(group) == max_lines or character_count >= MAX_GROUP_CHARACTERS
             if group and (line is None or is_full):
                 yield group
-                group, characters = [], 0
+                group, character_count = [], 0
         if group:
             yield group
 

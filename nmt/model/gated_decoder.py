@@ -216,7 +216,8 @@ class GatedDecoderState:
         attention, context_terms = self.model.decoder.compute_context_terms(
             self.state, self.encoded, self.annotation_terms
         )
-        self.unit_terms, output_terms = context_terms[..., : 3 * N], context_terms[..., 3 * N :]
+        output_terms = context_terms[..., 3 * N :]
+        self.unit_terms = context_terms[..., : 3 * N]  # kept for `reorder_and_append`
 
         # the state that the output layer reads: s_i for section3, else s_{i-1}
         output_state = self.state

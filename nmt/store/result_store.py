@@ -100,8 +100,8 @@ class TrainingStore:
         """
         key = compute_key(inputs)
         shared_folder = self._find_state_folder(name, key)
-        own_folder = self._find_state_folder(name, f"{key}-{compute_model_key(inputs, run)}")
-        return [shared_folder, own_folder]
+        folder_for_this_end = self._find_state_folder(name, f"{key}-{compute_model_key(inputs, run)}")
+        return [shared_folder, folder_for_this_end]
 
     def _find_state_folder(self, name: str, key: str) -> Path:
         """Return the folder with this key, also if it has another name in front, or the path of a new folder."""

@@ -77,12 +77,12 @@ def round_to_float16(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor
 
 def compute_checksum(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     """Return the SHA-256 of names, types, shapes and contents of the tensors, and of the metadata."""
-    contents = hashlib.sha256()
+    digest = hashlib.sha256()  # of names and numbers
     shapes = []
     for name, tensor in sorted(tensors.items()):
-        contents.update(name.encode())
+        digest.update(name.encode())
         # the bytes of the numbers, without a copy
-        contents.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
+        digest.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().data)
         shapes.append([name, str(tensor.dtype), list(tensor.shape)])
-    description = json.dumps([metadata, shapes, contents.hexdigest()], sort_keys=True)
+    description = json.dumps([metadata, shapes, digest.hexdigest()], sort_keys=True)
     return hashlib.sha256(description.encode()).hexdigest()

@@ -74,20 +74,20 @@ class TensorBoardWriter:
         self.writer.close()
 
 
-def read_history(path: Path, finished: bool = True) -> Iterator[HistoryLine]:
+def read_history(path: Path, is_finished: bool = True) -> Iterator[HistoryLine]:
     """Yield the lines of a history, oldest first.
 
-    Raises UserError at the first damaged line. If the run is not `finished`, damaged and incomplete lines are left out,
+    Raises UserError at the first damaged line. If the run is not finished, damaged and incomplete lines are left out,
     and there may be no file yet.
     """
-    if not finished and not path.exists():
+    if not is_finished and not path.exists():
         return
     for line_number, text in enumerate(read_file(path).splitlines(), start=1):
         try:
             line = json.loads(text)
             line["update"]  # an error if there is no such key
         except (ValueError, TypeError, KeyError, RecursionError):
-            if finished:
+            if is_finished:
                 raise UserError(
                     f"{path}, line {line_number}: expected a JSON object with the key 'update'; make the file again"
                 ) from None
@@ -135,7 +135,7 @@ def read_run_status(path: Path, dev_score: str = "nll") -> RunStatus:
     # the last lines about updates, preceded by a line for the start of the run until there are RATE_LINES of them
     update_lines = deque[HistoryLine]([{"update": 0, "seconds": 0.0}], maxlen=RATE_LINES + 1)
     scores = list[DevScore]()
-    for line in read_history(path, finished=False):
+    for line in read_history(path, is_finished=False):
         if "train_nll" in line:
             update_lines.append(line)
         if line.get("dev_nll") is not None:

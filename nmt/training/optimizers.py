@@ -131,10 +131,10 @@ def optimizer_tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tenso
 def restore_optimizer(model: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
     """Restore the state that `optimizer_tensors` returned. Tensors of other names are ignored."""
     weights = dict(model.named_parameters())
-    for path, tensor in tensors.items():
-        if path.startswith(OPTIMIZER_PREFIX):
-            name, quantity = path.removeprefix(OPTIMIZER_PREFIX).rsplit("/", 1)
-            weight = weights[name]
+    for name, tensor in tensors.items():
+        if name.startswith(OPTIMIZER_PREFIX):
+            weight_name, quantity = name.removeprefix(OPTIMIZER_PREFIX).rsplit("/", 1)
+            weight = weights[weight_name]
             optimizer.state[weight][quantity] = tensor.to(weight.device, copy=True)
 
 

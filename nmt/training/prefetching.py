@@ -13,20 +13,20 @@ PREFETCHED_BATCHES = 16
 
 
 def prefetch_batches(batches: Iterator[Batch]) -> Generator[Batch]:
-    """Yield the same batches in pinned memory, prepared in advance by a thread, so that a GPU need not wait for them.
+    """Yield endless batches in pinned memory, prepared in advance by a thread, so that a GPU need not wait for them.
 
     If a batch cannot be prepared, the error is raised in its place. Closing the generator ends the thread.
     """
     pool = ThreadPoolExecutor(1, thread_name_prefix="batches")
 
-    def prepare_next() -> Batch | None:
-        batch = next(batches, None)
-        return None if batch is None else batch.pin_memory()
+    def prepare_next() -> Batch:
+        return next(batches).pin_memory()
 
     # The pool has one thread, which prepares the batches in order.
     pending_batches = deque(pool.submit(prepare_next) for _ in range(PREFETCHED_BATCHES))
     try:
-        while (batch := pending_batches.popleft().result()) is not None:
+        while True:
+            batch = pending_batches.popleft().result()
             pending_batches.append(pool.submit(prepare_next))
             yield batch
     finally:

@@ -61,16 +61,15 @@ class RecursiveEncoder(BackendModule):
         """
         left_nodes, right_nodes = nodes[:-1], nodes[1:]
 
-        # both terms of the new value, (n-1, B, N)
-        new_values = self.backend.product(left_nodes, self.W_l) + self.backend.product(right_nodes, self.W_r)
+        # the new value h~_j, (n-1, B, N)
+        child_terms = self.backend.product(left_nodes, self.W_l) + self.backend.product(right_nodes, self.W_r)
+        new_values = torch.relu(child_terms + self.b)
 
-        # each node gives the gates a term as a left child, and one as a right child: (n, B, 6)
+        # the gates: each node gives them a term as a left child, and one as a right child, (n, B, 6)
         gate_terms = self.backend.product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
-        gates = gate_terms[:-1, :, :GATES] + gate_terms[1:, :, GATES:]
+        gates = (gate_terms[:-1, :, :GATES] + gate_terms[1:, :, GATES:] + self.b_g).softmax(dim=2)
 
         # Eq. 1
-        new_values = torch.relu(new_values + self.b)
-        gates = (gates + self.b_g).softmax(dim=2)
         level = torch.addcmul(gates[..., :1] * new_values, gates[..., 1:2], left_nodes)
         return torch.addcmul(level, gates[..., 2:], right_nodes), gates
 

@@ -176,12 +176,12 @@ class DeepLSTM(EncoderDecoder):
         """See `EncoderDecoder.encode`."""
         # E x in reading order, (S, B, M), 0 on padding
         positions, is_word = self.reading_order(lengths, len(source))
-        x = self.source_embedding(source.gather(0, positions))
-        mask = is_word.to(x.dtype)
-        x = x * mask.unsqueeze(2)
+        embedded = self.source_embedding(source.gather(0, positions))
+        mask = is_word.to(embedded.dtype)
+        embedded = embedded * mask.unsqueeze(2)
 
-        zeros = x.new_zeros(self.architecture.layers, source.shape[1], self.architecture.hidden_units)
-        _, (h, c) = self.encoder.scan_steps(x, LSTMState(zeros, zeros), mask)
+        zeros = embedded.new_zeros(self.architecture.layers, source.shape[1], self.architecture.hidden_units)
+        _, (h, c) = self.encoder.scan_steps(embedded, LSTMState(zeros, zeros), mask)
         return SentenceVector(h.transpose(0, 1), c.transpose(0, 1))
 
     def reading_order(self, lengths: Tensor, steps: int) -> tuple[Tensor, Tensor]:
@@ -211,8 +211,11 @@ class DeepLSTM(EncoderDecoder):
         previous_words = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
         states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
         for start in range(0, len(target), block_steps):
-            x = previous_words[start : start + block_steps]
-            top_h, states = self.decoder.scan_steps(x, states, mask=x.new_ones(x.shape[:2]))
+            block = previous_words[start : start + block_steps]
+            no_padding = block.new_ones(
+                block.shape[:2]
+            )  # padding comes last, so it changes no state before it
+            top_h, states = self.decoder.scan_steps(block, states, mask=no_padding)
             yield (top_h,), None
 
     def embed_start(self, sentence_count: int) -> Tensor:

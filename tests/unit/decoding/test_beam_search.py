@@ -74,7 +74,7 @@ def search_n_best(
     **changes: object,
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
-    candidates = shortlist.candidates(pad_sources(model, sources)[0]) if shortlist else None
+    candidates = shortlist.select_candidates(pad_sources(model, sources)[0]) if shortlist else None
     return beam_search.search(model, encoded, lengths, decoding(**changes), forbid, candidates)
 
 

@@ -30,7 +30,7 @@ def update_line(update: int, seconds: float) -> HistoryLine:
 
 
 def test_history_is_rewound(history: History) -> None:
-    assert list(read_history(history.path, finished=False)) == []
+    assert list(read_history(history.path, is_finished=False)) == []
     history.add({"update": 1})
     size = history.size
     history.add({"update": 2})

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import islice, repeat
 
 import pytest
 
@@ -28,7 +28,9 @@ def count_threads() -> int:
 
 def test_order_of_batches(pinned: list[Batch]) -> None:
     batches = [batch_of(PAIRS) for _ in range(40)]
-    assert list(prefetch_batches(iter(batches))) == batches == pinned
+    prefetched_batches = prefetch_batches(iter(batches))
+    assert list(islice(prefetched_batches, 40)) == batches == pinned
+    prefetched_batches.close()
     assert count_threads() == 0
 
 
