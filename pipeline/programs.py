@@ -54,10 +54,11 @@ def explain_missing_tools(
     if not compilers:
         missing_tools.append("a C++ compiler")
 
-    # a header is there if an empty file that includes it can be preprocessed; it may be in a conda environment
+    # A header is there if an empty file with it can be preprocessed (-M). It may be in a conda environment, or where
+    # Homebrew puts it on Apple silicon: cmake looks there by itself, a compiler does not.
     for header in headers:
-        include_option = f"-I{os.environ.get('CONDA_PREFIX', '')}/include"
-        options = ["-x", "c++", "-E", include_option, "-include", header, "-o", os.devnull, os.devnull]
+        include_options = [f"-I{os.environ.get('CONDA_PREFIX', '')}/include", "-I/opt/homebrew/include"]
+        options = ["-x", "c++", "-M", *include_options, "-include", header, os.devnull]
         if compilers and query_program(compilers[0], *options) is None:
             missing_tools.append(header)
     if not missing_tools:
