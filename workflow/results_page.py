@@ -96,9 +96,9 @@ def insert_packages(page: str) -> str:
 
 
 def describe_package(folder: Path) -> Iterator[str]:
-    """Yield the paragraphs of a package: headline result, tables of the papers, and the table of BLEU differences."""
+    """Yield the paragraphs of a package: headline result, tables of the papers, BLEU differences, and ablations."""
     inputs = Inputs(ReplicationPackage(folder))
-    titles = {"significance": "Differences in BLEU"}
+    titles = {"significance": "Differences in BLEU", "ablations": "Ablations"}
     for paper in inputs.papers.values():
         for name, table in paper.tables.items():
             if not isinstance(table, SentenceTable):
