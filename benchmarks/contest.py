@@ -102,31 +102,33 @@ class ToolkitContender(Contender):
 
 
 class Contest:
-    """Asks contenders in turn. One that fails is left out from then on, and `missing` has the reason."""
+    """Asks contenders in turn. One that fails is left out from then on, and `missing_reasons` has the reason."""
 
-    def __init__(self, contenders: Mapping[str, Contender], missing: dict[str, str]) -> None:
+    def __init__(self, contenders: Mapping[str, Contender], missing_reasons: dict[str, str]) -> None:
         self.contenders = contenders
-        self.missing = missing
+        self.missing_reasons = missing_reasons
 
     def ask_all(self, **request: Any) -> dict[str, dict[str, Any]]:
         """Return the reply of each contender that has not failed."""
         replies = {}
         for name, contender in self.contenders.items():
-            if name in self.missing:
+            if name in self.missing_reasons:
                 continue
             try:
                 replies[name] = contender.ask(**request)
             except ContenderFailed as error:
-                self.missing[name] = str(error)
+                self.missing_reasons[name] = str(error)
                 print_progress(str(error))
         return replies
 
-    def summarize_rounds(self, rounds: Sequence[Mapping[str, float]], **facts: Any) -> list[dict[str, Any]]:
+    def summarize_rounds(
+        self, rounds: Sequence[Mapping[str, float]], **shared_fields: Any
+    ) -> list[dict[str, Any]]:
         """Return the measurement of each contender that has not failed.
 
         Args:
             rounds: the seconds of each contender, by name, in each round.
-            facts: what is the same for all contenders, such as the beam size.
+            shared_fields: what is the same for all contenders, such as the beam size.
         """
         replies = self.ask_all(do="memory")
         medians = {name: statistics.median(seconds[name] for seconds in rounds) for name in replies}
@@ -134,7 +136,7 @@ class Contest:
         for name, median in medians.items():
             measurement = {
                 "contender": name,
-                **facts,
+                **shared_fields,
                 "seconds": median,
                 "ratio": median / medians[REFERENCE] if REFERENCE in medians else None,
                 "peak_bytes": replies[name]["peak_bytes"],
@@ -150,7 +152,7 @@ class Contest:
 
 
 def print_table(
-    measurements: Sequence[Mapping[str, Any]], missing: Mapping[str, str], size_name: str
+    measurements: Sequence[Mapping[str, Any]], missing_reasons: Mapping[str, str], size_name: str
 ) -> None:
     """Print a table of measurements at several sizes ("beam" or "length"), and why contenders are missing."""
     rows = []
@@ -161,7 +163,7 @@ def print_table(
         rows.append([measurement["contender"], measurement[size_name], *numbers])
     headers = ["", size_name, "seconds", "ratio", "peak GB"]
     print(tabulate(rows, headers, tablefmt="pipe", disable_numparse=True))
-    for name, reason in missing.items():
+    for name, reason in missing_reasons.items():
         print(f"Without {name}: {reason}")
 
 
@@ -201,13 +203,13 @@ def make_parser(
 
 
 def append_measurements(
-    path: Path, measurements: Iterable[Mapping[str, Any]], facts: Mapping[str, Any]
+    path: Path, measurements: Iterable[Mapping[str, Any]], shared_fields: Mapping[str, Any]
 ) -> None:
-    """Add a line of JSON for each measurement, with the facts that all of them share."""
+    """Add a line of JSON for each measurement, each with the shared fields."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
         for measurement in measurements:
-            file.write(json.dumps({**measurement, **facts}) + "\n")
+            file.write(json.dumps({**measurement, **shared_fields}) + "\n")
 
 
 def describe_machine(is_busy: bool) -> dict[str, Any]:

@@ -47,23 +47,27 @@ def main() -> int:
     lengths = sorted(choose_lengths(options.source, options.sentences))
 
     # 1. leave out what this machine cannot run
-    missing = {}
+    missing_reasons = {}
     for name in options.contenders:
         if name in PRECISIONS and not processor_supports(PRECISIONS[name]):
-            missing[name] = "this processor has no instructions for it"
-    supported_contenders = [name for name in options.contenders if name not in missing]
-    pythons, missing_peers = prepare_environments(
+            missing_reasons[name] = "this processor has no instructions for it"
+    supported_contenders = [name for name in options.contenders if name not in missing_reasons]
+    interpreters, missing_peers = prepare_environments(
         supported_contenders, options.environments, options.pip_options
     )
 
     # 2. start the contenders
-    facts = describe_machine(options.busy) | asdict(sizes)
-    facts |= {"text": str(options.source or "drawn"), "sentences": len(lengths), "words": sum(lengths)}
+    shared_fields = describe_machine(options.busy) | asdict(sizes)
+    shared_fields |= {
+        "text": str(options.source or "drawn"),
+        "sentences": len(lengths),
+        "words": sum(lengths),
+    }
     contenders = {}
-    for name, python in pythons.items():
+    for name, python in interpreters.items():
         contender_class = Marian if find_peer(name) == "marian" else Contender
         contenders[name] = contender_class(name, python, options.threads)
-    contest = Contest(contenders, missing | missing_peers)
+    contest = Contest(contenders, missing_reasons | missing_peers)
 
     # 3. measure
     measurements = []
@@ -74,9 +78,9 @@ def main() -> int:
                 measurements += measure_search(contest, lengths, beam, options)
     finally:
         contest.close()
-    append_measurements(options.output, measurements, facts)
-    print_table(measurements, contest.missing, "beam")
-    return int(REFERENCE in contest.missing)
+    append_measurements(options.output, measurements, shared_fields)
+    print_table(measurements, contest.missing_reasons, "beam")
+    return int(REFERENCE in contest.missing_reasons)
 
 
 def parse_options() -> argparse.Namespace:

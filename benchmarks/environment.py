@@ -60,16 +60,16 @@ def prepare_environments(
     contenders: Iterable[str], folder: Path, pip_options: list[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return each contender's interpreter, and for those without one, the reason, which is also printed."""
-    pythons = {}
-    missing = {}
+    interpreters = {}
+    missing_reasons = {}
     for name in contenders:
         peer = find_peer(name)
         try:
-            pythons[name] = prepare_environment(peer, folder, pip_options) if peer else sys.executable
+            interpreters[name] = prepare_environment(peer, folder, pip_options) if peer else sys.executable
         except EnvironmentUnavailable as error:
-            missing[name] = str(error)
+            missing_reasons[name] = str(error)
             print(f"Going on without {name}: {error}", file=sys.stderr, flush=True)
-    return pythons, missing
+    return interpreters, missing_reasons
 
 
 def prepare_environment(name: str, parent: Path, pip_options: list[str]) -> str:

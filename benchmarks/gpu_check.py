@@ -27,8 +27,7 @@ from torch import Tensor
 
 from benchmarks.contest import FOLDER, RESULTS, append_measurements, describe_machine
 from benchmarks.project import make_settings
-from benchmarks.task import SPECIALS as CONTEST_SPECIALS
-from benchmarks.task import Sizes, sample_pairs
+from benchmarks.task import SPECIAL_COUNT, Sizes, sample_pairs
 from nmt.backend.compiled import Kernels, prepare_compiled_steps
 from nmt.backend.device import make_deterministic
 from nmt.backend.matmul import Backend, Precision
@@ -312,7 +311,7 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
     source, target = folder / "source.txt", folder / "target.txt"
     with write_lines(source) as source_lines, write_lines(target) as target_lines:
         for row, length in zip(source_ids, lengths, strict=True):
-            words = [f"w{word_id - CONTEST_SPECIALS}" for word_id in row[:length]]
+            words = [f"w{word_id - SPECIAL_COUNT}" for word_id in row[:length]]
             source_lines.write(" ".join(words))
             target_lines.write(" ".join(reversed(words)))
     return binarize({"drawn": [(source, target)]}, vocabulary, vocabulary, folder / "text")
@@ -436,7 +435,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     device_name = torch.cuda.get_device_name() if setup.on_gpu else "processor"
     size_note = ", tiny sizes" if setup.is_tiny else ""
     print(f"{device_name}, PyTorch {torch.__version__}{size_note}", flush=True)
-    facts = describe_machine(False) | {"gpu": device_name, "tiny": setup.is_tiny}
+    shared_fields = describe_machine(False) | {"gpu": device_name, "tiny": setup.is_tiny}
     has_failed = False
     for check in options.only:
         start = time.monotonic()
@@ -454,7 +453,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{check}: {outcome['result']} in {outcome['took']} s", flush=True)
         for name, figure in figures.items():
             print(f"    {name}: {figure}", flush=True)
-        append_measurements(options.output, [{"check": check} | outcome], facts)
+        append_measurements(options.output, [{"check": check} | outcome], shared_fields)
     return int(has_failed)
 
 

@@ -18,9 +18,9 @@ from joeynmt.model import build_model
 from joeynmt.search import search
 from joeynmt.vocabulary import Vocabulary
 
-from benchmarks.task import SPECIALS, Sizes, WordIds
+from benchmarks.task import SPECIAL_COUNT, Sizes, WordIds
 
-UNK, PAD, BOS, EOS = range(SPECIALS)
+UNK, PAD, BOS, EOS = range(SPECIAL_COUNT)
 
 
 class Training:
@@ -121,7 +121,7 @@ def make_vocabulary(size: int) -> Vocabulary:
         unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
         unk_id=UNK, pad_id=PAD, bos_id=BOS, eos_id=EOS, sep_id=None, lang_tags=[],
     )  # fmt: skip
-    return Vocabulary([str(number) for number in range(SPECIALS, size)], specials)
+    return Vocabulary([str(number) for number in range(SPECIAL_COUNT, size)], specials)
 
 
 def make_configuration(sizes: Sizes) -> dict[str, object]:

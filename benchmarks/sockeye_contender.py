@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.contest import ROOT, ContenderFailed, ToolkitContender
-from benchmarks.task import SPECIALS, Sizes, sample_pairs
+from benchmarks.task import SPECIAL_COUNT, Sizes, sample_pairs
 from benchmarks.worker import measure_peak_memory, read_process_state
 
 UPDATE_DONE = "Update done"
@@ -133,7 +133,7 @@ def write_text(folder: Path, sizes: Sizes, batches: int = BATCHES) -> None:
                     file.write(" ".join(f"w{word_id}" for word_id in row) + "\n")
 
     # 2. Sockeye's vocabulary is JSON, and Marian's YAML
-    words = [f"w{word_id}" for word_id in range(SPECIALS, sizes.vocabulary)]
+    words = [f"w{word_id}" for word_id in range(SPECIAL_COUNT, sizes.vocabulary)]
     sockeye_words = ["<pad>", "<unk>", "<s>", "</s>", *words]
     sockeye_ids = {word: number for number, word in enumerate(sockeye_words)}
     (folder / "vocabulary.json").write_text(json.dumps(sockeye_ids), "ascii")

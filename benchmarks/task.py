@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-SPECIALS = 4
+SPECIAL_COUNT = 4
 """The number of ids that are no words in any contender. JoeyNMT has the most: unk, pad, bos, eos."""
 
 WordIds = NDArray[np.int64]
@@ -57,8 +57,8 @@ def sample_sentences(lengths: Sequence[int], vocabulary: int, batch: int) -> lis
 
 def _choose_ids(uniform_numbers: NDArray[np.float64], vocabulary: int) -> WordIds:
     """Return a word id for each number between 0 and 1, so that ids follow Zipf's law."""
-    cumulative_probabilities = compute_zipf_distribution(vocabulary - SPECIALS)
-    return SPECIALS + np.searchsorted(cumulative_probabilities, uniform_numbers, side="right")
+    cumulative_probabilities = compute_zipf_distribution(vocabulary - SPECIAL_COUNT)
+    return SPECIAL_COUNT + np.searchsorted(cumulative_probabilities, uniform_numbers, side="right")
 
 
 @cache

@@ -33,26 +33,28 @@ CONTENDERS = (REFERENCE, "rnnencdec", "joeynmt", "sockeye")
 def main() -> int:
     """Hold the contest at each length. Return 1 if the update of RNNsearch failed, else 0."""
     options = parse_options()
-    pythons, missing = prepare_environments(options.contenders, options.environments, options.pip_options)
-    facts = describe_machine(options.busy)
+    interpreters, missing_reasons = prepare_environments(
+        options.contenders, options.environments, options.pip_options
+    )
+    shared_fields = describe_machine(options.busy)
     measurements = []
     for length in options.lengths:
         sizes = Sizes(length, **{name: getattr(options, name) for name in SIZES})
         contenders = {}
-        for name, python in pythons.items():
-            if name not in missing:  # it may have failed at an earlier length
+        for name, python in interpreters.items():
+            if name not in missing_reasons:  # it may have failed at an earlier length
                 contender_class = Sockeye if name == "sockeye" else Contender
                 contenders[name] = contender_class(name, python, options.threads)
 
-        contest = Contest(contenders, missing)
+        contest = Contest(contenders, missing_reasons)
         try:
             length_measurements = measure_updates(contest, sizes, options)
         finally:
             contest.close()
-        append_measurements(options.output, length_measurements, facts)
+        append_measurements(options.output, length_measurements, shared_fields)
         measurements += length_measurements
-    print_table(measurements, missing, "length")
-    return int(REFERENCE in missing)
+    print_table(measurements, missing_reasons, "length")
+    return int(REFERENCE in missing_reasons)
 
 
 def measure_updates(contest: Contest, sizes: Sizes, options: Any) -> list[dict[str, Any]]:

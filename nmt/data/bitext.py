@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -208,9 +208,12 @@ class _Side:
         write_array(folder / f"{side}.offsets.npy", np.int64, new_offsets.shape, [new_offsets])
 
         # gather the ids of some sentences at a time
-        chunks = (order[start : start + _PAIRS_PER_CHUNK] for start in range(0, len(order), _PAIRS_PER_CHUNK))
-        ids_in_order = (ids[concatenate_ranges(starts[chunk], ends[chunk])] for chunk in chunks)
-        write_array(folder / f"{side}.ids.npy", self.type, ids.shape, ids_in_order)
+        def gather_ids() -> Iterator[NDArray[Any]]:
+            for start in range(0, len(order), _PAIRS_PER_CHUNK):
+                rows = order[start : start + _PAIRS_PER_CHUNK]
+                yield ids[concatenate_ranges(starts[rows], ends[rows])]
+
+        write_array(folder / f"{side}.ids.npy", self.type, ids.shape, gather_ids())
 
 
 def concatenate_ranges(starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:

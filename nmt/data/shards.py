@@ -52,9 +52,9 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
             files += sides
     with Progress.over_files(files, label) as progress:
         for corpus, shards in corpora.items():
-            for shard, (source, target) in enumerate(shards):
+            for shard_number, (source, target) in enumerate(shards):
                 for line_in_shard, pair in enumerate(read_pairs(source, target, progress)):
-                    yield corpus, global_line(line_in_shard, shard, len(shards)), pair
+                    yield corpus, global_line(line_in_shard, shard_number, len(shards)), pair
 
 
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
@@ -93,17 +93,17 @@ class ShardFiles:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
-        self._shard: int | None = None
+        self._shard_number: int | None = None
         self._writer: LineWriter
         self._stack = ExitStack()
 
-    def writer(self, line_number: int) -> LineWriter:
+    def open_writer(self, line_number: int) -> LineWriter:
         """Return the writer of the shard that has this global line number. Lines are written in order."""
-        shard = shard_of(line_number, len(self._paths))
-        if shard != self._shard:
+        shard_number = shard_of(line_number, len(self._paths))
+        if shard_number != self._shard_number:
             self._stack.close()
-            self._writer = self._stack.enter_context(line_writer(self._paths[shard], append=True))
-            self._shard = shard
+            self._writer = self._stack.enter_context(line_writer(self._paths[shard_number], append=True))
+            self._shard_number = shard_number
         return self._writer
 
     def __enter__(self) -> ShardFiles:

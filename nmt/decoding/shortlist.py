@@ -127,9 +127,9 @@ def find_likely_words(
 
     # The pairs with source word s are pairs_of_words[pair_starts[s] : pair_starts[s + 1]], and the target words of
     # pair n are target_words[word_starts[n] : word_starts[n + 1]].
-    words, pair_numbers = _words_and_pairs(bitext, "source", pair_count)
+    words, pair_numbers = _list_words_with_pairs(bitext, "source", pair_count)
     pairs_of_words, pair_starts = _group_distinct(words, pair_numbers, source_size)
-    words, pair_numbers = _words_and_pairs(bitext, "target", pair_count)
+    words, pair_numbers = _list_words_with_pairs(bitext, "target", pair_count)
     target_words, word_starts = _group_distinct(pair_numbers, words, pair_count)
     del words, pair_numbers  # 16 bytes a word
     target_counts = np.bincount(target_words, minlength=target_size)  # c(t)
@@ -147,7 +147,7 @@ def find_likely_words(
     return likely_ids
 
 
-def _words_and_pairs(bitext: Bitext, side: str, pair_count: int) -> tuple[Numbers, Numbers]:
+def _list_words_with_pairs(bitext: Bitext, side: str, pair_count: int) -> tuple[Numbers, Numbers]:
     """Return the ids of one side of the first pairs, and for each id the number of its pair."""
     ids, offsets = bitext.sides[side]
     lengths = np.diff(offsets[: pair_count + 1])

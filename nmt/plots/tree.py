@@ -25,7 +25,7 @@ Gates = Sequence[Sequence[Sequence[float]]]
 """`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`: weights of the new node, the left and the right child."""
 
 
-def nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
+def find_nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
     """Return level and index of the root and of all nodes that reach it through gates above `MIN_GATE`, from the top.
 
     Words have level 0, and are left out.
@@ -37,7 +37,7 @@ def nodes_reaching_root(gates: Gates) -> list[tuple[int, int]]:
         for index in sorted(indices):
             nodes.append((level, index))
             new_gate, left_gate, right_gate = gates[level - 1][index]
-            # the new node is made of both children
+            # a node reaches its children through their own gates, and both through that of its new node
             if max(new_gate, left_gate) > MIN_GATE:
                 child_indices.add(index)
             if max(new_gate, right_gate) > MIN_GATE:
@@ -68,7 +68,7 @@ def plot_tree(leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[
         figure = Figure(figsize=(width, height))
         axes = figure.add_axes((0.02, 0.04, tree_width / width - 0.03, 0.94))
 
-        for level, index in nodes_reaching_root(gates):
+        for level, index in find_nodes_reaching_root(gates):
             _draw_node(axes, level, index, gates[level - 1][index])
         for index, label in enumerate(labels):
             axes.plot(index, 0, "o", color="black", markersize=3)

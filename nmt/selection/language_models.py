@@ -65,14 +65,14 @@ def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, tar
     Every pair has a random key that depends only on seed, corpus and global line number. The `pair_count` pairs with
     the smallest keys are the sample, so it does not depend on the number of shards. It is held in memory.
     """
-    keyed_pairs = (
-        (random_key(seed, corpus, line_number, _KEY_BYTES), source_line, target_line)
-        for corpus, line_number, (source_line, target_line) in read_numbered_pairs(
-            corpora, "selection sample"
-        )
-        if source_line and target_line
-    )
-    sample = heapq.nsmallest(pair_count, keyed_pairs)
+
+    def read_keyed_pairs() -> Iterator[tuple[bytes, str, str]]:
+        numbered_pairs = read_numbered_pairs(corpora, "selection sample")
+        for corpus, line_number, (source_line, target_line) in numbered_pairs:
+            if source_line and target_line:
+                yield random_key(seed, corpus, line_number, _KEY_BYTES), source_line, target_line
+
+    sample = heapq.nsmallest(pair_count, read_keyed_pairs())
 
     with write_lines(source) as source_writer, write_lines(target) as target_writer:
         for _, source_line, target_line in sample:

@@ -150,11 +150,10 @@ def check_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]
     """Raise a UserError if the weights in a model's folder were trained with other vocabularies than `vocabularies`."""
     path = folder / WEIGHTS
     with errors_as_user_error(path, KeyError, TypeError, remedy="make or fetch it again"):
-        recorded_checksums = json.loads(load_metadata(path)["vocabularies"])
-        checksums = [recorded_checksums[side] for side in SIDES]
-    for side, checksum, vocabulary in zip(SIDES, checksums, vocabularies, strict=True):
-        if checksum != vocabulary.sha256:
-            raise UserError(
-                f"{path}: trained with another {side} vocabulary; {side}.tsv beside it must be that of its training, "
-                "and text must be binarized with it"
-            )
+        checksums = json.loads(load_metadata(path)["vocabularies"])
+        for side, vocabulary in zip(SIDES, vocabularies, strict=True):
+            if checksums[side] != vocabulary.sha256:
+                raise UserError(
+                    f"{path}: trained with another {side} vocabulary; {side}.tsv beside it must be that of its "
+                    "training, and text must be binarized with it"
+                )

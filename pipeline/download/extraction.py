@@ -69,7 +69,7 @@ class _ExtractedText:
         text_stream = open_text(hashed_stream, str(self.side))
         with ShardFiles(self.temporaries) as shards:
             for line in LineStream(str(self.side), lambda: text_stream.read1(_CHUNK_BYTES)):
-                shards.writer(self.line_count).write_bytes(line)
+                shards.open_writer(self.line_count).write_bytes(line)
                 self.line_count += 1
                 self.word_count += len(line.decode(errors="replace").split())
 

@@ -76,7 +76,7 @@ def write_corpus(
         for number, pair in enumerate(generate_pairs(settings, split, count)):
             english, french = pair.english_text(), pair.french_text()
             for shards, line in zip(shard_files, (english, french, pair.format_pharaoh()), strict=True):
-                shards.writer(number).write(line)
+                shards.open_writer(number).write(line)
             source_words += len(english.split())
             target_words += len(french.split())
             progress.update(1)

@@ -211,11 +211,9 @@ class DeepLSTM(EncoderDecoder):
         previous_words = torch.cat([self.embed_start(target.shape[1]), self.target_embedding(target[:-1])])
         states = LSTMState(encoded.h.transpose(0, 1), encoded.c.transpose(0, 1))
         for start in range(0, len(target), block_steps):
+            # Padding needs no mask: it comes after the words, so their states do not depend on it.
             block = previous_words[start : start + block_steps]
-            no_padding = block.new_ones(
-                block.shape[:2]
-            )  # padding comes last, so it changes no state before it
-            top_h, states = self.decoder.scan_steps(block, states, mask=no_padding)
+            top_h, states = self.decoder.scan_steps(block, states, mask=block.new_ones(block.shape[:2]))
             yield (top_h,), None
 
     def embed_start(self, sentence_count: int) -> Tensor:

@@ -76,7 +76,7 @@ def test_failed_contender_is_left_out_and_ratios_are_of_medians() -> None:
     ]
     ratios = {row["contender"]: row["ratio"] for row in contest.summarize_rounds(rounds, length=3)}
     assert ratios == {"rnnsearch": 1, "joeynmt": 8 / 5}
-    assert contest.missing == {"sockeye": "no memory"}
+    assert contest.missing_reasons == {"sockeye": "no memory"}
 
 
 def test_peers_have_no_variables_of_nmt() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.plots.style import save_figure
-from nmt.plots.tree import nodes_reaching_root, plot_tree
+from nmt.plots.tree import find_nodes_reaching_root, plot_tree
 
 GATES = [
     [[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.3, 0.3, 0.4]],  # over words 1-2, 2-3, 3-4
@@ -17,7 +17,7 @@ GATES = [
 
 def test_nodes_reaching_root() -> None:
     # each passes its left child on; words 1 and 2 are merged
-    assert nodes_reaching_root(GATES) == [(3, 0), (2, 0), (1, 0)]
+    assert find_nodes_reaching_root(GATES) == [(3, 0), (2, 0), (1, 0)]
 
 
 @given(st.data())
@@ -25,7 +25,7 @@ def test_nodes_of_random_gates(data: st.DataObject) -> None:
     leaves = data.draw(st.integers(1, 8))
     gate = st.lists(st.floats(0, 1), min_size=3, max_size=3)
     gates = [data.draw(st.lists(gate, min_size=n, max_size=n)) for n in range(leaves - 1, 0, -1)]
-    positions = nodes_reaching_root(gates)
+    positions = find_nodes_reaching_root(gates)
     if leaves > 1:
         assert positions[0] == (leaves - 1, 0)
     assert all(0 <= index < leaves - level for level, index in positions)
