@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from nmt.store.model_folder import SUMMARY
-from nmt.store.result_store import TrainingStore, finished_folder
+from nmt.store.result_store import TrainingStore, finished_model_folder
 from pipeline.config.folder import ExperimentFolder
 from pipeline.config.schema import Config
 
@@ -36,7 +36,7 @@ def state_of(config: Config, folder: Path, run: str) -> Path:
 def finish(config: Config, folder: Path, run: str) -> Path:
     """Let a training have ended, without weights; return the folder of the finished model."""
     key = ExperimentFolder(config, folder).find_expected_model(run).key
-    finished = finished_folder(state_of(config, folder, run), key)
+    finished = finished_model_folder(state_of(config, folder, run), key)
     finished.mkdir()
     (finished / SUMMARY).write_text("{}", encoding="utf-8")
     return finished

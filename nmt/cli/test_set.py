@@ -162,7 +162,7 @@ def perplexity(
         "models": collect_model_checksums(model_paths),
         "average": average,
         "source": sha256_of_lines(source),
-        "perplexity_of": sha256_of_lines(reference),
+        "perplexity_of": sha256_of_lines(reference),  # this name also says what was computed
     }
     link_or_compute_result(store, inputs, {"perplexity.json": output}, write_perplexity)
 
@@ -191,7 +191,7 @@ def align(
     inputs = {
         "models": collect_model_checksums([model_path]),
         "source": sha256_of_lines(source),
-        "attention_for": sha256_of_lines(target),
+        "attention_for": sha256_of_lines(target),  # this name also says what was computed
     }
     link_or_compute_result(store, inputs, {"alignments.jsonl": output}, write_attention)
 

@@ -188,8 +188,7 @@ def score(
             show_progress("score", source_stream, source, output) as add_progress,
         ):
             # 1. score groups of pairs of lines
-            for pairs in read_pair_groups(source_stream, target_stream, READ_AHEAD):
-                source_lines, target_lines = map(list, zip(*pairs, strict=True))
+            for source_lines, target_lines in read_pair_groups(source_stream, target_stream, READ_AHEAD):
                 translations = model.score(source_lines, target_lines, tokenized=tokenized, attention=False)
                 write(
                     format_score(number, translation, as_json)
@@ -197,8 +196,8 @@ def score(
                 )
                 unknown_source_words.count(translation.source_tokens for translation in translations)
                 unknown_target_words.count(translation.tokens for translation in translations)
-                line_number += len(pairs)
-                add_progress(len(pairs))
+                line_number += len(translations)
+                add_progress(len(translations))
 
             # 2. warn of unknown words and invalid bytes of the whole input
             unknown_source_words.warn()

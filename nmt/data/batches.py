@@ -82,7 +82,7 @@ class PairsWithinLimit:
 
     def __init__(self, bitext: Bitext, max_words: int, seed: int | None = None) -> None:
         """Take the pairs with at most `max_words` on both sides. Raises a UserError if there are none."""
-        lengths = bitext.longer_lengths(np.arange(len(bitext)))
+        lengths = bitext.compute_longer_lengths(np.arange(len(bitext)))
         self.bitext = bitext
         self.rows = np.flatnonzero(lengths <= max_words)
         if not len(self):
@@ -142,7 +142,7 @@ def training_batches(
 
 def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
     """Return rows sorted by the longer of both sides, shortest first."""
-    return rows[np.argsort(bitext.longer_lengths(rows), kind="stable")]
+    return rows[np.argsort(bitext.compute_longer_lengths(rows), kind="stable")]
 
 
 def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_eos: bool) -> Iterator[Batch]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt.data.meta import ARRAYS, Meta, read_meta
-from nmt.data.shards import Corpora, random_key, read_numbered_pairs
+from nmt.data.shards import Corpora, make_random_key, read_numbered_pairs
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import write_json
@@ -77,7 +77,7 @@ class Bitext:
                     f"{self.folder}: its {side} ids were made with another vocabulary; binarize the text again, or "
                     "name the folder that belongs to the vocabulary"
                 )
-        if fingerprint(self.folder) != self.meta.sha256:
+        if compute_arrays_checksum(self.folder) != self.meta.sha256:
             raise UserError(
                 f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "
                 "remove that folder and make it again"
@@ -97,7 +97,7 @@ class Bitext:
         ids, offsets = self.sides["target"]
         return ids[offsets[i] : offsets[i + 1]]
 
-    def longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def compute_longer_lengths(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the length in ids of the longer side of each pair at `rows`, without end symbols."""
         _, source_offsets = self.sides["source"]
         _, target_offsets = self.sides["target"]
@@ -147,7 +147,7 @@ def binarize(
             if shuffle_seed is None:
                 sort_keys += struct.pack(">QQ", corpus_ranks[corpus], line_number)
             else:
-                sort_keys += random_key(shuffle_seed, corpus, line_number, _KEY_BYTES)
+                sort_keys += make_random_key(shuffle_seed, corpus, line_number, _KEY_BYTES)
     if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
 
@@ -162,7 +162,7 @@ def binarize(
         shuffled_seed=shuffle_seed,
         source_vocabulary_sha256=source_vocabulary.sha256,
         target_vocabulary_sha256=target_vocabulary.sha256,
-        sha256=fingerprint(folder),
+        sha256=compute_arrays_checksum(folder),
         settings=dict(settings or {}),
     )
     write_json(folder / "meta.json", meta.model_dump())
@@ -175,7 +175,7 @@ def _sort_by_key(keys: bytearray) -> NDArray[np.int64]:
     return np.lexsort((second_halves, first_halves))
 
 
-def fingerprint(folder: Path) -> str:
+def compute_arrays_checksum(folder: Path) -> str:
     """Return the SHA-256 of the bytes of the four arrays, in the order of `ARRAYS`."""
     digest = hashlib.sha256()
     for name in ARRAYS:

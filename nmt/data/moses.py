@@ -6,7 +6,7 @@ import re
 import warnings
 from functools import lru_cache
 
-from nmt.data.normalization import letters_unknown_to_moses
+from nmt.data.normalization import list_letters_unknown_to_moses
 from nmt.settings.text import Normalization
 
 # joblib, which sacremoses imports for an option that is not used here, warns where /dev/shm is not writable
@@ -30,7 +30,7 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
 
     def __init__(self, language: str, normalization: Normalization) -> None:
         super().__init__(lang=language)
-        self._add_letters(letters_unknown_to_moses(normalization))
+        self._add_letters(list_letters_unknown_to_moses(normalization))
         self._lower = frozenset(self.IsLower)
         self._alpha = frozenset(self.IsAlpha)
         self._alnum = frozenset(self.IsAlnum)

@@ -63,7 +63,7 @@ def normalize(line: str, form: Normalization) -> str:
     return line
 
 
-def letters_unknown_to_moses(form: Normalization) -> str:
+def list_letters_unknown_to_moses(form: Normalization) -> str:
     """Return the characters of words that Moses takes for punctuation: joiners, and marks such as accents.
 
     NFC leaves such marks in the text where there is no composed letter, for example the tone marks of Thai.
@@ -75,7 +75,7 @@ def letters_unknown_to_moses(form: Normalization) -> str:
     return _JOINERS + "".join(char for char in characters if unicodedata.category(char) in ("Mn", "Mc"))
 
 
-def browser_rules(form: Normalization) -> dict[str, Any]:
+def make_browser_rules(form: Normalization) -> dict[str, Any]:
     """Return the rules of this normalization for text.js."""
     return {
         "composed": form != "none",

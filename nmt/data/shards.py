@@ -25,18 +25,18 @@ Corpora = Mapping[str, Sequence[tuple[Path, Path]]]
 BLOCK_LINES = 10_000
 
 
-def shard_of(line_number: int, shard_count: int) -> int:
+def compute_shard_number(line_number: int, shard_count: int) -> int:
     """Return the shard (from 0) of a line with this global number (from 0)."""
     return line_number // BLOCK_LINES % shard_count
 
 
-def global_line(line_in_shard: LineNumber, shard: int, shard_count: int) -> LineNumber:
+def compute_global_line(line_in_shard: LineNumber, shard: int, shard_count: int) -> LineNumber:
     """Return the global number of a line, or of several lines, given the number (from 0) within one of the shards."""
     block, line_in_block = divmod(line_in_shard, BLOCK_LINES)
     return (block * shard_count + shard) * BLOCK_LINES + line_in_block
 
 
-def random_key(seed: int, corpus: str, line_number: int, size: int) -> bytes:
+def make_random_key(seed: int, corpus: str, line_number: int, size: int) -> bytes:
     """Return `size` random bytes for a global line number, which do not depend on the number of shards."""
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line_number}".encode(), digest_size=size).digest()
 
@@ -54,7 +54,7 @@ def read_numbered_pairs(corpora: Corpora, label: str) -> Iterator[tuple[str, int
         for corpus, shards in corpora.items():
             for shard_number, (source, target) in enumerate(shards):
                 for line_in_shard, pair in enumerate(read_pairs(source, target, progress)):
-                    yield corpus, global_line(line_in_shard, shard_number, len(shards)), pair
+                    yield corpus, compute_global_line(line_in_shard, shard_number, len(shards)), pair
 
 
 def merge_shards(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
@@ -99,7 +99,7 @@ class ShardFiles:
 
     def open_writer(self, line_number: int) -> LineWriter:
         """Return the writer of the shard that has this global line number. Lines are written in order."""
-        shard_number = shard_of(line_number, len(self._paths))
+        shard_number = compute_shard_number(line_number, len(self._paths))
         if shard_number != self._shard_number:
             self._stack.close()
             self._writer = self._stack.enter_context(line_writer(self._paths[shard_number], append=True))

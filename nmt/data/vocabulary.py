@@ -178,7 +178,7 @@ class SubwordVocabulary(Vocabulary):
         return join_subwords(subwords, whole_words=SPECIALS)
 
 
-def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple[str, int]]:
+def select_most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple[str, int]]:
     """Return the most frequent words with their counts. Equally frequent words are in code point order.
 
     The names of special symbols are not words of a text.
@@ -187,7 +187,7 @@ def most_frequent_words(counts: Mapping[str, int], max_words: int) -> list[tuple
     return heapq.nsmallest(max_words, words, key=lambda item: (-item[1], item[0]))
 
 
-def size_without_specials(words: int, specials_included: bool) -> int:
+def compute_size_without_specials(words: int, specials_included: bool) -> int:
     """Return how many of a number of words are not special symbols.
 
     With `specials_included`, two of them are special symbols. Raises a UserError if no word is left.
@@ -210,16 +210,16 @@ def build_vocabulary(
         output: the file.
         subwords: whether the vocabulary consists of subwords, learned from the words.
     """
-    size = size_without_specials(words, specials_included)
+    size = compute_size_without_specials(words, specials_included)
     if counts.keys() <= set(SPECIALS):
         raise UserError(f"{output}: no words in the text")
 
     vocabulary: Vocabulary
     if subwords:
-        frequent_words = most_frequent_words(counts, MAX_LEARNING_WORDS)
+        frequent_words = select_most_frequent_words(counts, MAX_LEARNING_WORDS)
         vocabulary = SubwordVocabulary(learn_subwords(frequent_words, size))
     else:
-        vocabulary = WordVocabulary(most_frequent_words(counts, size))
+        vocabulary = WordVocabulary(select_most_frequent_words(counts, size))
     vocabulary.write(output)
     return vocabulary
 

@@ -163,13 +163,13 @@ def search_once(
     beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
     for step in range(int(max_steps.max())):
-        active_rows = beams.active_hypotheses() if sync_every_step else None
+        active_rows = beams.find_active_hypotheses() if sync_every_step else None
         continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
 
         # End the search if no sentence is left. If enough of them have ended, go on with the others only.
         remaining_rows = None
         if sync_every_step or step % SYNC_EVERY == SYNC_EVERY - 1:
-            remaining_rows = beams.active_sentences()
+            remaining_rows = beams.find_active_sentences()
             if not len(remaining_rows):
                 break
         state.reorder_and_append(continuations.parents, continuations.ids)
@@ -275,11 +275,11 @@ class Beams:
         self.slots = torch.arange(beam_size, device=device)  # (K,)
         self.history: list[Continuations] = []
 
-    def active_hypotheses(self) -> Tensor:
+    def find_active_hypotheses(self) -> Tensor:
         """Return the indices of the active hypotheses among all B * H, (R,)."""
         return self.scores.flatten().isfinite().nonzero().squeeze(1)
 
-    def active_sentences(self) -> Tensor:
+    def find_active_sentences(self) -> Tensor:
         """Return the indices of the sentences with an active hypothesis."""
         return self.scores.isfinite().any(dim=1).nonzero().squeeze(1)
 

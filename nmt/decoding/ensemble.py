@@ -87,7 +87,7 @@ class EnsembleState:
             mean_log_probs.sub_(math.log(len(self.states)))
         else:
             mean_log_probs.div_(len(self.states))
-        return Prediction(mean_log_probs, mean_attention(attention_list))
+        return Prediction(mean_log_probs, compute_mean_attention(attention_list))
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """See `DecoderState.reorder_and_append`."""
@@ -100,7 +100,7 @@ class EnsembleState:
             state.select_sentences(rows)
 
 
-def mean_attention(attention_by_model: Sequence[Tensor | None]) -> Tensor | None:
+def compute_mean_attention(attention_by_model: Sequence[Tensor | None]) -> Tensor | None:
     """Return the mean of the attention of all models that have any, or None if no model has attention."""
     weights = [attention for attention in attention_by_model if attention is not None]
     return torch.stack(weights).mean(dim=0) if weights else None

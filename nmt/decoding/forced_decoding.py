@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.data.batches import Batch, map_in_batches
-from nmt.decoding.ensemble import mean_attention
+from nmt.decoding.ensemble import compute_mean_attention
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, select_positions
 from nmt.model.loss import POSITIONS_PER_BLOCK
@@ -97,7 +97,7 @@ class Scorer:
         log_prob_list: list[Tensor] = []
         attention_list: list[Tensor | None] = []
         for model, encoded in zip(self.models, self.encoded, strict=True):
-            log_probs, weights = word_log_probabilities(
+            log_probs, weights = compute_word_log_probabilities(
                 model.network, encoded.select(source_rows), batch, attention
             )
             log_prob_list.append(log_probs)
@@ -110,7 +110,7 @@ class Scorer:
         else:
             mean_log_probs = model_log_probs.mean(dim=0)
         log_probs_of_batch = mean_log_probs.cpu().numpy()
-        mean_weights = mean_attention(attention_list)
+        mean_weights = compute_mean_attention(attention_list)
         attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
 
         # 3. the scores of each sentence. Position p of the T * B belongs to sentence p % B.
@@ -173,7 +173,7 @@ def to_word_scores(
     return WordScores(word_log_probs, np.add.reduceat(row_means, source_starts, axis=1))
 
 
-def word_log_probabilities(
+def compute_word_log_probabilities(
     model: EncoderDecoder, encoded: Any, batch: Batch, attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
     """Return log p of the words at the batch's positions, (P,) float64, and attention (T, B, S) or None.

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 import torch
@@ -225,7 +224,7 @@ class TextTranslator:
         tokens_by_line = [self._source_codec.tokenize(line) for line in lines]
         pieces_by_line = [split_into_pieces(tokens, self._max_words) for tokens in tokens_by_line]
         all_pieces = [piece for pieces in pieces_by_line for piece in pieces]
-        all_hypotheses = map_in_batches(
+        hypotheses_of_pieces = map_in_batches(
             self._translator.search_batch,
             items=all_pieces,
             lengths=[len(piece) for piece in all_pieces],
@@ -233,10 +232,11 @@ class TextTranslator:
         )
 
         # 2. join hypothesis k of each piece to translation k of the line, for as many k as all pieces have hypotheses
-        remaining_hypotheses = iter(all_hypotheses)
+        start = 0  # index of the first piece of the line among all pieces
         n_best_lists = []
         for line, pieces in zip(lines, pieces_by_line, strict=True):
-            hypotheses_by_piece = islice(remaining_hypotheses, len(pieces))
+            hypotheses_by_piece = hypotheses_of_pieces[start : start + len(pieces)]
+            start += len(pieces)
             hypotheses_by_rank = list(zip(*hypotheses_by_piece, strict=False))
             if not pieces:
                 hypotheses_by_rank = [()]  # a line without words has one empty translation

@@ -265,15 +265,15 @@ def _uneven_sides_error(longer_side: str | Path, shorter_side: str | Path) -> Us
 
 def read_pair_groups(
     sources: LineStream, targets: LineStream, max_lines: int
-) -> Iterator[list[tuple[str, str]]]:
-    """Yield groups of parallel lines of two inputs. Raises a UserError if one input ends first."""
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield groups of lines of two inputs, with as many lines of each. Raises a UserError if one input ends first."""
     # The sources decide where a group ends, for example where a person pauses at a terminal. Then as many targets are
     # read.
     for source_lines in sources.read_groups(max_lines):
         target_lines = targets.take_lines(len(source_lines))
         if len(target_lines) < len(source_lines):
             raise _uneven_sides_error(longer_side=sources.name, shorter_side=targets.name)
-        yield list(zip(source_lines, target_lines, strict=True))
+        yield source_lines, target_lines
     if targets.take_lines(1):
         raise _uneven_sides_error(longer_side=targets.name, shorter_side=sources.name)
 

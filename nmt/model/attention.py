@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nmt.backend.compiled import fusible
 from nmt.backend.matmul import Backend, BackendModule, tanh_
-from nmt.model.gru import backward_gru_step, recurrent_gradients, write_gru_step
+from nmt.model.gru import backward_gru_step, compute_recurrent_gradients, write_gru_step
 from nmt.model.weights import create_weight
 
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
@@ -194,7 +194,9 @@ class AttentionScan(torch.autograd.Function):
         # every weight's gradient is one product over all steps and sentences: (T * B, ...)
         states_before, flat_grad = states[:-1].view(-1, N), grad_projected.flatten(0, 1)
         grad_W_a = backend.product(states_before.t(), grad_state_products.flatten(0, 1)[:, :A])
-        grad_U_gates, grad_U = recurrent_gradients(backend, states_before, gates.view(-1, 2 * N), flat_grad)
+        grad_U_gates, grad_U = compute_recurrent_gradients(
+            backend, states_before, gates.view(-1, 2 * N), flat_grad
+        )
         grad_C_all = backend.product(contexts.flatten(0, 1).t(), flat_grad)
         grad_keys, grad_v_a = backward_keys(
             grad_energies=grad_energies,

@@ -152,7 +152,7 @@ class GRUScan(torch.autograd.Function):
             grad = grad_before.add_(grad_states[t])
 
         # the weights of each direction, over all its steps and sentences: (D, T * B, ...)
-        grad_U_gates, grad_U = recurrent_gradients(
+        grad_U_gates, grad_U = compute_recurrent_gradients(
             backend,
             states=states[:-1].transpose(0, 1).flatten(1, 2),
             gates=gates.transpose(0, 1).flatten(1, 2),
@@ -322,7 +322,7 @@ def write_reset_gradient(
     return torch.sub(grad, grad * z).addcmul_(grad_reset_state, r)
 
 
-def recurrent_gradients(
+def compute_recurrent_gradients(
     backend: Backend, states: Tensor, gates: Tensor, grad_projected: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Return the gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each as one product over P positions.

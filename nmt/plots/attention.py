@@ -69,8 +69,8 @@ class AttentionPanel:
         self.cell_inches = min(_CELL_INCHES, _MAX_MATRIX_INCHES / max(rows, columns))
         # in points (72 in an inch): 0.62 of a cell, so that a word fits beside its row
         self.font_size = 0.62 * 72 * self.cell_inches
-        self.left_inches = _max_label_inches(self.target_labels, self.font_size)
-        self.above_inches = _max_label_inches(self.source_labels, self.font_size)
+        self.left_inches = _measure_max_label_inches(self.target_labels, self.font_size)
+        self.above_inches = _measure_max_label_inches(self.source_labels, self.font_size)
         self.width = self.left_inches + self.cell_inches * columns
         self.height = self.above_inches + self.cell_inches * rows + _PANEL_LETTER_INCHES
 
@@ -103,7 +103,7 @@ def _make_labels(words: Sequence[str], count: int) -> list[str]:
     return [html.unescape(word) for word in [*words, END_LABEL][:count]]
 
 
-def _max_label_inches(labels: Sequence[str], font_size: float) -> float:
+def _measure_max_label_inches(labels: Sequence[str], font_size: float) -> float:
     """Return the width of the widest label beside the matrix, with tick and padding."""
     widths = [0.0]  # in points
     for label in labels:

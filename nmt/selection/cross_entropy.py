@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.data.shards import global_line
+from nmt.data.shards import compute_global_line
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
@@ -119,13 +119,13 @@ class Threshold(Settings):
     pairs: int
 
     def is_selected(
-        self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]
+        self, scores: NDArray[np.int32], corpus: str, line_numbers: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return whether each pair of a corpus is selected, (n,), given its score and its line in the whole corpus."""
+        """Return whether each pair of a corpus is selected, (n,), given its score and its line number in all shards."""
         # A pair with the threshold's score is selected if it comes before the pair at `self.line` of `self.corpus`.
         is_selected: NDArray[np.bool_] = scores < self.score
         if corpus == self.corpus:
-            is_selected |= (scores == self.score) & (lines < self.line)
+            is_selected |= (scores == self.score) & (line_numbers < self.line)
         elif self.corpora.index(corpus) < self.corpora.index(self.corpus):
             is_selected |= scores == self.score
         return is_selected
@@ -185,7 +185,7 @@ def _merge_rows(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     """Return the rows of a corpus in the order of its global line numbers, given the rows of each shard."""
     rows = np.empty((sum(map(len, shards)), 2), np.int32)
     for number, shard in enumerate(shards):
-        rows[global_line(np.arange(len(shard)), number, len(shards))] = shard
+        rows[compute_global_line(np.arange(len(shard)), number, len(shards))] = shard
     return rows
 
 
@@ -207,7 +207,7 @@ def select_pairs(
         UserError: the scores belong to another text.
     """
     rows = map_array(scores, np.int32)
-    line_numbers = global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
+    line_numbers = compute_global_line(np.arange(len(rows)), shard, threshold.shards[corpus])
     is_selected = iter(threshold.is_selected(rows[:, 0], corpus, line_numbers).tolist())  # for each pair
 
     pair_count = 0

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.data.shards import Corpora, merge_shards, random_key, read_numbered_pairs
+from nmt.data.shards import Corpora, make_random_key, merge_shards, read_numbered_pairs
 from nmt.data.vocabulary import count_words
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, temporary_folder
@@ -70,7 +70,7 @@ def sample_pairs(corpora: Corpora, pair_count: int, seed: int, source: Path, tar
         numbered_pairs = read_numbered_pairs(corpora, "selection sample")
         for corpus, line_number, (source_line, target_line) in numbered_pairs:
             if source_line and target_line:
-                yield random_key(seed, corpus, line_number, _KEY_BYTES), source_line, target_line
+                yield make_random_key(seed, corpus, line_number, _KEY_BYTES), source_line, target_line
 
     sample = heapq.nsmallest(pair_count, read_keyed_pairs())
 

@@ -120,7 +120,7 @@ class TrainingStore:
         return min(descriptions, key=len, default="")
 
 
-def finished_folder(state_folder: Path, key: str) -> Path:
+def finished_model_folder(state_folder: Path, key: str) -> Path:
     """Return the path of the finished model with this key within the folder of its training."""
     return state_folder / f"finished-{key}"
 

@@ -119,7 +119,7 @@ def replace_nonfinite_gradients(weights: Iterable[Tensor], norm: Tensor) -> None
             weight.grad = 0.1 * weight.detach()
 
 
-def optimizer_tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+def collect_optimizer_tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     """Return the optimizer's state by name: `optimizer/<weight>/<quantity>`."""
     tensors = {}
     for name, weight in model.named_parameters():
@@ -129,7 +129,7 @@ def optimizer_tensors(model: nn.Module, optimizer: Optimizer) -> dict[str, Tenso
 
 
 def restore_optimizer(model: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Restore the state that `optimizer_tensors` returned. Tensors of other names are ignored."""
+    """Restore the state that `collect_optimizer_tensors` returned. Tensors of other names are ignored."""
     weights = dict(model.named_parameters())
     for name, tensor in tensors.items():
         if name.startswith(OPTIMIZER_PREFIX):

@@ -13,7 +13,7 @@ from nmt.io.files import write_json
 from nmt.settings.base import FlatSettings
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import FINAL_STATE, SUMMARY
-from nmt.store.result_store import RESULT_INPUTS, TrainingStore, finished_folder
+from nmt.store.result_store import RESULT_INPUTS, TrainingStore, finished_model_folder
 from nmt.training.checkpoint import list_checkpoints
 from nmt.training.export import export_model
 from nmt.training.trainer import PastTheEnd, Trainer, open_data
@@ -69,7 +69,7 @@ def train_in_store(
         with locks.hold_folder(state_folder, if_locked, deadline) as lock:
             # 1. another process may have finished the training while this one waited for the lock
             trainer = Trainer(run, train, dev, vocabularies, state_folder, files.base_key, files.init_from)
-            model_folder = finished_folder(state_folder, trainer.key)
+            model_folder = finished_model_folder(state_folder, trainer.key)
             if (model_folder / SUMMARY).is_file():
                 return model_folder
 

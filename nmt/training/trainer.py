@@ -54,7 +54,7 @@ from nmt.training.history import (
     TensorBoardWriter,
     count_planned_updates,
 )
-from nmt.training.optimizers import optimizer_tensors, restore_optimizer
+from nmt.training.optimizers import collect_optimizer_tensors, restore_optimizer
 from nmt.training.prefetching import prefetch_batches
 from nmt.training.update import Updater
 from nmt.training.validation import compute_greedy_bleu, compute_mean_nll
@@ -461,7 +461,7 @@ class Trainer:
             "facts": self.training_inputs,
             "matmul_library": self.model.backend.matmul_library,
         }
-        tensors = optimizer_tensors(self.model, self.updater.optimizer)
+        tensors = collect_optimizer_tensors(self.model, self.updater.optimizer)
         tensors[STATISTICS] = self.updater.statistics
         for name, weight in self.model.state_dict().items():
             tensors[WEIGHT_PREFIX + name] = weight

@@ -8,7 +8,7 @@ from nmt.data.batches import Batch, Indices, evaluation_batches
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary
 from nmt.decoding import beam_search
-from nmt.decoding.forced_decoding import word_log_probabilities
+from nmt.decoding.forced_decoding import compute_word_log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import SearchSettings
 
@@ -28,7 +28,7 @@ GREEDY_SEARCH = SearchSettings(
 def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, EOS included: (B,), float64."""
     encoded = model.encode(batch.source, batch.source_lengths)
-    log_probabilities, _ = word_log_probabilities(model, encoded, batch, attention=False)
+    log_probabilities, _ = compute_word_log_probabilities(model, encoded, batch, attention=False)
 
     # The positions of the target words are step * B + sentence.
     sentences = batch.positions % len(batch)

@@ -38,7 +38,7 @@ def collect_rules(language: str, form: Normalization) -> dict[str, Any]:
     }
     classes = {name: _format_class(_find_ranges(letters)) for name, letters in characters.items()}
     classes["cjk"] = _format_class(sacremoses.util.CJKChars().ranges)
-    return {"normalization": normalization.browser_rules(form), "prefixes": prefixes, "classes": classes}
+    return {"normalization": normalization.make_browser_rules(form), "prefixes": prefixes, "classes": classes}
 
 
 def _find_ranges(characters: Iterable[str]) -> list[tuple[int, int]]:

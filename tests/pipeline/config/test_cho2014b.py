@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from nmt.data.vocabulary import SPECIALS, size_without_specials
+from nmt.data.vocabulary import SPECIALS, compute_size_without_specials
 from nmt.model import model_types
 from nmt.settings.model_types import GrConvArchitecture
 from pipeline.config.layers import find_layers, load_config
@@ -58,7 +58,9 @@ def test_shared_models_have_the_same_settings(experiment: str, other: str, model
 
 def test_number_of_weights_is_the_authors(config: Config) -> None:
     sizes = grconv(config)
-    ids = len(SPECIALS) + size_without_specials(config.vocabulary.words, config.vocabulary.specials_included)
+    ids = len(SPECIALS) + compute_size_without_specials(
+        config.vocabulary.words, config.vocabulary.specials_included
+    )
     with torch.device("meta"):
         model = model_types.build_model("grconv", sizes, (ids, ids))
     assert sum(weight.numel() for weight in model.parameters()) / 1e6 == pytest.approx(117.5, abs=0.1)

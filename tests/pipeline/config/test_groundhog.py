@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.data.vocabulary import SPECIALS, size_without_specials
+from nmt.data.vocabulary import SPECIALS, compute_size_without_specials
 from nmt.model import model_types
 from pipeline.config.layers import find_layers, load_config
 from pipeline.config.schema import Config
@@ -37,7 +37,7 @@ def value(config: Config, key: str) -> Any:
 def test_number_of_parameters_is_the_authors(model: str, parameters: int) -> None:
     entry = GROUNDHOG.models[model]
     text = GROUNDHOG.vocabulary
-    ids = len(SPECIALS) + size_without_specials(text.words, text.specials_included)
+    ids = len(SPECIALS) + compute_size_without_specials(text.words, text.specials_included)
     with torch.device("meta"):
         made = model_types.build_model(entry.model_type, entry.architecture, (ids, ids))
     assert sum(weight.numel() for weight in made.parameters()) == parameters

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.shards import BLOCK_LINES, global_line, shard_of
+from nmt.data.shards import BLOCK_LINES, compute_global_line, compute_shard_number
 from nmt.errors import UserError
 from nmt.io.compression import decompress, zstd
 from nmt.io.files import read_json
@@ -135,8 +135,8 @@ def test_blocks_of_shards(tmp_path: Path) -> None:
     extract_files(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
     for shard in (0, 1):
         found = [*map(int, read_lines(tmp_path / "out" / f"{shard}.fr.zst"))]
-        assert found == [global_line(i, shard, 2) for i in range(len(found))]
-        assert all(shard_of(line, 2) == shard for line in found)
+        assert found == [compute_global_line(i, shard, 2) for i in range(len(found))]
+        assert all(compute_shard_number(line, 2) == shard for line in found)
     assert len(found) == BLOCK_LINES + 5
 
 

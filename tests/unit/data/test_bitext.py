@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from nmt.data.batches import make_batch
-from nmt.data.bitext import Bitext, binarize, fingerprint
+from nmt.data.bitext import Bitext, binarize, compute_arrays_checksum
 from nmt.data.meta import BITEXT_FILES
-from nmt.data.shards import shard_of
+from nmt.data.shards import compute_shard_number
 from nmt.data.vocabulary import WordVocabulary
 from tests.bitexts import write_pairs
 from tests.messages import refused
@@ -33,11 +33,11 @@ def test_binarized_pairs_are_in_order(tmp_path: Path) -> None:
     }
     bitext = binarize(corpora, WORDS, WORDS, tmp_path / "b")
     assert read_pairs(bitext) == [([2, 1, 3], [4]), ([5], [5, 5]), ([7], [8])]
-    assert bitext.longer_lengths(np.arange(3)).tolist() == [3, 2, 1]
+    assert bitext.compute_longer_lengths(np.arange(3)).tolist() == [3, 2, 1]
     meta = bitext.meta
     assert (meta.pairs, meta.source_words, meta.target_words, meta.shuffled_seed) == (3, 5, 4, None)
     assert meta.source_vocabulary_sha256 == WORDS.sha256
-    assert meta.sha256 == fingerprint(tmp_path / "b")
+    assert meta.sha256 == compute_arrays_checksum(tmp_path / "b")
 
 
 @pytest.mark.parametrize("seed", [None, 1])
@@ -77,7 +77,9 @@ def test_number_of_shards_changes_nothing(
     for shards in (1, 3, 16):
         corpora = {"c": [], "d": [write_pairs(tmp_path, "d", different_pairs(30))]}
         for shard in range(shards):
-            pairs_of_shard = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == shard]
+            pairs_of_shard = [
+                pair for i, pair in enumerate(pairs) if compute_shard_number(i, shards) == shard
+            ]
             corpora["c"].append(write_pairs(tmp_path, f"{shards}.{shard}", pairs_of_shard))
         folder = binarize(corpora, WORDS, WORDS, tmp_path / str(shards), shuffle_seed=seed).folder
         contents.append([(folder / name).read_bytes() for name in BITEXT_FILES])
@@ -90,7 +92,7 @@ def test_killed_binarization_leaves_no_bitext(tmp_path: Path) -> None:
     WORDS.write(tmp_path / "v.tsv")
     program = (
         "import os, signal, sys, nmt.data.bitext as b; from nmt.data.vocabulary import Vocabulary\n"
-        "b.fingerprint = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "b.compute_arrays_checksum = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
         "v = Vocabulary.read(sys.argv[3]); b.binarize({'c': [(sys.argv[1], sys.argv[2])]}, v, v, sys.argv[4], 2)"
     )
     arguments = [*map(str, corpora["c"][0]), str(tmp_path / "v.tsv"), str(tmp_path / "b")]

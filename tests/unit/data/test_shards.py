@@ -4,13 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.shards import BLOCK_LINES, global_line, merge_shards, shard_of
+from nmt.data.shards import BLOCK_LINES, compute_global_line, compute_shard_number, merge_shards
 from tests.messages import refused
 
 
 def split_lines(lines: int, shards: int) -> list[list[int]]:
     """The numbers of the lines of each shard."""
-    return [[line for line in range(lines) if shard_of(line, shards) == shard] for shard in range(shards)]
+    return [
+        [line for line in range(lines) if compute_shard_number(line, shards) == shard]
+        for shard in range(shards)
+    ]
 
 
 @given(blocks=st.integers(0, 7), rest=st.sampled_from([0, 1, BLOCK_LINES - 1]), shards=st.integers(1, 5))
@@ -23,7 +26,7 @@ def test_merged_shards_are_in_order(blocks: int, rest: int, shards: int) -> None
 def test_global_line(line: int, shards: int) -> None:
     block = line // BLOCK_LINES
     line_in_shard = block // shards * BLOCK_LINES + line % BLOCK_LINES
-    assert global_line(line_in_shard, shard_of(line, shards), shards) == line
+    assert compute_global_line(line_in_shard, compute_shard_number(line, shards), shards) == line
 
 
 @pytest.mark.parametrize(("shard", "line"), [(0, -1), (2, 5)])

@@ -14,7 +14,7 @@ import nmt
 from nmt.data.vocabulary import SubwordVocabulary
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import score_translations, word_log_probabilities
+from nmt.decoding.forced_decoding import compute_word_log_probabilities, score_translations
 from nmt.decoding.test_set import align_file, is_in_vocabulary, translate_file
 from nmt.decoding.translator import TextTranslator
 from nmt.io.text_files import read_lines
@@ -53,7 +53,7 @@ def score_units(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any
     """Log-probabilities of all units of a pair, and attention."""
     batch = model.make_batch([SOURCES[row]], [TARGETS[row]])
     encoded = model.network.encode(batch.source, batch.source_lengths)
-    log_probs, weights = word_log_probabilities(model.network, encoded, batch)
+    log_probs, weights = compute_word_log_probabilities(model.network, encoded, batch)
     return log_probs.numpy(), None if weights is None else weights[:, 0].numpy()
 
 

@@ -263,7 +263,7 @@ def test_stream_counts_bytes_of_file(tmp_path: Path, name: str) -> None:
 
 def test_pair_groups() -> None:
     groups = list(read_pair_groups(stream_of(b"a\nb\nc\n"), stream_of(b"A\nB\nC\n"), 2))
-    assert groups == [[("a", "A"), ("b", "B")], [("c", "C")]]
+    assert groups == [(["a", "b"], ["A", "B"]), (["c"], ["C"])]
     for sources, targets in ((b"a\nb\n", b"A\n"), (b"a\n", b"A\nB\n")):
         with refused():
             list(read_pair_groups(stream_of(sources), stream_of(targets), 2))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nmt.data.shards import BLOCK_LINES, shard_of
+from nmt.data.shards import BLOCK_LINES, compute_shard_number
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy
 from nmt.selection.cross_entropy import EXCLUDED, DomainModels
@@ -67,7 +67,7 @@ def write_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for number in range(shards):
-        shard_pairs = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
+        shard_pairs = [pair for i, pair in enumerate(pairs) if compute_shard_number(i, shards) == number]
         written.append(Shard(corpus, number, *write_pairs(folder, f"{corpus}.{number}", shard_pairs)))
     return written
 

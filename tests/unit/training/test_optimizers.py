@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from nmt.training import optimizers
 from nmt.training.optimizers import (
+    collect_optimizer_tensors,
     make_optimizer,
     measure_gradient,
-    optimizer_tensors,
     replace_nonfinite_gradients,
     schedule_learning_rate,
 )
@@ -124,7 +124,7 @@ def test_sgd(rows: list[int] | None) -> None:
     assert float(norm) > 0.5
     optimizer.step(scale)
     torch.testing.assert_close(model[0].detach(), START - 0.7 * gradient * (0.5 / gradient.norm()))
-    assert not optimizer_tensors(model, optimizer)
+    assert not collect_optimizer_tensors(model, optimizer)
 
 
 def test_adam() -> None:
