@@ -35,7 +35,7 @@ class Model:
         from nmt.store import trained_model
 
         decoding = self.text_settings.decoding_settings(compute, TranslateOptions())
-        self.models = trained_model.load_models(
+        self.trained_models = trained_model.load_models(
             folders,
             decoding.device,
             decoding.threads,
@@ -43,11 +43,11 @@ class Model:
             matmul_library="auto",
             announced=False,
         )
-        self._shortlist = load_shortlist(shortlist, self.models) if shortlist else None
+        self._shortlist = load_shortlist(shortlist, self.trained_models) if shortlist else None
         self.batch_size = decoding.batch_size
-        self.labels = [model.run.label for model in self.models]
+        self.labels = [model.run.label for model in self.trained_models]
         self.languages = self.text_settings.languages.source, self.text_settings.languages.target
-        self.has_attention = any(model.run.has_attention for model in self.models)
+        self.has_attention = any(model.run.has_attention for model in self.trained_models)
 
     def __repr__(self) -> str:
         return f"<nmt model {', '.join(self.labels)}: {' to '.join(self.languages)}>"
@@ -59,7 +59,7 @@ class Model:
         from nmt.decoding.translator import TextTranslator
 
         return TextTranslator(
-            self.models,
+            self.trained_models,
             self.text_settings,
             options,
             self.compute,
@@ -146,7 +146,7 @@ class Model:
         ]
 
         # 2. score each pair of lines as a single piece
-        word_scores = score_translations(self.models, pairs, self.batch_size, attention)
+        word_scores = score_translations(self.trained_models, pairs, self.batch_size, attention)
         translations = []
         for number, scores in enumerate(word_scores):
             source_tokens, tokens = pairs[number]
@@ -161,7 +161,7 @@ class Model:
                 tokens=tokens,
                 token_scores=scores.word_log_probabilities.tolist(),
                 unknown_words=[
-                    token for token in source_tokens if token not in self.models[0].source_vocabulary
+                    token for token in source_tokens if token not in self.trained_models[0].source_vocabulary
                 ],
                 piece_lengths=[len(source_tokens)],
                 piece_attention=piece_attention,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Write the vector of each sentence, or the sentences in the plane in which they differ most."
+    short_help="Write the vector of each sentence, or its position in the plane of the first two principal components."
 )
 @model_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
@@ -173,10 +173,10 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     tokens = codec.tokenize(sentence)
     if not 1 <= len(tokens) <= MAX_WORDS_IN_TREE:
         raise UserError(f"SENTENCE: found {len(tokens)} words, expected 1 to {MAX_WORDS_IN_TREE}")
-    _warn_of_unknown_words(model.models[0], [tokens])
+    _warn_of_unknown_words(model.trained_models[0], [tokens])
 
     # 2. compute its tree and its translations
-    sentence_tree = compute_tree(model.models[0], tokens)
+    sentence_tree = compute_tree(model.trained_models[0], tokens)
     translator = model.translator(
         TranslateOptions(tokenized=tokenized), n_best=TRANSLATIONS_IN_FIGURE, attention=False
     )

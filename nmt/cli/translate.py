@@ -115,7 +115,7 @@ def translate(
         needs_attention = bool(alignment_form or plot or (as_json and alignment is None))
         translator = model.translator(options, n_best or 1, needs_attention)
         format_line = choose_format(n_best is not None, alignment_form, as_json)
-        unknown_words = UnknownWords(model.models[0].source_vocabulary, "source")
+        unknown_words = UnknownWords(model.trained_models[0].source_vocabulary, "source")
 
         # 2. translate the input in groups of lines, as they arrive
         from nmt.io.text_files import open_lines
@@ -178,8 +178,8 @@ def score(
         from nmt.io.text_files import open_lines, read_pair_groups
 
         warn_if_model_expects_tokens(model, tokenized)
-        unknown_source_words = UnknownWords(model.models[0].source_vocabulary, "source")
-        unknown_target_words = UnknownWords(model.models[0].target_vocabulary, "target")
+        unknown_source_words = UnknownWords(model.trained_models[0].source_vocabulary, "source")
+        unknown_target_words = UnknownWords(model.trained_models[0].target_vocabulary, "target")
         line_number = 0
         with (
             open_lines(source) as source_stream,

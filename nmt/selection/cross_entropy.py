@@ -65,7 +65,10 @@ def score_pairs(
 def score_files(
     source: Path, target: Path, source_models: DomainModels, target_models: DomainModels, output: Path
 ) -> None:
-    """Score the pairs of a shard. `output` gets int32 numbers (pairs, 2): score (see `score_pairs`), target words."""
+    """Score the pairs of a shard. `output` gets an int32 array (pairs, 2): score (see `score_pairs`), target length.
+
+    The target length is a number of words.
+    """
     blocks: list[NDArray[np.int32]] = []  # (n, 2) each
     with Progress.over_files([source, target], f"score {source}") as progress:
         pairs = read_pairs(source, target, progress)

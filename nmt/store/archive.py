@@ -71,7 +71,7 @@ def pack_model(folder: Path, archive: Path, with_final_state: bool = False, bits
     for name in names:
         if name != MODEL_CARD and not (folder / name).is_file():
             raise UserError(f"{folder}: no {name} in it; expected the folder of a finished model")
-    names += [name for name in (HISTORY, TEXT_SETTINGS) if (folder / name).is_file()]
+    names += [name for name in (HISTORY, TEXT_SETTINGS) if (folder / name).is_file()]  # these may be missing
     if not (folder / MODEL_CARD).is_file():
         write_card(folder)
 

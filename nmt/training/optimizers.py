@@ -147,8 +147,8 @@ class SGD(Optimizer):
     @torch.no_grad()
     def step(self, scale: Tensor) -> None:
         """See `Optimizer.step`."""
-        weights, gradients = scale_gradients(self.weights, scale)
-        torch._foreach_add_(weights, gradients, alpha=-self.learning_rate)
+        weights_with_gradient, gradients = scale_gradients(self.weights, scale)
+        torch._foreach_add_(weights_with_gradient, gradients, alpha=-self.learning_rate)
 
 
 class Adam(Optimizer):
@@ -161,9 +161,9 @@ class Adam(Optimizer):
     @torch.no_grad()
     def step(self, scale: Tensor) -> None:
         """See `Optimizer.step`."""
-        weights, gradients = scale_gradients(self.weights, scale)
+        weights_with_gradient, gradients = scale_gradients(self.weights, scale)
         averages, square_averages, step_counts = [], [], []
-        for weight in weights:
+        for weight in weights_with_gradient:
             state = self._get_state(weight, "exp_avg", "exp_avg_sq")
             state.setdefault("step", torch.zeros((), device=weight.device))
             averages.append(state["exp_avg"])
@@ -172,7 +172,7 @@ class Adam(Optimizer):
 
         torch._foreach_add_(step_counts, 1)
         torch._fused_adam_(
-            weights,
+            weights_with_gradient,
             gradients,
             averages,
             square_averages,
