@@ -53,7 +53,7 @@ class Model:
         return f"<nmt model {', '.join(self.labels)}: {' to '.join(self.languages)}>"
 
     def translator(
-        self, options: TranslateOptions, n_best: int = 1, attention: bool = True
+        self, options: TranslateOptions, n_best: int = 1, keep_attention: bool = True
     ) -> TextTranslator:
         """Return a function that translates lines with these options, each to its `n_best` best translations."""
         from nmt.decoding.translator import TextTranslator
@@ -64,7 +64,7 @@ class Model:
             options,
             self.compute,
             n_best=n_best,
-            attention=attention,
+            keep_attention=keep_attention,
             shortlist=self._shortlist,
         )
 

@@ -178,7 +178,7 @@ def tree(sentence: str, model_path: Path, tokenized: bool, output: tuple[Path, .
     # 2. compute its tree and its translations
     sentence_tree = compute_tree(model.trained_models[0], tokens)
     translator = model.translator(
-        TranslateOptions(tokenized=tokenized), n_best=TRANSLATIONS_IN_FIGURE, attention=False
+        TranslateOptions(tokenized=tokenized), n_best=TRANSLATIONS_IN_FIGURE, keep_attention=False
     )
     (translations,) = translator([sentence])
 

@@ -74,7 +74,7 @@ def search(
     decoding: SearchSettings,
     forbid_unknown: bool,
     candidates: Candidates | None = None,
-    attention: bool = False,
+    keep_attention: bool = False,
 ) -> list[list[Hypothesis]]:
     """Return up to `n_best` hypotheses for each sentence, best first.
 
@@ -89,12 +89,12 @@ def search(
         decoding: settings of the search.
         forbid_unknown: whether the unknown word must not be written.
         candidates: the words that may be written; None: all.
-        attention: whether hypotheses have their attention. Then T K S numbers are kept for each sentence.
+        keep_attention: whether hypotheses have their attention. Then T K S numbers are kept for each sentence.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
     """
-    search_rows = partial(search_once, model, decoding=decoding, attention=attention)
+    search_rows = partial(search_once, model, decoding=decoding, keep_attention=keep_attention)
     results = search_rows(encoded, source_lengths, candidates, decoding.beam, forbid_unknown)
     for beam_size, forbid_in_retry in plan_retries(decoding, forbid_unknown):
         unfinished_rows = np.array([row for row, n_best in enumerate(results) if not n_best[0].finished])
@@ -150,7 +150,7 @@ def search_once(
     beam_size: int,
     forbid_unknown: bool,
     decoding: SearchSettings,
-    attention: bool,
+    keep_attention: bool,
 ) -> list[list[Hypothesis]]:
     """Search once with this beam size for all sentences of `encoded`. For the arguments see `search`.
 
@@ -160,7 +160,7 @@ def search_once(
     """
     max_steps = decoding.max_length_factor * (source_lengths + 1)  # (B,)
     state = model.start_search(encoded, candidates)
-    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, attention)
+    beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, keep_attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
     for step in range(int(max_steps.max())):
         active_rows = beams.find_active_hypotheses() if sync_every_step else None
@@ -251,13 +251,13 @@ class Beams:
         decoding: SearchSettings,
         beam_size: int,
         candidates: Candidates | None,
-        attention: bool,
+        keep_attention: bool,
     ) -> None:
         """Start with an empty hypothesis of each sentence. `candidates`: the words of a shortlist; None means all."""
         device, sentence_count = encoded.tensor.device, len(encoded)
         self.decoding = decoding
         self.beam_size = beam_size
-        self.keeps_attention = attention
+        self.keep_attention = keep_attention
         self.candidate_ids = candidates.ids if candidates else None
 
         # the index of each sentence in the batch, and limits for the steps of its search, (B,)
@@ -311,7 +311,7 @@ class Beams:
             ids=ids,
             log_probs=log_probs,
             is_finished=is_finished,
-            attention=prediction.attention if self.keeps_attention else None,
+            attention=prediction.attention if self.keep_attention else None,
         )
         self.history.append(continuations)
         return continuations

@@ -55,7 +55,7 @@ def score_translations(
     models: Sequence[TrainedModel],
     pairs: Sequence[tuple[Tokens, Tokens]],
     batch_size: int,
-    attention: bool = True,
+    keep_attention: bool = True,
     average: Average = "probability",
 ) -> list[WordScores]:
     """Return the scores of pairs of source and translation, in their order.
@@ -64,13 +64,13 @@ def score_translations(
         models: models that share their vocabularies.
         pairs: source and translation as tokens.
         batch_size: maximum number of pairs in a batch, which have similar lengths.
-        attention: whether the scores have the attention of the models.
+        keep_attention: whether the scores have the attention of the models.
         average: whether an ensemble averages probabilities or their logarithms.
     """
 
     def score_batch(batch: list[tuple[Tokens, Tokens]]) -> list[WordScores]:
         sources, targets = zip(*batch, strict=True)
-        return Scorer(models, sources, average).score_batch(list(enumerate(targets)), attention)
+        return Scorer(models, sources, average).score_batch(list(enumerate(targets)), keep_attention)
 
     lengths = [max(len(source), len(target)) for source, target in pairs]
     return map_in_batches(score_batch, pairs, lengths, batch_size)
@@ -87,7 +87,7 @@ class Scorer:
         self.encoded = [model.network.encode(batch.source, batch.source_lengths) for model in models]
 
     @torch.no_grad()
-    def score_batch(self, targets: Sequence[tuple[int, Tokens]], attention: bool) -> list[WordScores]:
+    def score_batch(self, targets: Sequence[tuple[int, Tokens]], keep_attention: bool) -> list[WordScores]:
         """Return the scores of a batch of translations, each of which comes with the index of its source."""
         # 1. the scores of each model: log p (P,) and attention (T, B, S)
         first_model = self.models[0]
@@ -98,7 +98,7 @@ class Scorer:
         attention_list: list[Tensor | None] = []
         for model, encoded in zip(self.models, self.encoded, strict=True):
             log_probs, weights = compute_word_log_probabilities(
-                model.network, encoded.select(source_rows), batch, attention
+                model.network, encoded.select(source_rows), batch, keep_attention
             )
             log_prob_list.append(log_probs)
             attention_list.append(weights)
@@ -174,7 +174,7 @@ def to_word_scores(
 
 
 def compute_word_log_probabilities(
-    model: EncoderDecoder, encoded: Any, batch: Batch, attention: bool = True
+    model: EncoderDecoder, encoded: Any, batch: Batch, keep_attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
     """Return log p of the words at the batch's positions, (P,) float64, and attention (T, B, S) or None.
 
@@ -193,7 +193,7 @@ def compute_word_log_probabilities(
         block_positions = positions[(positions >= start) & (positions < end)]
         inputs = [select_positions(block_positions - start, values) for values in decoder_values]
         log_probs += _iterate_log_probs(model, inputs, words[block_positions])
-        if attention and weights is not None:
+        if keep_attention and weights is not None:
             attention_blocks.append(weights)
         start = end
 

@@ -71,7 +71,7 @@ class Rescorer:
         # 2. score these
         scorer = Scorer(self.models, [source for source, _ in sentences], self.average)
         scores = map_in_batches(
-            partial(scorer.score_batch, attention=False),
+            partial(scorer.score_batch, keep_attention=False),
             items=[(row, tokens) for (row, _), tokens in hypotheses.items()],
             lengths=[len(tokens) for tokens in hypotheses.values()],
             batch_size=self.batch_size,

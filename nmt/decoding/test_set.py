@@ -214,7 +214,7 @@ def measure_perplexity(
     end symbol of each line count. Words that are not in the vocabulary count as the unknown word.
     """
     pairs = [(sentence.source, sentence.reference) for sentence in read_sentences(source, reference)]
-    scores = score_translations(models, pairs, batch_size, attention=False, average=average)
+    scores = score_translations(models, pairs, batch_size, keep_attention=False, average=average)
     word_count = sum(len(sentence_scores.word_log_probabilities) for sentence_scores in scores)
     log_probability = math.fsum(sentence_scores.log_probability for sentence_scores in scores)
     return {

@@ -39,7 +39,7 @@ class SentenceTranslator:
         models: models that share their vocabularies.
         decoding: settings of the search.
         forbid_unknown: whether translations must not contain [UNK].
-        attention: whether hypotheses have their attention, if any model has attention.
+        keep_attention: whether hypotheses have their attention, if any model has attention.
         average: whether an ensemble averages probabilities or their logarithms.
         shortlist: the allowed target words for each sentence; None for all.
     """
@@ -47,7 +47,7 @@ class SentenceTranslator:
     models: Sequence[TrainedModel]
     decoding: Decoding
     forbid_unknown: bool
-    attention: bool = True
+    keep_attention: bool = True
     average: Average = "probability"
     shortlist: Shortlist | None = None
 
@@ -65,7 +65,7 @@ class SentenceTranslator:
             decoding=self.decoding,
             forbid_unknown=self.forbid_unknown,
             candidates=self.shortlist.select_candidates(batch.source) if self.shortlist else None,
-            attention=self.attention,
+            keep_attention=self.keep_attention,
         )
 
 
@@ -94,7 +94,7 @@ def make_translation(
     *,
     codec: TextCodec,
     copy_unknown: bool = False,
-    attention: bool = True,
+    keep_attention: bool = True,
 ) -> Translation:
     """Return the translation of a line, given a hypothesis for each of its pieces.
 
@@ -105,7 +105,7 @@ def make_translation(
         hypotheses: the hypothesis of each piece.
         codec: turns the translation's tokens into text.
         copy_unknown: whether the source word with most attention replaces [UNK].
-        attention: whether the translation keeps the attention, which its hypotheses must then have.
+        keep_attention: whether the translation keeps the attention, which its hypotheses must then have.
     """
     score = 0.0
     tokens: list[str] = []
@@ -136,7 +136,7 @@ def make_translation(
         finished=all(hypothesis.finished for hypothesis in hypotheses),
         unknown_words=[token for token in source_tokens if token not in model.source_vocabulary],
         piece_lengths=[len(piece) for piece in pieces],
-        piece_attention=piece_attention if attention else None,
+        piece_attention=piece_attention if keep_attention else None,
     )
 
 
@@ -179,7 +179,7 @@ class TextTranslator:
         compute: ComputeOptions,
         *,
         n_best: int = 1,
-        attention: bool = False,
+        keep_attention: bool = False,
         shortlist: Shortlist | None = None,
     ) -> None:
         """Take the models, their text settings, and the options.
@@ -190,7 +190,7 @@ class TextTranslator:
             options: settings of the search that replace the defaults.
             compute: batch size, threads, device and precision.
             n_best: translations per line; a smaller beam is raised to this number.
-            attention: whether translations have their attention, if the models have any.
+            keep_attention: whether translations have their attention, if the models have any.
             shortlist: the allowed target words for each line; None for all.
         """
         has_attention = any(model.run.has_attention for model in models)
@@ -209,12 +209,12 @@ class TextTranslator:
 
         self._source_codec, self._target_codec = choose_text_codecs(text_settings, options.tokenized)
         self._max_words = options.max_words
-        self._attention = attention and has_attention
+        self._keep_attention = keep_attention and has_attention
         self._translator = SentenceTranslator(
             models,
             decoding,
             forbid_unknown=unknown_words == "forbid",
-            attention=self._attention or self._copy_unknown,
+            keep_attention=self._keep_attention or self._copy_unknown,
             shortlist=shortlist,
         )
 
@@ -248,7 +248,7 @@ class TextTranslator:
                     hypotheses=hypotheses,
                     codec=self._target_codec,
                     copy_unknown=self._copy_unknown,
-                    attention=self._attention,
+                    keep_attention=self._keep_attention,
                 )
                 for hypotheses in hypotheses_by_rank
             ]

@@ -28,7 +28,7 @@ GREEDY_SEARCH = SearchSettings(
 def compute_sentence_nlls(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """Return -log p(target | source) of each pair in nats, EOS included: (B,), float64."""
     encoded = model.encode(batch.source, batch.source_lengths)
-    log_probabilities, _ = compute_word_log_probabilities(model, encoded, batch, attention=False)
+    log_probabilities, _ = compute_word_log_probabilities(model, encoded, batch, keep_attention=False)
 
     # The positions of the target words are step * B + sentence.
     sentences = batch.positions % len(batch)

@@ -138,7 +138,7 @@ def translations(
     """What `nmt translate` makes of the lines."""
     options = TranslateOptions(beam_size=beam, unknown="forbid" if forbid else "keep")
     model = trained_model.load_model(folder, torch.device("cpu"))
-    found = TextTranslator([model], text, options, ComputeOptions(), attention=True)(lines)
+    found = TextTranslator([model], text, options, ComputeOptions(), keep_attention=True)(lines)
     return [best for best, *_ in found]
 
 

@@ -53,7 +53,7 @@ def translate(
         options=TranslateOptions(**options),
         compute=ComputeOptions(),
         n_best=n_best,
-        attention=attention,
+        keep_attention=attention,
     )
     return translator(lines)
 
