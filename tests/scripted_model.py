@@ -41,10 +41,12 @@ class ScriptedSteps:
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)
 
-    def predict(self, active_rows: Tensor | None = None) -> Prediction:
+    def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """log p of the next word, (R, V)."""
         last = self.last.flatten()
-        return Prediction(self.table[last if active_rows is None else last[active_rows]].clone(), None)
+        return Prediction(
+            self.table[last if active_hypotheses is None else last[active_hypotheses]].clone(), None
+        )
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Only the last words count."""

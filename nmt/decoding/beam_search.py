@@ -163,19 +163,19 @@ def search_once(
     beams = Beams(encoded, source_lengths, max_steps, decoding, beam_size, candidates, keep_attention)
     sync_every_step = can_sync_every_step(encoded.tensor.device)
     for step in range(int(max_steps.max())):
-        active_rows = beams.find_active_hypotheses() if sync_every_step else None
-        continuations = advance_beams(step, state, beams, active_rows, forbid_unknown)
+        active_hypotheses = beams.find_active_hypotheses() if sync_every_step else None
+        continuations = advance_beams(step, state, beams, active_hypotheses, forbid_unknown)
 
         # End the search if no sentence is left. If enough of them have ended, go on with the others only.
-        remaining_rows = None
+        remaining_sentences = None
         if sync_every_step or step % SYNC_EVERY == SYNC_EVERY - 1:
-            remaining_rows = beams.find_active_sentences()
-            if not len(remaining_rows):
+            remaining_sentences = beams.find_active_sentences()
+            if not len(remaining_sentences):
                 break
         state.reorder_and_append(continuations.parents, continuations.ids)
-        if remaining_rows is not None and len(remaining_rows) <= COMPACT_BELOW * len(beams.scores):
-            state.select_sentences(remaining_rows)
-            beams.select_sentences(remaining_rows)
+        if remaining_sentences is not None and len(remaining_sentences) <= COMPACT_BELOW * len(beams.scores):
+            state.select_sentences(remaining_sentences)
+            beams.select_sentences(remaining_sentences)
     back_pointers = BackPointers(beams.history, len(encoded), beam_size)
     return [
         back_pointers.trace_sentence(row, last_step, decoding)
@@ -189,21 +189,21 @@ def can_sync_every_step(device: torch.device) -> bool:
 
 
 def advance_beams(
-    step: int, state: DecoderState, beams: Beams, active_rows: Tensor | None, forbid_unknown: bool
+    step: int, state: DecoderState, beams: Beams, active_hypotheses: Tensor | None, forbid_unknown: bool
 ) -> Continuations:
     """Add one word to each hypothesis, and put the best continuations into the beams. The CPU does not wait for a GPU.
 
-    `active_rows` are the indices (R,) of the hypotheses that are continued; None: all.
+    `active_hypotheses` are the indices (R,) of the hypotheses that are continued; None: all.
     """
-    prediction = state.predict(active_rows)
+    prediction = state.predict(active_hypotheses)
     is_too_short = (step < beams.min_steps).repeat_interleave(beams.scores.shape[1])  # (B * H,)
-    if active_rows is not None:
-        is_too_short = is_too_short[active_rows]
+    if active_hypotheses is not None:
+        is_too_short = is_too_short[active_hypotheses]
     # The special symbols have the first columns, also in a shortlist.
     prediction.log_probs[:, END].masked_fill_(is_too_short, -torch.inf)
     if forbid_unknown:
         prediction.log_probs[:, UNKNOWN] = -torch.inf
-    return beams.advance(step, active_rows, prediction)
+    return beams.advance(step, active_hypotheses, prediction)
 
 
 # --- beams ------------------------------------------------------------------------------------------------------------
@@ -292,9 +292,9 @@ class Beams:
         self.finished_scores = self.finished_scores[rows]
         self.free_slots = self.free_slots[rows]
 
-    def advance(self, step: int, active_rows: Tensor | None, prediction: Prediction) -> Continuations:
+    def advance(self, step: int, active_hypotheses: Tensor | None, prediction: Prediction) -> Continuations:
         """Put the best continuations into the beams, and take the finished ones out."""
-        log_probs, parents, ids = self._choose_continuations(active_rows, prediction.log_probs)
+        log_probs, parents, ids = self._choose_continuations(active_hypotheses, prediction.log_probs)
 
         # The beam keeps as many continuations as it has free slots. A finished hypothesis keeps its slot to the end.
         is_allowed = log_probs.isfinite() & (self.slots < self.free_slots)
@@ -317,22 +317,24 @@ class Beams:
         return continuations
 
     def _choose_continuations(
-        self, active_rows: Tensor | None, word_log_probs: Tensor
+        self, active_hypotheses: Tensor | None, word_log_probs: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Return log-probabilities, parents and ids, (B, K) each, of each sentence's best continuations, best first.
 
         Args:
-            active_rows: the hypotheses that are continued, (R,); None: all.
+            active_hypotheses: the hypotheses that are continued, (R,); None: all.
             word_log_probs: log p of their next words, (R, V).
         """
         # 1. the k likeliest words of each hypothesis, since no others can be among the K best continuations. k is K, or
         # V if that is smaller.
         k = min(self.beam_size, word_log_probs.shape[1])
         word_scores, columns = stable_topk_of_long_rows(word_log_probs, k)  # (R, k)
-        if active_rows is not None:  # hypotheses that are not active have no words: (B * H, k)
+        if active_hypotheses is not None:  # hypotheses that are not active have no words: (B * H, k)
             shape = self.scores.numel(), k
-            word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(0, active_rows, word_scores)
-            columns = columns.new_zeros(shape).index_copy_(0, active_rows, columns)
+            word_scores = word_scores.new_full(shape, -torch.inf).index_copy_(
+                0, active_hypotheses, word_scores
+            )
+            columns = columns.new_zeros(shape).index_copy_(0, active_hypotheses, columns)
 
         # 2. put all continuations of a sentence into one row, and pad it to K columns if it is shorter
         scores = (self.scores.view(-1, 1) + word_scores).view(len(self.scores), -1)  # (B, H * k)

@@ -66,17 +66,17 @@ class EnsembleState:
     states: list[DecoderState]
     average: Average
 
-    def predict(self, active_rows: Tensor | None = None) -> Prediction:
+    def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """Return the log of the models' average probabilities, and the mean attention of the models with attention.
 
         With `average: log_probability`, return the average of the log-probabilities instead. Only two distributions are
         in memory at a time.
         """
         # the log of the sum, or the sum of the logs, which becomes the mean below
-        mean_log_probs, attention = self.states[0].predict(active_rows)
+        mean_log_probs, attention = self.states[0].predict(active_hypotheses)
         attention_list = [attention]
         for state in self.states[1:]:
-            log_probs, attention = state.predict(active_rows)
+            log_probs, attention = state.predict(active_hypotheses)
             attention_list.append(attention)
             if self.average == "probability":
                 torch.logaddexp(mean_log_probs, log_probs, out=mean_log_probs)

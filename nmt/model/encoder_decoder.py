@@ -60,8 +60,8 @@ class DecoderState(Protocol):
     It starts with one empty hypothesis per sentence, and holds the state of the model for each hypothesis.
     """
 
-    def predict(self, active_rows: Tensor | None = None) -> Prediction:
-        """Predict y_i for the hypotheses at `active_rows`, which are indices into B * K, (R,); None: for all."""
+    def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
+        """Predict y_i for the hypotheses at `active_hypotheses`, which are indices into B * K, (R,); None: for all."""
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:
         """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""

@@ -209,7 +209,7 @@ class GatedDecoderState:
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous_words = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
-    def predict(self, active_rows: Tensor | None = None) -> Prediction:
+    def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         # [C_z C_r C] c_i (B, K, 3N), C_o c_i (B, K, 2L)
         N = self.state.shape[2]
@@ -228,8 +228,8 @@ class GatedDecoderState:
 
         # the inputs of the output layer, of all hypotheses or the active ones: (R, N), (R, M), (R, 2L)
         inputs = [values.flatten(0, 1) for values in (output_state, self.previous_words, output_terms)]
-        if active_rows is not None:
-            inputs = [values[active_rows] for values in inputs]
+        if active_hypotheses is not None:
+            inputs = [values[active_hypotheses] for values in inputs]
         state, previous_words, terms = inputs
 
         # their features (R, F), then log p (R, V)
@@ -238,7 +238,9 @@ class GatedDecoderState:
             torch.cat([state, previous_words], dim=1), self.UV_o, readout.b_t
         )
         features = readout.apply_maxout(pre_activations.add_(terms))
-        log_probs = self.word_probabilities.compute_log_probs(features, self.state.shape[1], active_rows)
+        log_probs = self.word_probabilities.compute_log_probs(
+            features, self.state.shape[1], active_hypotheses
+        )
         return Prediction(log_probs, attention)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:

@@ -69,19 +69,19 @@ class WordProbabilities:
             self.weights = self.backend.prepare_weight(candidate_weights)
             self.bias = self.bias[candidates.ids]
 
-    def compute_log_probs(self, features: Tensor, beam_size: int, active_rows: Tensor | None) -> Tensor:
+    def compute_log_probs(self, features: Tensor, beam_size: int, active_hypotheses: Tensor | None) -> Tensor:
         """Return log p of the next word, (R, V) or (R, W).
 
         Args:
             features: the features that W_o multiplies, (R, F).
             beam_size: hypotheses per sentence, K.
-            active_rows: indices into B * K of the hypotheses of `features`, (R,); None for all.
+            active_hypotheses: indices into B * K of the hypotheses of `features`, (R,); None for all.
         """
         logits = self.backend.affine(features, self.weights, self.bias)
         if self.candidates is not None:
-            if active_rows is None:
-                active_rows = torch.arange(len(features), device=features.device)
-            is_omitted = self.candidates.mask[active_rows // beam_size]  # (R, W)
+            if active_hypotheses is None:
+                active_hypotheses = torch.arange(len(features), device=features.device)
+            is_omitted = self.candidates.mask[active_hypotheses // beam_size]  # (R, W)
             logits.masked_fill_(is_omitted, -torch.inf)
 
         # The unused ids take part in the softmax, but no search writes them.

@@ -236,7 +236,7 @@ class DeepLSTMState:
         self.previous_words = model.embed_start(len(encoded))[0].unsqueeze(1)  # (B, 1, M)
         self.word_probabilities = WordProbabilities(model.readout, model.target_vocabulary_size, candidates)
 
-    def predict(self, active_rows: Tensor | None = None) -> Prediction:
+    def predict(self, active_hypotheses: Tensor | None = None) -> Prediction:
         """See `DecoderState.predict`."""
         # one step of all hypotheses: (B * K, N) for each layer
         states = self.model.decoder.compute_step(
@@ -246,9 +246,9 @@ class DeepLSTMState:
 
         # the words of all hypotheses or the active ones, (R, V)
         features = states.h[-1]
-        if active_rows is not None:
-            features = features[active_rows]
-        log_probs = self.word_probabilities.compute_log_probs(features, self.h.shape[2], active_rows)
+        if active_hypotheses is not None:
+            features = features[active_hypotheses]
+        log_probs = self.word_probabilities.compute_log_probs(features, self.h.shape[2], active_hypotheses)
         return Prediction(log_probs, attention=None)
 
     def reorder_and_append(self, parents: Tensor, words: Tensor) -> None:

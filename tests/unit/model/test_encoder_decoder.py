@@ -112,8 +112,8 @@ def test_candidates_of_each_sentence() -> None:
     expected = logits.log_softmax(dim=1)
 
     torch.testing.assert_close(words.compute_log_probs(features, 2, None), expected)
-    active_rows = torch.tensor([1, 2])
-    log_probs = words.compute_log_probs(features[active_rows], 2, active_rows)
-    torch.testing.assert_close(log_probs, expected[active_rows])
+    active_hypotheses = torch.tensor([1, 2])
+    log_probs = words.compute_log_probs(features[active_hypotheses], 2, active_hypotheses)
+    torch.testing.assert_close(log_probs, expected[active_hypotheses])
     words.select_sentences(torch.tensor([1]))
     torch.testing.assert_close(words.compute_log_probs(features[2:], 2, None), expected[2:])
