@@ -313,7 +313,8 @@ def _read_body(response: requests.Response) -> Iterator[bytes]:
 
 def _describe_cause(error: Exception) -> str:
     """Return the text of the first error, which led to a network error: "[Errno 111] Connection refused"."""
-    for cause in (error.__cause__, error.__context__, *error.args):
+    for cause in (error.__context__, *error.args):
         if isinstance(cause, Exception):
             return _describe_cause(cause)
-    return str(error) or type(error).__name__
+    # the text may be a line that a server has sent, with its line end
+    return str(error).strip() or type(error).__name__
