@@ -53,7 +53,7 @@ MAX_DISTANCES: dict[Precision, float] = {"fp32": 1e-5, "tf32": 1e-3, "bf16": 1e-
 Where a pair's numbers are nearly equal, another precision chooses the other one. A few such choices are 1% of the
 gradient in TF32, which would hide a wrong term of this size."""
 KERNELS: tuple[Kernels, ...] = ("torch", "compiled")
-Figures = dict[str, Any]
+Measurements = dict[str, Any]
 """What a check has measured, by name."""
 
 
@@ -139,9 +139,9 @@ def sample_batch(sizes: Sizes, seed: int, min_length: int = 1) -> Batch:
     return pad_pairs(sides[0], sides[1], source_eos=True, length_bucket=5)
 
 
-def check_gradients(setup: Setup) -> Figures:
+def check_gradients(setup: Setup) -> Measurements:
     """Compare gradients in each precision, with both kinds of kernels, with those of 64 bits on the processor."""
-    distances: Figures = {}
+    distances: Measurements = {}
     for model_type in MODEL_TYPES:
         sizes = setup.make_sizes(21, 8)
         batch = sample_batch(sizes, 3)
@@ -190,7 +190,7 @@ def share_maxout_choices(choices: list[Tensor]) -> Iterator[None]:
         output_layer.maxout = original
 
 
-def check_graphs(setup: Setup) -> Figures:
+def check_graphs(setup: Setup) -> Measurements:
     """Compare updates replayed as CUDA graphs with updates called one by one: equal bits."""
     backends: tuple[tuple[Precision, Kernels], ...] = (
         ("tf32", "compiled"),
@@ -226,7 +226,7 @@ def make_updates(setup: Setup, model_type: ModelTypeName, backend: Backend, use_
     return [weight.detach().cpu() for weight in model.parameters()]
 
 
-def check_resume(setup: Setup) -> Figures:
+def check_resume(setup: Setup) -> Measurements:
     """Compare a training that is stopped twice and resumed with an uninterrupted one: equal bits."""
     updates = 12 if setup.is_tiny else 45
     tensor_counts = {}
@@ -317,10 +317,10 @@ def write_text(folder: Path, setup: Setup) -> Bitext:
     return binarize({"drawn": [(source, target)]}, vocabulary, vocabulary, folder / "text")
 
 
-def check_search(setup: Setup) -> Figures:
+def check_search(setup: Setup) -> Measurements:
     """Compare a beam search with one in 64 bits, and time about 3,000 sentences at beam 10."""
     # 1. compare translations of two model types
-    figures: Figures = {}
+    measurements: Measurements = {}
     model_types_to_compare: tuple[ModelTypeName, ...] = ("rnnsearch", "lstm")
     for model_type in model_types_to_compare:
         sizes = setup.make_sizes(16, 8)
@@ -336,7 +336,7 @@ def check_search(setup: Setup) -> Figures:
         equal_count = sum(translation == exact for translation, exact in pairs)
         summary = f"{equal_count} of {sizes.batch}"
         assert equal_count >= 0.8 * sizes.batch, f"{model_type}: {summary} translations equal"
-        figures[f"{model_type} equal"] = summary
+        measurements[f"{model_type} equal"] = summary
 
     # 2. measure the time
     sizes = setup.make_sizes(24, 128)
@@ -347,7 +347,7 @@ def check_search(setup: Setup) -> Figures:
     for batch in batches:
         translate_batch(model, batch.to(setup.device), search, extra_words=3)
     seconds = time.monotonic() - start
-    return figures | {"sentences": len(batches) * sizes.batch, "seconds": seconds}
+    return measurements | {"sentences": len(batches) * sizes.batch, "seconds": seconds}
 
 
 @torch.no_grad()
@@ -364,7 +364,7 @@ def translate_batch(model: Any, batch: Batch, search: SearchSettings, extra_word
     return [n_best[0].ids for n_best in n_best_lists]
 
 
-def check_speed(setup: Setup) -> Figures:
+def check_speed(setup: Setup) -> Measurements:
     """Measure milliseconds of an update, by model type, length, precision and kernels, and the most memory in GB."""
     backends: tuple[tuple[Precision, Kernels], ...] = (
         ("tf32", "compiled"),
@@ -372,7 +372,7 @@ def check_speed(setup: Setup) -> Figures:
         ("fp32", "torch"),
         ("bf16", "compiled"),
     )
-    figures: Figures = {}
+    measurements: Measurements = {}
     for model_type in MODEL_TYPES:
         for length in (31, 51):
             for precision, kernels in backends:
@@ -380,11 +380,11 @@ def check_speed(setup: Setup) -> Figures:
                 if is_measured and precision in setup.list_precisions():
                     backend = setup.make_backend(precision, kernels)
                     name = f"{model_type} {length} {precision} {kernels}"
-                    figures[name] = measure_update(setup, model_type, setup.make_sizes(length), backend)
-    return figures
+                    measurements[name] = measure_update(setup, model_type, setup.make_sizes(length), backend)
+    return measurements
 
 
-def measure_update(setup: Setup, model_type: ModelTypeName, sizes: Sizes, backend: Backend) -> Figures:
+def measure_update(setup: Setup, model_type: ModelTypeName, sizes: Sizes, backend: Backend) -> Measurements:
     """Return the time of an update, and on a GPU the most memory."""
     gc.collect()  # of the model before this one
     model = setup.make_model(model_type, sizes, backend)
@@ -392,12 +392,12 @@ def measure_update(setup: Setup, model_type: ModelTypeName, sizes: Sizes, backen
     batch = setup.prepare_batch(updater, sample_batch(sizes, 1, min_length=sizes.length - 2))
     start = time.monotonic()
     updater(batch)  # captures or compiles what later updates use again
-    figures = {"first update, s": time.monotonic() - start}
-    figures["ms"] = measure_milliseconds(setup, lambda: updater(batch))
+    measurements = {"first update, s": time.monotonic() - start}
+    measurements["ms"] = measure_milliseconds(setup, lambda: updater(batch))
     if setup.on_gpu:
-        figures["GB"] = torch.cuda.max_memory_allocated() / 1e9
+        measurements["GB"] = torch.cuda.max_memory_allocated() / 1e9
         torch.cuda.reset_peak_memory_stats()
-    return figures
+    return measurements
 
 
 def measure_milliseconds(setup: Setup, call: Callable[[], object]) -> float:
@@ -415,7 +415,7 @@ def measure_milliseconds(setup: Setup, call: Callable[[], object]) -> float:
     return float(np.median(milliseconds[1:]))
 
 
-CHECKS: dict[str, Callable[[Setup], Figures]] = {
+CHECKS: dict[str, Callable[[Setup], Measurements]] = {
     "gradients": check_gradients,
     "graphs": check_graphs,
     "resume": check_resume,
@@ -440,19 +440,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for check in options.only:
         start = time.monotonic()
         try:
-            figures = CHECKS[check](setup)
-            outcome: Figures = {"result": "passed", "figures": figures}
+            measurements = CHECKS[check](setup)
+            outcome: Measurements = {"result": "passed", "figures": measurements}
         except Exception as error:
             # a GPU may fail in any way; the other checks are made all the same
             reason = f"{type(error).__name__}: {error}"[:1000]
-            figures = {"": reason}
+            measurements = {"": reason}
             outcome = {"result": "failed", "reason": reason}
             has_failed = True
         outcome["took"] = round(time.monotonic() - start, 1)
 
         print(f"{check}: {outcome['result']} in {outcome['took']} s", flush=True)
-        for name, figure in figures.items():
-            print(f"    {name}: {figure}", flush=True)
+        for name, value in measurements.items():
+            print(f"    {name}: {value}", flush=True)
         append_measurements(options.output, [{"check": check} | outcome], shared_fields)
     return int(has_failed)
 

@@ -62,7 +62,7 @@ class Marian(ToolkitContender):
         self.variables["LD_PRELOAD"] = self._compile_intel_library()
 
         # 1. let Marian save its initial weights, after an update with a learning rate of 0
-        write_text(self.folder, Sizes(3, 2, vocabulary=self.sizes.vocabulary), batches=2)
+        write_text(self.folder, Sizes(3, 2, vocabulary=self.sizes.vocabulary), batch_count=2)
         command = [
             *make_train_command(self.python, self.sizes), "--train-sets", "source", "target", "-m", "model.npz",
             "-l", 0, "--mini-batch", 2, "--after", "1u", "--cpu-threads", 1, "-w", WORKSPACE_MEGABYTES,

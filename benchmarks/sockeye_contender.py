@@ -25,7 +25,7 @@ UPDATE_DONE = "Update done"
 """The line of `sockeye_updates.py` after each update."""
 WARM_UP_UPDATES = 2
 """The updates before the first turn, in which graphs and the optimizer's state are made."""
-BATCHES = 40
+BATCH_COUNT = 40
 """The number of different batches."""
 
 
@@ -97,9 +97,9 @@ class Sockeye(ToolkitContender):
         for _ in range(count):
             if not self.updates.get():
                 was_killed = self.process.wait() == -signal.SIGKILL
-                raise self._failure("was killed: too little memory?" if was_killed else None)
+                raise self._make_failure("was killed: too little memory?" if was_killed else None)
 
-    def _failure(self, end: str | None = None) -> ContenderFailed:
+    def _make_failure(self, end: str | None = None) -> ContenderFailed:
         """Return the error for the end of the program, with its last lines if nothing else is known."""
         return ContenderFailed(
             f"{self.name}: its process {end or 'ended: ' + ' '.join(self.last_lines)[-300:]}"
@@ -118,17 +118,17 @@ class Sockeye(ToolkitContender):
         state = read_process_state(self.process.pid)
         while state not in "Tt":
             if state in "ZX":
-                raise self._failure()
+                raise self._make_failure()
             time.sleep(0.0005)
             state = read_process_state(self.process.pid)
 
 
-def write_text(folder: Path, sizes: Sizes, batches: int = BATCHES) -> None:
+def write_text(folder: Path, sizes: Sizes, batch_count: int = BATCH_COUNT) -> None:
     """Write random words of both sides, batch after batch, and the vocabulary in the forms of both toolkits."""
     # 1. text: a line for each sentence, such as "w5 w17 w4"
     with (folder / "source").open("w") as source, (folder / "target").open("w") as target:
-        for update in range(batches):
-            for file, rows in zip((source, target), sample_pairs(sizes, update), strict=True):
+        for batch_number in range(batch_count):
+            for file, rows in zip((source, target), sample_pairs(sizes, batch_number), strict=True):
                 for row in rows.tolist():
                     file.write(" ".join(f"w{word_id}" for word_id in row) + "\n")
 
