@@ -158,22 +158,23 @@ def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: 
     pair_count = int(np.searchsorted(cumulative_words, budget, side="right"))
 
     # 3. the threshold is the first pair beyond the budget; without one, every pair is selected
-    score, threshold_corpus, line = EXCLUDED, next(iter(scores)), 0
+    score, threshold_corpus, line_number = EXCLUDED, next(iter(scores)), 0
     if pair_count < len(ranking):
         row = int(ranking[pair_count])
         score = int(rows[row, 0])
-        # example: if the corpora have 5 and 3 pairs, row 6 is line 1 of the second corpus
-        line = row
+        # the line number is the row without the rows of earlier corpora: with 5 and 3 pairs, row 6 is line 1 of the
+        # second corpus
+        line_number = row
         for corpus, corpus_rows in rows_by_corpus.items():
-            if line < len(corpus_rows):
+            if line_number < len(corpus_rows):
                 threshold_corpus = corpus
                 break
-            line -= len(corpus_rows)
+            line_number -= len(corpus_rows)
 
     threshold = Threshold(
         score=score,
         corpus=threshold_corpus,
-        line=line,
+        line=line_number,
         shards={corpus: len(files) for corpus, files in scores.items()},
         corpora=list(scores),
         budget=budget,

@@ -95,4 +95,5 @@ def train_in_store(
             vocabulary_files = (files.source_vocabulary, files.target_vocabulary)
             export_model(model_folder, trainer, vocabulary_files, stop_reason)
             return model_folder
+    # somebody has put another training into the second folder, which is for this end alone
     raise UserError(f"{state_folder}: holds another training; delete or rename it to start again")

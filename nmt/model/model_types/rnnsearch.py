@@ -58,12 +58,12 @@ class AttentionDecoder(GatedDecoder):
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """See `GatedDecoder.scan_steps`."""
-        values: tuple[Tensor, Tensor, Tensor] = AttentionScan.apply(  # type: ignore[no-untyped-call]
+        states_contexts_alpha: tuple[Tensor, Tensor, Tensor] = AttentionScan.apply(  # type: ignore[no-untyped-call]
             self.backend, self.unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
             self.alignment.W_a, self.alignment.v_a,
             self.unit.gate_weights(), self.unit.U, self.unit.context_weights(),
         )  # fmt: skip
-        return values
+        return states_contexts_alpha
 
     def compute_context_terms(
         self, state: Tensor, encoded: Annotations, annotation_terms: Tensor
