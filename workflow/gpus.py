@@ -12,10 +12,12 @@ UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
 
 def list_gpus(listing: str) -> list[str]:
-    """Return the names of the GPUs in a listing by `nvidia-smi -L`: numbers or UUIDs.
+    """Return the names by which jobs choose the GPUs that `nvidia-smi -L` lists: "0", "1" and so on.
 
-    A GPU that is divided into MIG instances cannot be used as a whole, so its instances take its place. On such a
-    machine all names are UUIDs, because CUDA numbers GPUs in another order than the listing.
+    A GPU that is divided into MIG instances cannot be used as a whole, so its instances take its place. They have UUIDs
+    instead of numbers. A machine with such a GPU has UUIDs alone, since CUDA's numbers are in another order there.
+
+    listing: the program's output, with a line for each GPU, and indented lines below it for its instances.
     """
     uuids_of_gpus: list[list[str]] = []  # for each GPU its own UUID, then those of its instances
     for line in listing.splitlines():

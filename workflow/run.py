@@ -116,11 +116,11 @@ def _unlock_folder(folder: Path, cores: str, options: Sequence[str]) -> None:
     """Remove what a Snakemake that was killed has locked. Raise a UserError if another one is at work in the folder."""
     from nmt.errors import UserError
     from nmt.io.locks import hold_folder
-    from workflow.settings_files import LOCK
+    from workflow.settings_files import RUN_LOCK
 
     try:
         # Snakemake holds this lock as long as it lives, so whoever gets the lock may remove Snakemake's other locks.
-        with hold_folder(folder / LOCK, "refuse"):
+        with hold_folder(folder / RUN_LOCK, "refuse"):
             if any((folder / ".snakemake" / "locks").glob("*")):
                 _run_command(folder, [*_build_command(folder, cores, ["--unlock"]), *options])
     except UserError:

@@ -19,7 +19,7 @@ from nmt.errors import UserError
 from nmt.io.files import write_text
 from nmt.io.locks import hold_folder
 
-LOCK = Path(".snakemake") / "run"
+RUN_LOCK = Path(".snakemake") / "run"
 """Folder of the lock that a Snakemake holds as long as it lives."""
 SNAKEMAKE_LOGS = Path(".snakemake") / "log"
 """Folder of the logs of all runs. The newest is as new as the outputs of the last run."""
@@ -37,18 +37,18 @@ class SettingsFiles:
     def __init__(self) -> None:
         self.texts: dict[Path, str] = {}
         """The content of each file."""
-        self.lock = ExitStack()
-        self.is_locked = False
+        self.run_lock = ExitStack()
+        self.has_run_lock = False
 
     def add(self, name: str, values: BaseModel | Mapping[str, Any]) -> str:
-        """Return the path of a file for these values, which `write` will write."""
+        """Add a file with these values, which `write` will write. Return its path."""
         path = Path("settings") / f"{name}.json"
         plain_values = values.model_dump(mode="json") if isinstance(values, BaseModel) else values
         self.texts[path] = json.dumps(plain_values, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
         return str(path)
 
     def add_caption(self, name: str, caption: str) -> str:
-        """Return the absolute path of a file with a caption of Snakemake's report, which `write` will write."""
+        """Add a file with a caption of Snakemake's report, which `write` will write. Return its absolute path."""
         path = Path(".snakemake") / "captions" / f"{name.replace('/', '-')}.rst"
         self.texts[path] = f"{caption}\n"
         return str(path.absolute())
@@ -62,10 +62,10 @@ class SettingsFiles:
             UserError: the clock was set back, so changed settings would be older than the outputs.
         """
         deadline = time.monotonic() + WAIT_SECONDS
-        while not self.is_locked:
+        while not self.has_run_lock:
             try:
-                self.lock.enter_context(hold_folder(LOCK, "refuse"))
-                self.is_locked = True
+                self.run_lock.enter_context(hold_folder(RUN_LOCK, "refuse"))
+                self.has_run_lock = True
             except UserError:
                 if time.monotonic() > deadline:
                     return
@@ -85,7 +85,7 @@ class SettingsFiles:
                     " this machine; if it is right, call `find . -newermt now -exec touch {} +`"
                 )
 
-    def require_lock(self) -> None:
+    def require_run_lock(self) -> None:
         """Raise a UserError if another Snakemake is at work in this folder."""
-        if not self.is_locked:
+        if not self.has_run_lock:
             raise UserError(f"{Path.cwd()}: another run is active here: wait for it, or end it")

@@ -81,5 +81,5 @@ class JobList:
         return [name for name, archive in self.config.archives.items() if archive.path in paths]
 
 
-started_runs: list[JobList] = []
-"""The job list of the run that this process has started: the rules append it, and the logger of Snakemake reads it."""
+started_job_lists: list[JobList] = []
+"""The jobs of the run that this process starts: the rules add them, and the logger shows their progress."""

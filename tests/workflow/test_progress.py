@@ -40,7 +40,7 @@ class ObservedRun:
     def __init__(self, folder: Path) -> None:
         self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
         folder.mkdir()
-        jobs.started_runs.append(make_job_list())
+        jobs.started_job_lists.append(make_job_list())
         self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
 
     def begin(self, log: str) -> None:

@@ -12,7 +12,7 @@ from tests.experiments import EXTENDS_PAPER
 from tests.messages import check
 from tests.running import ROOT, make_demo, programs_but
 from workflow import run
-from workflow.settings_files import LOCK
+from workflow.settings_files import RUN_LOCK
 
 
 def test_results_are_printed_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +54,7 @@ def test_second_run_is_refused_and_unlocks_nothing(
     locked = tmp_path / ".snakemake" / "locks" / "0.output.lock"
     locked.parent.mkdir(parents=True)
     locked.touch()
-    with locks.hold_folder(tmp_path / LOCK, "refuse"):
+    with locks.hold_folder(tmp_path / RUN_LOCK, "refuse"):
         assert run_main(monkeypatch, tmp_path) == 2
     check(capsys.readouterr().err.splitlines()[-1])
     assert locked.exists()

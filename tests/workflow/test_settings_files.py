@@ -18,7 +18,7 @@ def test_changed_settings_are_refused_while_the_clock_stands_back(
     def write(words: int) -> None:
         files = SettingsFiles()
         files.add("vocabulary", {"words": words})
-        with files.lock:
+        with files.run_lock:
             files.write()
 
     write(300)

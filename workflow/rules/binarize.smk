@@ -7,7 +7,7 @@ Out: data/vocabulary/LANGUAGE.tsv, data/binary/train, data/binary/dev.
 if PREPARED_CORPORA:
 
     for language, size in zip((SOURCE, TARGET), CONFIG.vocabulary.sizes):
-        SETTINGS.add(
+        SETTINGS_FILES.add(
             f"vocabulary/{language}",
             {
                 "words": size,
@@ -16,7 +16,7 @@ if PREPARED_CORPORA:
             },
         )
     for split in ("train", "dev"):
-        SETTINGS.add(f"binarize/{split}", job_settings.get_bitext_settings(CONFIG, split))
+        SETTINGS_FILES.add(f"binarize/{split}", job_settings.get_bitext_settings(CONFIG, split))
 
     rule vocabulary:
         """Keep the most frequent words of one side of the training text."""
@@ -41,8 +41,8 @@ if PREPARED_CORPORA:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
         input:
             settings="settings/binarize/{split}.json",
-            source=split_source,
-            target=split_target,
+            source=source_of_split,
+            target=target_of_split,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:

@@ -1,7 +1,7 @@
 """The settings, what follows from them for all rule files, and how jobs call `nmt`.
 
 In:  config.yaml of the working directory, and what it extends.
-Out: CONFIG, PAPERS, SETS, plan, FOLDER and SETTINGS, which the other files read.
+Out: CONFIG, PAPERS, SETS, plan, FOLDER and SETTINGS_FILES, which the other files read.
 """
 
 import math
@@ -110,8 +110,8 @@ PREPARED_CORPORA = experiment.list_prepared_corpora(CONFIG)
 FINAL_STAGE = experiment.get_final_stage(CONFIG)
 
 # The settings of each kind of job, as small files that are inputs of the rules.
-SETTINGS = SettingsFiles()
-SETTINGS.add("run", CONFIG)
+SETTINGS_FILES = SettingsFiles()
+SETTINGS_FILES.add("run", CONFIG)
 
 
 # Only names that the experiment has, so that Snakemake says of a mistyped target that no rule makes it. {number} is a
@@ -133,7 +133,8 @@ wildcard_constraints:
 
 # Jobs call `nmt` with the interpreter that runs Snakemake, since an environment that is not activated is not on the path,
 # or with the interpreter of the container; in both cases with the code of this checkout. The prefix is no part of a
-# rule's shell line, so another interpreter makes nothing run again.
+# rule's shell line, so another interpreter makes nothing run again. In these lines only `tee` writes the job's log; NMT_LOG
+# tells `nmt` the name of the log, beside which it records its progress.
 PYTHON = "python" if internals.uses_container(workflow) else shlex.quote(sys.executable)
 PYTHONPATH = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PYTHONPATH} {PYTHON} -m nmt "$@"; }}}}; ')
@@ -152,6 +153,6 @@ if SHARED_GPUS:
     internals.limit_resource(workflow, "gpu", SHARED_GPUS)
 
 
-def add_moses_settings(name, *keys):
-    """Return the settings file of a job of Moses, which has these keys of the block `moses`."""
-    return SETTINGS.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))
+def add_moses_settings_file(name, *keys):
+    """Add the settings file of a job of Moses, with these keys of the block `moses`. Return its path."""
+    return SETTINGS_FILES.add(f"moses/{name}", CONFIG.moses.model_dump(include=set(keys)))

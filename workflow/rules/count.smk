@@ -18,7 +18,7 @@ if PREPARED_CORPORA:
             stem = f"data/{stages[-1]}/{shard}"
             SHARD_WORDS += [f"{stem}.{SOURCE}.words.zst", f"{stem}.{TARGET}.words.zst"]
 
-    SETTINGS.add(
+    SETTINGS_FILES.add(
         "count",
         {
             "languages": [SOURCE, TARGET],
@@ -37,8 +37,8 @@ if PREPARED_CORPORA:
     rule overlap:
         """Count the pairs of a training corpus that share a side with the development or test text."""
         input:
-            source=corpus_source,
-            target=corpus_target,
+            source=source_of_corpus,
+            target=target_of_corpus,
             held_out_source=token_files([*CONFIG.use.dev, *CONFIG.use.test], SOURCE),
             held_out_target=token_files([*CONFIG.use.dev, *CONFIG.use.test], TARGET),
         output:
@@ -56,7 +56,7 @@ if PREPARED_CORPORA:
         """Add up the counts of all shards, corpus by corpus, and find out which words the vocabularies lack."""
         input:
             settings="settings/count.json",
-            raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED_CORPORA),
+            raw_counts=expand("data/raw/{corpus}/counts.json", corpus=PREPARED_CORPORA),
             overlap=expand("data/overlap/{corpus}.json", corpus=CONFIG.use.train),
             counts=SHARD_COUNTS,
             words=SHARD_WORDS,

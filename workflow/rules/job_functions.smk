@@ -21,7 +21,7 @@ def not_tracked(value):
     return get_value
 
 
-def constant(text):
+def literal_text(text):
     """Return a parameter with this text. In a plain text Snakemake would take braces for wildcards."""
 
     def get_text(wildcards):
@@ -127,22 +127,22 @@ def list_rules_without_gpu():
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def split_source(wildcards):
+def source_of_split(wildcards):
     """The source side of the text of a split (train or dev)."""
     return training_files(wildcards.split, SOURCE)
 
 
-def split_target(wildcards):
+def target_of_split(wildcards):
     """The target side of the text of a split."""
     return training_files(wildcards.split, TARGET)
 
 
-def corpus_source(wildcards):
+def source_of_corpus(wildcards):
     """The tokenized source side of a corpus."""
     return token_files([wildcards.corpus], SOURCE)
 
 
-def corpus_target(wildcards):
+def target_of_corpus(wildcards):
     """The tokenized target side of a corpus."""
     return token_files([wildcards.corpus], TARGET)
 
@@ -152,12 +152,12 @@ def corpus_threads(wildcards):
     return shard_threads(wildcards.corpus)
 
 
-def set_source(wildcards):
+def source_of_set(wildcards):
     """The source side of a set that is translated."""
     return set_file(wildcards.set, SOURCE)
 
 
-def set_reference(wildcards):
+def reference_of_set(wildcards):
     """The references of a set that is translated."""
     return set_file(wildcards.set, TARGET)
 
@@ -220,7 +220,7 @@ def dev_folder(wildcards, input):
     return os.path.dirname(input.dev[0])
 
 
-def continue_option(wildcards, input):
+def continue_from_option(wildcards, input):
     """The option that names the model which a run continues."""
     base = input.get("base")
     return options.format_option("continue-from", os.path.dirname(base[0])) if base else ""
@@ -259,12 +259,12 @@ def training_minutes(wildcards):
 # --- translation and scores -------------------------------------------------------------------------------------------
 
 
-def run_model(wildcards):
+def model_of_run(wildcards):
     """The files of a run's model."""
     return model_files([wildcards.run])
 
 
-def run_model_folder(wildcards):
+def model_folder_of_run(wildcards):
     """The folder of a run's model."""
     return f"{plan.models_folder}/{wildcards.run}"
 

@@ -27,10 +27,12 @@ rule moses_programs:
 if CONFIG.moses.enabled:
 
     # Settings of the search, of the tuning, and of the text of each split.
-    SEARCH = add_moses_settings("search", "reordering", "lm_order", "distortion_limit", "cube_pruning")
-    TUNING = add_moses_settings("tuning", "tuner", "tuning_rounds", "tuning_n_best")
-    add_moses_settings("train", "max_words")
-    SETTINGS.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences})
+    SEARCH_SETTINGS = add_moses_settings_file(
+        "search", "reordering", "lm_order", "distortion_limit", "cube_pruning"
+    )
+    TUNING_SETTINGS = add_moses_settings_file("tuning", "tuner", "tuning_rounds", "tuning_n_best")
+    add_moses_settings_file("train", "max_words")
+    SETTINGS_FILES.add("moses/dev", {"sentences": CONFIG.moses.tuning_sentences})
 
     # Requests of jobs that may take hours.
     LONG_JOB_RESOURCES = {
@@ -46,8 +48,8 @@ if CONFIG.moses.enabled:
         """Write training or development text as the plain files that Moses reads."""
         input:
             settings="settings/moses/{split}.json",
-            source=split_source,
-            target=split_target,
+            source=source_of_split,
+            target=target_of_split,
         output:
             source=f"moses/{{split}}.{SOURCE}",
             target=f"moses/{{split}}.{TARGET}",
@@ -62,7 +64,7 @@ if CONFIG.moses.enabled:
     rule moses_align:
         """Align the words of the training text in both directions, and make one alignment of both."""
         input:
-            settings=add_moses_settings("align", "alignment_block", "symmetrization"),
+            settings=add_moses_settings_file("align", "alignment_block", "symmetrization"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             programs=MOSES_BUILD,
@@ -79,7 +81,7 @@ if CONFIG.moses.enabled:
     rule moses_phrases:
         """Extract and score phrases and their reordering."""
         input:
-            settings=add_moses_settings("phrases", "max_phrase_words", "reordering"),
+            settings=add_moses_settings_file("phrases", "max_phrase_words", "reordering"),
             source=f"moses/train.{SOURCE}",
             target=f"moses/train.{TARGET}",
             alignment="moses/aligned",
@@ -97,7 +99,7 @@ if CONFIG.moses.enabled:
     rule moses_language_model:
         """Train the language model on the target side and, if the settings name some, on monolingual text."""
         input:
-            settings=SETTINGS.add(
+            settings=SETTINGS_FILES.add(
                 "moses/language_model",
                 {
                     "order": CONFIG.moses.lm_order,
@@ -125,8 +127,8 @@ if CONFIG.moses.enabled:
     rule moses_tune:
         """Choose the weights that translate the development text best."""
         input:
-            settings=SEARCH,
-            tuning=TUNING,
+            settings=SEARCH_SETTINGS,
+            tuning=TUNING_SETTINGS,
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
@@ -145,11 +147,11 @@ if CONFIG.moses.enabled:
     rule moses_translate:
         """Translate the test or development text with Moses."""
         input:
-            settings=SEARCH,
+            settings=SEARCH_SETTINGS,
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=set_source,
+            source=source_of_set,
             programs=MOSES_BUILD,
         output:
             translations="translations/{set}/moses.txt",
@@ -163,12 +165,12 @@ if CONFIG.moses.enabled:
 
     use rule moses_translate as moses_n_best with:
         input:
-            settings=SEARCH,
-            n_best=add_moses_settings("n_best", "n_best", "n_best_factor"),
+            settings=SEARCH_SETTINGS,
+            n_best=add_moses_settings_file("n_best", "n_best", "n_best_factor"),
             tables=MOSES_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/weights.txt",
-            source=set_source,
+            source=source_of_set,
             programs=MOSES_BUILD,
         output:
             n_best_lists="moses/{set}/n_best.gz",
@@ -186,8 +188,8 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
     SCORED_PHRASE_TABLE = "moses/phrases/phrase-table.gz"
     SCORED_TABLES = [SCORED_PHRASE_TABLE, REORDERING_TABLE]
 
-    SETTINGS.add("binarize/phrases_train", {"seed": CONFIG.seed})
-    SETTINGS.add("binarize/phrases_dev", {"seed": None})
+    SETTINGS_FILES.add("binarize/phrases_train", {"seed": CONFIG.seed})
+    SETTINGS_FILES.add("binarize/phrases_dev", {"seed": None})
 
     rule moses_phrase_pairs:
         """Write each pair of the phrase table once, as training text; some pairs are held out."""
@@ -253,8 +255,8 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     use rule moses_tune as moses_tune_scored with:
         input:
-            settings=SEARCH,
-            tuning=TUNING,
+            settings=SEARCH_SETTINGS,
+            tuning=TUNING_SETTINGS,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             source=f"moses/dev.{SOURCE}",
@@ -267,11 +269,11 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     use rule moses_translate as moses_translate_scored with:
         input:
-            settings=SEARCH,
+            settings=SEARCH_SETTINGS,
             tables=SCORED_TABLES,
             language_model="moses/language_model.binary",
             weights="moses/phrases/weights.txt",
-            source=set_source,
+            source=source_of_set,
             programs=MOSES_BUILD,
         output:
             translations=f"translations/{{set}}/{PHRASE_BASED_WITH_RNNENC}.txt",

@@ -30,7 +30,7 @@ ATTENTION_FILES = []
 if FIGURE3_MODEL:
     ATTENTION_FILES = [str(FOLDER.translations("test", FIGURE3_MODEL, mode)) for mode in MODES]
 
-PUBLISHED_SETTINGS = SETTINGS.add("results", get_published_settings(CONFIG))
+PUBLISHED_SETTINGS = SETTINGS_FILES.add("results", get_published_settings(CONFIG))
 
 
 rule package_results:

@@ -28,7 +28,7 @@ if PLAYGROUND:
         params:
             models=[f"{plan.models_folder}/{run}" for run in plan.playground_runs],
             size=CONFIG.playground.model_dump(include={"megabytes", "bits"}),
-            title=constant(f"Translate in the browser: {EXPERIMENT}"),
+            title=literal_text(f"Translate in the browser: {EXPERIMENT}"),
         script:
             "../scripts/playground.py"
 
@@ -36,7 +36,7 @@ if PLAYGROUND:
 rule report:
     """Write one page with the headline, figures, tables, settings and versions of the run."""
     input:
-        settings=SETTINGS.add("page", get_page_settings(CONFIG)),
+        settings=SETTINGS_FILES.add("page", get_page_settings(CONFIG)),
         artifacts=[
             file
             for file in TABLES_AND_FIGURES
@@ -48,7 +48,7 @@ rule report:
         "logs/results/report.log",
     localrule: True
     params:
-        title=constant(f"Neural machine translation: {EXPERIMENT}"),
+        title=literal_text(f"Neural machine translation: {EXPERIMENT}"),
         papers=[paper.name for paper in PAPERS.values()],
         other_pages=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(CAPTIONS_FILE),

@@ -60,7 +60,7 @@ def list_raw_references():
     return [] if CONFIG.corpora[TEST].tokenized else [f"{DATA}/raw/{TEST}/0.{TARGET}.zst"]
 
 
-def gold_alignments():
+def list_gold_alignments():
     """Return a list with the file of the test text's gold alignments, or [] if there are none."""
     if CONFIG.artifacts.gold_alignments:
         return [CONFIG.artifacts.gold_alignments]
@@ -136,7 +136,7 @@ def result_file(name, report_category):
     return report(
         file,
         category=report_category,
-        caption=SETTINGS.add_caption(stem, caption),
+        caption=SETTINGS_FILES.add_caption(stem, caption),
         labels={"result": heading, "form": extension.upper()},
     )
 
@@ -156,7 +156,7 @@ def list_package_files():
 
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
     files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]
-    files += [(file, RESULTS.gold_alignments) for file in gold_alignments()]
+    files += [(file, RESULTS.gold_alignments) for file in list_gold_alignments()]
     files += [(vocabulary_file(language), RESULTS.vocabulary(language)) for language in (SOURCE, TARGET)]
     if plan.trained_runs:
         for split in ("train", "dev"):

@@ -10,9 +10,9 @@ MONOLINGUAL_CORPORA = experiment.list_lm_corpora(CONFIG)
 GENERATED_CORPORA = [corpus for corpus in PREPARED_CORPORA if CONFIG.corpora[corpus].grammar is not None]
 
 for corpus in CORPORA_IN_FILES + MONOLINGUAL_CORPORA:
-    SETTINGS.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
+    SETTINGS_FILES.add(f"extract/{corpus}", job_settings.get_extraction_settings(CONFIG.corpora[corpus]))
 for corpus in PREPARED_CORPORA + MONOLINGUAL_CORPORA:
-    SETTINGS.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
+    SETTINGS_FILES.add(f"prepare/{corpus}", job_settings.get_preparation_settings(CONFIG, corpus))
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
@@ -67,7 +67,7 @@ for corpus in GENERATED_CORPORA:
         name:
             f"generate_{corpus}"
         input:
-            settings=SETTINGS.add(
+            settings=SETTINGS_FILES.add(
                 f"generate/{corpus}",
                 {
                     "grammar": CONFIG.grammar.model_dump(mode="json"),

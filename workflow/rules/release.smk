@@ -8,8 +8,8 @@ Out: models/RUN/text.json, models/RUN/README.md, releases/RUN.tar.zst.
 rule text_settings:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
-        model=run_model,
-        settings=SETTINGS.add("text", job_settings.get_text_settings(CONFIG)),
+        model=model_of_run,
+        settings=SETTINGS_FILES.add("text", job_settings.get_text_settings(CONFIG)),
     output:
         text="models/{run}/text.json",
     log:

@@ -7,7 +7,7 @@ Out: rescored/NAME.LANGUAGE, the best translations; rescored/NAME.nbest.gz, the 
 if CONFIG.use.rescored:
 
     for name in CONFIG.use.rescored:
-        SETTINGS.add(f"rescore/{name}", CONFIG.rescored[name])
+        SETTINGS_FILES.add(f"rescore/{name}", CONFIG.rescored[name])
 
     # An entry without models is an oracle.
     ORACLES = [name for name in CONFIG.use.rescored if not CONFIG.rescored[name].members]

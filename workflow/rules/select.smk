@@ -33,7 +33,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
     BUDGET_BY_CORPUS = {}
     for budget, corpora in BUDGETS.items():
         BUDGET_BY_CORPUS |= dict.fromkeys(corpora, budget)
-        SETTINGS.add(
+        SETTINGS_FILES.add(
             f"selection/{budget}",
             {
                 "words": CONFIG.selection.corpus_words.get(budget, CONFIG.selection.target_words),
@@ -44,7 +44,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
-            settings=SETTINGS.add(
+            settings=SETTINGS_FILES.add(
                 "selection/sample", {"seed": CONFIG.seed, "pairs": CONFIG.selection.sample_pairs}
             ),
             source=token_files(CONFIG.use.train, SOURCE),
@@ -64,7 +64,7 @@ if PREPARED_CORPORA and CONFIG.selection.enabled:
     rule language_model:
         """Train one of the four language models (in- or out-of-domain, source or target) with KenLM's lmplz."""
         input:
-            settings=SETTINGS.add(
+            settings=SETTINGS_FILES.add(
                 "selection/language_model",
                 {
                     "order": CONFIG.selection.order,

@@ -11,7 +11,7 @@ CHECK_ONLY = jobs.CHECK_ONLY in os.environ
 
 if not IS_SUBMITTED_JOB:
     try:
-        SETTINGS.write()
+        SETTINGS_FILES.write()
     except UserError as error:
         exit_with_errors(error.args)
 
@@ -34,8 +34,10 @@ def check_run():
     if CHECK_ONLY:
         sys.exit(0)
 
+    # a run whose settings files are another run's must not start
     try:
-        SETTINGS.require_lock()
+        SETTINGS_FILES.require_run_lock()
     except UserError as error:
         exit_with_errors(error.args)
-    jobs.started_runs.append(job_list)
+    # for the logger, which shows the progress of these jobs
+    jobs.started_job_lists.append(job_list)

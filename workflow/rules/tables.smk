@@ -71,8 +71,8 @@ if CONFIG.sentence_vectors:
     rule vectors:
         """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
         input:
-            settings=SETTINGS.add("vectors", {"panels": CONFIG.sentence_vectors.panels}),
-            model=run_model,
+            settings=SETTINGS_FILES.add("vectors", {"panels": CONFIG.sentence_vectors.panels}),
+            model=model_of_run,
         output:
             coordinates="vectors/{run}.tsv",
         log:
@@ -81,9 +81,9 @@ if CONFIG.sentence_vectors:
         resources:
             **MODEL_JOB_RESOURCES,
         params:
-            model=run_model_folder,
+            model=model_folder_of_run,
             # a line for each sentence, and an empty line between panels
-            lines=constant("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
+            lines=literal_text("\n\n".join("\n".join(panel) for panel in CONFIG.sentence_vectors.panels)),
             options=not_tracked(DECODING_OPTIONS),
         shell:
             "NMT_LOG={log:q} nmt vectors --tokenized --model {params.model:q} {params.options}"
@@ -100,7 +100,7 @@ if TREE_FILES:
     rule tree:
         """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
         input:
-            settings=SETTINGS.add("tree", {"sentence": CONFIG.artifacts.tree_sentence}),
+            settings=SETTINGS_FILES.add("tree", {"sentence": CONFIG.artifacts.tree_sentence}),
             text=f"{plan.models_folder}/{CONFIG.artifacts.tree_model}/text.json",
             model=model_files([CONFIG.artifacts.tree_model]),
         output:
@@ -110,7 +110,7 @@ if TREE_FILES:
         localrule: True
         params:
             model=not_tracked(f"{plan.models_folder}/{CONFIG.artifacts.tree_model}"),
-            sentence=constant(CONFIG.artifacts.tree_sentence),
+            sentence=literal_text(CONFIG.artifacts.tree_sentence),
             outputs=tree_options,
         shell:
             "NMT_LOG={log:q} nmt tree {params.sentence:q} --model {params.model:q} {params.outputs}"

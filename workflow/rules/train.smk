@@ -13,7 +13,7 @@ RETRIES = count_training_retries(CONFIG, plan.runs.values()) if SUBMITS_JOBS els
 SHARED_STORES = " ".join(options.format_option("shared-store", store) for store in FOLDER.shared_stores)
 
 for run in plan.runs.values():
-    SETTINGS.add(f"train/{run.name}", run_settings(CONFIG, run))
+    SETTINGS_FILES.add(f"train/{run.name}", run_settings(CONFIG, run))
 
 
 rule train:
@@ -51,7 +51,7 @@ rule train:
     params:
         train=train_folder,
         dev=dev_folder,
-        continue_from=continue_option,
+        continue_from=continue_from_option,
         shared_stores=not_tracked(SHARED_STORES),
     shell:
         "NMT_LOG={log:q} nmt train --settings {input.settings:q} --train {params.train:q} --dev {params.dev:q}"

@@ -5,7 +5,7 @@ Out: translations/SET/SYSTEM.MODE.jsonl, alignments/RUN.jsonl, perplexity/SYSTEM
 """
 
 for system in plan.systems.values():
-    SETTINGS.add(f"translate/{system.name}", system.decoding)
+    SETTINGS_FILES.add(f"translate/{system.name}", system.decoding)
 
 if "dev" in SETS:
 
@@ -27,8 +27,8 @@ rule translate:
     input:
         settings="settings/translate/{system}.json",
         model=member_models,
-        source=set_source,
-        reference=set_reference,
+        source=source_of_set,
+        reference=reference_of_set,
     output:
         translations="translations/{set}/{system}.{mode}.jsonl",
         provenance="translations/{set}/{system}.{mode}.provenance.json",
@@ -51,7 +51,7 @@ rule translate:
 rule align:
     """Write a model's attention while it reads the reference of the test set instead of translating (forced decoding)."""
     input:
-        model=run_model,
+        model=model_of_run,
         source=set_file("test", SOURCE),
         target=set_file("test", TARGET),
     output:
@@ -66,7 +66,7 @@ rule align:
     resources:
         **MODEL_JOB_RESOURCES,
     params:
-        model=run_model_folder,
+        model=model_folder_of_run,
         options=not_tracked(DECODING_OPTIONS),
     shell:
         "NMT_LOG={log:q} nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
@@ -101,8 +101,8 @@ rule bleu:
     input:
         all="translations/{set}/{system}.all.jsonl",
         no_unk="translations/{set}/{system}.no_unk.jsonl",
-        source=set_source,
-        reference=set_reference,
+        source=source_of_set,
+        reference=reference_of_set,
     output:
         scores="scores/{set}/{system}.json",
     log:
@@ -127,8 +127,8 @@ rule bleu_of_text:
         text=other_system_text,
         # the sentences without unknown words are those of the first model
         no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
-        source=set_source,
-        reference=set_reference,
+        source=source_of_set,
+        reference=reference_of_set,
     output:
         scores="scores/{set}/{system}.json",
     log:

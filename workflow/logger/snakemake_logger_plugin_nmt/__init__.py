@@ -186,7 +186,7 @@ class RunProgress:
 
     def _start_run(self) -> None:
         """Read which jobs the run has, and start the thread that watches them."""
-        job_list = jobs.started_runs[-1]
+        job_list = jobs.started_job_lists[-1]
         self._config = job_list.config
         self._runs = collect_runs(self._config)
         self._jobs = {job.log: job for job in job_list.pending_jobs}
