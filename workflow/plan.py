@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.config.experiment import select_playground_models
-from pipeline.config.runs import collect_runs, collect_systems, select_other_systems, select_systems
+from pipeline.config.runs import collect_runs, collect_systems, select_systems, select_text_only_systems
 from pipeline.config.schema import Config
 
 
@@ -25,7 +25,7 @@ class Plan:
         """The systems that translate with models, by the name that stands for {system}: runs, ensembles and others."""
         self.selected_systems = list(select_systems(config))
         """Names of the systems that the results compare."""
-        self.other_systems = {set_name: select_other_systems(config, set_name) for set_name in sets}
-        """Names of Moses and of rescored lists, by the set (test or dev) that they translate."""
+        self.text_only_systems = {set_name: select_text_only_systems(config, set_name) for set_name in sets}
+        """Names of the systems that have only the text of their translations, by set (test or dev)."""
         self.playground_runs = select_playground_models(config)
         """Names of the runs whose weights the playground has."""

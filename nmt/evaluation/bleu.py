@@ -153,8 +153,8 @@ def score_model(model: str, all_path: Path, no_unk_path: Path, test: TestSet) ->
     return _describe_scores(model, translations, read_translations_with_references(no_unk_path, pairs))
 
 
-def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
-    """Compute the same as `score_model` for another system. `path` holds its translations, one per line.
+def score_plain_text(system: str, path: Path, no_unk_path: Path, test: TestSet) -> dict[str, Any]:
+    """Compute the same as `score_model` for a system whose translations are a plain text, one per line (`path`).
 
     Only the line numbers of the sentences in `no_unk_path` are used.
     """
@@ -170,7 +170,7 @@ def score_other_system(system: str, path: Path, no_unk_path: Path, test: TestSet
         record = TranslationRecord(line=number, source=split_words(source_line), target=split_words(text))
         translations.append(ReferencedTranslation(record, reference_line))
 
-    # A model's file tells which sentences have no unknown words, since the other system has no such file.
+    # A model's file tells which sentences have no unknown words, since a plain text does not tell it.
     known_sentences = [
         translations[item.translation.line] for item in read_translations_with_references(no_unk_path, pairs)
     ]

@@ -89,7 +89,7 @@ def find_missing_files(config: Config) -> list[str]:
 
 
 def _collect_named_files(config: Config) -> list[tuple[str, str]]:
-    """Return the keys and paths of the user's files: own text, and results of other systems and tools."""
+    """Return the keys and paths of the user's files: own text, and results of other tools."""
     artifacts, moses = config.artifacts, config.moses
     files: list[tuple[str, str | None]] = []
 
@@ -99,7 +99,7 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
         for name, side in config.corpora[corpus].sides.items():
             files.append((f"corpora.{corpus}.{name}.file", side.file))
 
-    # results of other systems
+    # results of other tools
     files.append(("artifacts.gold_alignments", artifacts.gold_alignments))
     used_lists = {config.rescored[name].n_best_list for name in config.use.rescored}
     for name, file in config.n_best_lists.items():

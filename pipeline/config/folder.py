@@ -80,7 +80,7 @@ class ExperimentFolder:
         """Return a system's translations of a set (`test` or `dev`) in a mode (`all` or `no_unk`)."""
         return self.folder / "translations" / set_name / f"{system}.{mode}.jsonl"
 
-    def plain_translations(self, set_name: str, system: str) -> Path:
+    def moses_translations(self, set_name: str, system: str) -> Path:
         """Return the translations of a set by Moses, one in a line."""
         return self.folder / "translations" / set_name / f"{system}.txt"
 

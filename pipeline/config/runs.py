@@ -121,9 +121,10 @@ def select_systems(config: Config) -> dict[str, System]:
     return {name: all_systems[name] for name in names}
 
 
-def select_other_systems(config: Config, set_name: str) -> list[str]:
-    """Return the other systems that translate a set: Moses and, for the test set alone, rescored n-best lists.
+def select_text_only_systems(config: Config, set_name: str) -> list[str]:
+    """Return the systems that have only the text of their translations of a set, unlike runs and ensembles.
 
+    These are Moses and, of the test set, the systems whose n-best lists are rescored.
     The translations of Moses are made by this run, or are a file of the user's (`artifacts.moses_translations`).
     """
     user_files = {

@@ -54,7 +54,7 @@ class Use(OmitsDefaults):
     models: Annotated[Names, Field(min_length=1)]
     """Models, in the order of the tables (Sec. 4.2)."""
     systems: Names = Field(default=[])
-    """Other systems, such as ensembles, whose rows follow those of the models."""
+    """Ensembles, or models with another decoding, whose rows follow those of the models."""
     rescored: Names = Field(default=[])
     """Rescored n-best lists, whose rows come last."""
 

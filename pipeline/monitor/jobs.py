@@ -46,7 +46,7 @@ class Job:
 
     @property
     def run(self) -> str | None:
-        """The run (a model at a seed) or other system that the job is about, if it is about one."""
+        """The run (a model at a seed) or ensemble that the job is about, if it is about one."""
         return self.wildcards.get("run") or self.wildcards.get("system")
 
 

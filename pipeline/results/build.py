@@ -130,16 +130,16 @@ def filter_reported(spec: PaperTable, settings: ReportSettings) -> PaperTable:
 
 
 def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> SetTexts:
-    """Return the reference of a set, and the translations by the models and by the table's other systems."""
+    """Return the reference of a set, and the translations by the models and the other systems of the table."""
     mode = "no_unk" if spec.no_unk else "all"
     translations = {}
     for model in inputs.settings.table3_models:
         translations[model] = inputs.system_translations(model, mode, set_name)
-    other_translations = {}
-    for system, path in inputs.other_translations(set_name).items():
+    plain_text_translations = {}
+    for system, path in inputs.plain_text_files(set_name).items():
         if system in spec.other_systems:
-            other_translations[system] = list(read_lines(path))
-    return SetTexts(inputs.read_text("reference", set_name), translations, other_translations)
+            plain_text_translations[system] = list(read_lines(path))
+    return SetTexts(inputs.read_text("reference", set_name), translations, plain_text_translations)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

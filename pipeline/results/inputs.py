@@ -11,7 +11,7 @@ from typing import Any
 
 from nmt.data.detokenization import Detokenizer
 from nmt.data.normalization import normalize
-from nmt.evaluation.bleu import BleuCounts, score_model, score_other_system
+from nmt.evaluation.bleu import BleuCounts, score_model, score_plain_text
 from nmt.evaluation.translations import TranslationRecord, read_translations, split_words
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
@@ -24,8 +24,8 @@ from pipeline.config.runs import (
     System,
     collect_runs,
     select_distinct_systems,
-    select_other_systems,
     select_systems,
+    select_text_only_systems,
 )
 from pipeline.config.schema import Config
 from pipeline.results.bootstrap import Bootstrap
@@ -86,10 +86,10 @@ class Inputs:
 
     # --- texts --------------------------------------------------------------------------------------------------------
 
-    def other_translations(self, set_name: str = "test") -> dict[str, Path]:
-        """Return the files of other systems' translations of a set, by system: Moses, and rescored n-best lists."""
-        names = select_other_systems(self.config, set_name)
-        return {name: self.package.other_translations(set_name, name) for name in names}
+    def plain_text_files(self, set_name: str = "test") -> dict[str, Path]:
+        """Return the translations of a set by systems that have only their text: Moses, and rescored n-best lists."""
+        names = select_text_only_systems(self.config, set_name)
+        return {name: self.package.plain_text_translations(set_name, name) for name in names}
 
     def text_path(self, side: str, set_name: str) -> Path:
         """Return the file of the "source" or "reference" of a set."""
@@ -131,10 +131,10 @@ class Inputs:
 
         test_set = self.text_path("source", set_name), self.text_path("reference", set_name)
         if system not in self.systems:
-            # another system has no vocabulary: the vocabulary of a model tells which sentences have unknown words
+            # a plain text does not tell which sentences have unknown words, but the translations by a model do
             no_unk_path = self.package.translations(set_name, self.runs[0], "no_unk")
-            path = self.other_translations(set_name)[system]
-            return {"seed": None, **score_other_system(system, path, no_unk_path, test_set)}
+            path = self.plain_text_files(set_name)[system]
+            return {"seed": None, **score_plain_text(system, path, no_unk_path, test_set)}
         run = self.systems[system]
         all_path = self.package.translations(set_name, system, "all")
         no_unk_path = self.package.translations(set_name, system, "no_unk")
@@ -142,13 +142,13 @@ class Inputs:
 
     def scores(self, set_name: str = "test") -> Results:
         """Return the scores of all systems on a set, the runs of a model together."""
-        systems = [*self.systems, *self.other_translations(set_name)]
+        systems = [*self.systems, *self.plain_text_files(set_name)]
         return group_by_model(self.system_scores(system, set_name) for system in systems)
 
     def figure2_scores(self) -> dict[str, Result]:
         """Return the scores of the systems in Figure 2: the first run of each model, and Moses if it was measured."""
         scores = {name: self.system_scores(name) for name in self.config.artifacts.figure2_models}
-        if PHRASE_BASED in self.other_translations():
+        if PHRASE_BASED in self.plain_text_files():
             scores[PHRASE_BASED] = self.system_scores(PHRASE_BASED)
         return scores
 
@@ -177,9 +177,9 @@ class Inputs:
             records = self.system_translations(name, mode)
             texts.setdefault(system.model, []).append([detokenize(record.target) for record in records])
 
-        # 2. the same lines of other systems' translations, and of the reference
+        # 2. the same lines of plain texts, and of the reference
         lines = [record.line for record in records]  # equal for all runs
-        for name, path in self.other_translations().items():
+        for name, path in self.plain_text_files().items():
             translations = list(read_lines(path))
             sentences = [detokenize(split_words(translations[line])) for line in lines]
             texts[name] = [sentences]  # a single run

@@ -82,8 +82,8 @@ class ReplicationPackage:
         """The coordinates of sentences in the plane of their vectors, if a figure shows them."""
         return self.folder / "vectors" / "sentences.tsv"
 
-    def other_translations(self, set_name: str, system: str) -> Path:
-        """Return the translations of a set by a system other than a model, one per line."""
+    def plain_text_translations(self, set_name: str, system: str) -> Path:
+        """Return the translations of a set by a system that has only their text, one per line."""
         return self.folder / "translations" / set_name / f"{system}.txt.gz"
 
     def translations(self, set_name: str, run: str, mode: str) -> Path:

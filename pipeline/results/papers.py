@@ -91,7 +91,7 @@ class ScoreTable(_PaperTable):
     kind: Literal["scores"]
     columns: dict[Name, ScoreColumn]
     rows: list[str] = []
-    """Systems in their order, as names or patterns (`lstm-*`). Without them all: models, then other systems."""
+    """Systems in their order, as names or patterns (`lstm-*`). Without them all, models first."""
     reported: dict[str, ReportedScores] = {}
 
     @model_validator(mode="after")

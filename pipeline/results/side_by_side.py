@@ -50,10 +50,10 @@ def _read_system(inputs: Inputs, system: str) -> list[str]:
     """Return a system's translations of the test set, as tokens with spaces."""
     if system in inputs.systems:
         return [" ".join(record.target) for record in inputs.system_translations(system, "all")]
-    other_systems = inputs.other_translations()
-    if system in other_systems:
-        return list(read_lines(other_systems[system]))
-    known_names = ", ".join([*inputs.systems, *other_systems])
+    plain_text_files = inputs.plain_text_files()
+    if system in plain_text_files:
+        return list(read_lines(plain_text_files[system]))
+    known_names = ", ".join([*inputs.systems, *plain_text_files])
     raise UserError(f"{system}: no system of these results; they have {known_names}")
 
 

@@ -295,7 +295,7 @@ def system_model(wildcards):
 
 
 def system_seed(wildcards):
-    """The seed of a run; None for other systems."""
+    """The seed of a run; None for an ensemble, or a run with another decoding."""
     return plan.systems[wildcards.system].seed
 
 
@@ -304,9 +304,9 @@ def system_options(wildcards):
     return options.format_options([("name", system_model(wildcards)), ("seed", system_seed(wildcards))])
 
 
-def other_system_text(wildcards):
-    """The translations by a system without models."""
-    return other_translations(wildcards.set, wildcards.system)
+def text_of_system(wildcards):
+    """The text of a system's translations."""
+    return plain_text_translations(wildcards.set, wildcards.system)
 
 
 # --- n-best lists -----------------------------------------------------------------------------------------------------

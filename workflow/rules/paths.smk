@@ -108,12 +108,12 @@ def list_perplexity_systems():
     return select_distinct_systems(plan.systems[system] for system in plan.selected_systems)
 
 
-def other_translations(set_name, system):
+def plain_text_translations(set_name, system):
     """Return the file with the translations of a set by Moses, or with the best hypotheses of a rescored n-best list."""
     if system in CONFIG.use.rescored:
         return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:
-        return str(FOLDER.plain_translations(set_name, system))
+        return str(FOLDER.moses_translations(set_name, system))
     given_files = {
         "test": CONFIG.artifacts.moses_translations,
         "dev": CONFIG.artifacts.moses_dev_translations,
@@ -150,9 +150,9 @@ def list_package_files():
     for set_name in SETS:
         for language in (SOURCE, TARGET):
             files.append((set_file(set_name, language), RESULTS.text(set_name, language)))
-        for system in plan.other_systems[set_name]:
-            copy = RESULTS.other_translations(set_name, system)
-            files.append((other_translations(set_name, system), copy))
+        for system in plan.text_only_systems[set_name]:
+            copy = RESULTS.plain_text_translations(set_name, system)
+            files.append((plain_text_translations(set_name, system), copy))
 
     # the test set's references and alignments, if there are any; vocabularies and checksums of the training text
     files += [(file, RESULTS.raw_reference(TARGET)) for file in list_raw_references()]

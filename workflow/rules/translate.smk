@@ -115,16 +115,16 @@ rule bleu:
         "../scripts/bleu.py"
 
 
-# Systems without models, of all sets.
-OTHER_SYSTEMS = []
-for systems_of_set in plan.other_systems.values():
-    OTHER_SYSTEMS += systems_of_set
+# The systems, of all sets, that have only the text of their translations.
+TEXT_ONLY_SYSTEMS = []
+for systems_of_set in plan.text_only_systems.values():
+    TEXT_ONLY_SYSTEMS += systems_of_set
 
 
 rule bleu_of_text:
-    """Compute the same scores of a system without models: Moses, measured here or given, or rescored lists."""
+    """Compute the same scores from a plain text: of Moses, measured here or given, or of rescored n-best lists."""
     input:
-        text=other_system_text,
+        text=text_of_system,
         # the sentences without unknown words are those of the first model
         no_unk=f"translations/{{set}}/{plan.selected_runs[0]}.no_unk.jsonl",
         source=source_of_set,
@@ -134,7 +134,7 @@ rule bleu_of_text:
     log:
         "logs/score/{set}/{system}.log",
     wildcard_constraints:
-        system=options.match_any(OTHER_SYSTEMS),
+        system=options.match_any(TEXT_ONLY_SYSTEMS),
     localrule: True
     params:
         model="{system}",

@@ -3,12 +3,12 @@
 from job import job
 
 with job(snakemake) as (inputs, outputs):
-    from nmt.evaluation.bleu import score_model, score_other_system
+    from nmt.evaluation.bleu import score_model, score_plain_text
     from nmt.io.files import write_json
 
     params, test_text = snakemake.params, (inputs.source, inputs.reference)
     if "text" in vars(inputs):
-        scores = score_other_system(params.model, inputs.text, inputs.no_unk, test_text)
+        scores = score_plain_text(params.model, inputs.text, inputs.no_unk, test_text)
     else:
         scores = score_model(params.model, inputs.all, inputs.no_unk, test_text)
     write_json(outputs.scores, {"seed": params.seed, **scores})

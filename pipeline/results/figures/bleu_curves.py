@@ -42,7 +42,7 @@ _PAPER_AXIS_END = 30
 def plot_bleu_by_length(inputs: Inputs) -> Figure:
     """Plot Figure 2: BLEU on the test set against the length of the sentences.
 
-    The curves of other systems come last. The maximum lengths of the models' training sentences are marked.
+    Moses' curve comes last. The maximum lengths of the models' training sentences are marked.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
 
@@ -78,7 +78,7 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
     """Plot BLEU on the sentences with at most so many unknown source words.
 
-    The vocabulary of the first model of Figure 2 says which words are unknown, since other systems have none.
+    The vocabulary of the first model of Figure 2 says which words are unknown, since Moses has none.
     """
     scores, settings = inputs.figure2_scores(), inputs.settings
 

@@ -90,7 +90,7 @@ def make_score_table(
         measurements: scores, training summaries and comparison.
         settings: labels, how [UNK] was decoded, bootstrap.
     """
-    # 1. rows: models, other systems, and systems that only the paper has
+    # 1. rows: the systems with scores, then those that only the paper has
     scores = _select_scores(spec, measurements)
     systems = list(scores)
     for system, paper_row in spec.reported.items():
@@ -164,7 +164,7 @@ def _measure_system(
     is_model = bool(runs) and runs[0]["seed"] is not None  # an ensemble has no seed of its own
     paper_row = spec.reported.get(system)
 
-    # a model trained here has the label of the settings, other systems have that of the paper
+    # a model trained here has the label of the settings, any other system that of the paper
     label = settings.label(system)
     if paper_row and not is_model:
         label = paper_row.label

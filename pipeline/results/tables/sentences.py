@@ -27,8 +27,8 @@ class SetTexts:
     """Its tokenized lines."""
     translations: Mapping[str, Sequence[TranslationRecord]]
     """By model; of all lines, or of the lines without unknown words."""
-    other_translations: Mapping[str, Sequence[str]]
-    """By other system; all lines, tokenized."""
+    plain_text_translations: Mapping[str, Sequence[str]]
+    """By system that has only the text of its translations; all lines, tokenized."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def make_sentence_table(spec: SentenceTable, sets: Mapping[str, SetTexts], setti
     """Return the table of sentences, with a row for the source, the reference, each model and each other system.
 
     Args:
-        spec: the table in the paper's file, which selects the sentences.
+        spec: the table in the paper's file, which selects the sentences and the other systems, such as Moses.
         sets: the texts by set.
         settings: the models in their order, the seed for sampling, languages and tokenization; and the number and
             length of sentences if `spec` has none.
@@ -139,7 +139,7 @@ def _collect_targets(
         for record in texts.translations[model]:
             if record.line == sentence.line:
                 targets[settings.label(model)] = record.target
-    for system, lines in texts.other_translations.items():
+    for system, lines in texts.plain_text_translations.items():
         targets[settings.label(system)] = split_words(lines[sentence.line])
     return targets
 

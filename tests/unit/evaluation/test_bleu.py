@@ -14,7 +14,7 @@ from nmt.evaluation.bleu import (
     count_matches,
     multi_bleu,
     score_model,
-    score_other_system,
+    score_plain_text,
 )
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -108,16 +108,16 @@ def test_values_of_each_sentence(tmp_path: Path) -> None:
     assert [row["correct"] for row in sentences] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
 
 
-def test_other_system_is_scored_like_a_model(tmp_path: Path) -> None:
+def test_plain_text_is_scored_like_a_model(tmp_path: Path) -> None:
     triples = [*TEXT, ("[UNK] cat", "chat", "chat")]
     files = write_test_set(tmp_path, triples, no_unk_lines={0, 2})
     test = files["source"], files["reference"]
     model_scores = score_files(files)
     text = write_text(tmp_path / "translations.txt", [f"{output} " for _, _, output in triples])
-    system_scores = score_other_system("m", text, files["no_unk"], test)
+    system_scores = score_plain_text("m", text, files["no_unk"], test)
     for row in (*model_scores["by_sentence"], *model_scores["by_sentence_no_unk"]):
         row["source_unknown"] = 0
     assert system_scores == model_scores and len(system_scores["by_sentence_no_unk"]) == 2
     write_text(text, ["un"])
     with refused():
-        score_other_system("m", text, files["no_unk"], test)
+        score_plain_text("m", text, files["no_unk"], test)
