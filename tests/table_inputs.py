@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.config.display import ReportSettings
-from pipeline.results.build import filter_reported
 from pipeline.results.papers import PAPERS_FOLDER, ScoreTable, TrainingTable, read_paper
 from pipeline.results.seeds import Result, group_by_model
 from pipeline.results.tables.scores import Measurements, make_score_table
 from pipeline.results.tables.training import make_training_table
 from pipeline.results.tables.writer import render_formats
+from pipeline.results.tables_and_figures import filter_reported
 from tests.report_settings import report_settings
 
 MODELS = {

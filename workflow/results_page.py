@@ -20,12 +20,16 @@ from nmt.errors import UserError, printable
 from nmt.io.files import write_json, write_text
 from nmt.io.system import describe_environment
 from pipeline.results import package
-from pipeline.results.build import build, list_package_outputs, list_text_files
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_PROVENANCE
 from pipeline.results.package import ReplicationPackage
 from pipeline.results.papers import SentenceTable
 from pipeline.results.ro_crate import write_crate
+from pipeline.results.tables_and_figures import (
+    list_package_outputs,
+    list_text_files,
+    write_tables_and_figures,
+)
 from pipeline.results.verify import verify_results
 
 PACKAGES = REPOSITORY / "results" / "packages"
@@ -79,7 +83,7 @@ def _build_package(results: Path, archives: Path, folder: Path) -> None:
 
     # make its tables, then its record
     inputs = Inputs(ReplicationPackage(folder))
-    build(inputs, folder, list_text_files(inputs))
+    write_tables_and_figures(inputs, folder, list_text_files(inputs))
     write_json(folder / TABLES_PROVENANCE, describe_environment())
     write_crate(folder, [path for path in folder.rglob("*") if path.is_file()], archives)
 

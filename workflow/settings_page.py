@@ -81,7 +81,7 @@ def _describe_keys(
 ) -> Iterator[str]:
     """Yield a line for each key of a block and of the blocks in it.
 
-    Blocks with a section of their own, and those that are described already, are left out.
+    The keys of an inner block are left out if the page has a section for it, or has described its class before.
     """
     described_blocks.add(block)
     for key, field in block.model_fields.items():

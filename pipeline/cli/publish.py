@@ -40,9 +40,9 @@ def verify(results: Path, archives: Path | None, output: Path | None) -> None:
     for problem in verdict.problems:
         click.echo(printable(problem))
     if output and verdict.inputs:
-        from pipeline.results.build import build
+        from pipeline.results.tables_and_figures import write_tables_and_figures
 
-        build(verdict.inputs, output)
+        write_tables_and_figures(verdict.inputs, output)
     if verdict.problems:
         sys.exit(1)
     click.echo(verdict.conclusion)

@@ -128,7 +128,7 @@ def download_file(
             for remaining_file in candidates:
                 remaining_file.unlink(missing_ok=True)
 
-            # the record next to the file
+            # The record next to the file. A source has the same names as the file; None means that it does not say.
             values = asdict(facts)
             compared_names = [name for name in values if getattr(candidate, name) is not None]
             record = {"source": hide_secrets(location), "checked": compared_names, **values}

@@ -1,7 +1,8 @@
 """The rules of the demo's grammar, as a random derivation.
 
-The rules emit English from left to right. Each rule returns the French of what it has emitted, as words with the
-positions of their English words. No sentence is ambiguous: a rule leaves out what could be attached in two ways.
+The rules write both languages: they append the English of a phrase to the sentence, from left to right, and return its
+French, as words with the positions of their English words. No sentence is ambiguous: a rule leaves out what could be
+attached in two ways.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ class Phrase:
 class Derivation:
     """The derivation of one sentence.
 
-    Most rules have an argument `end`: the English position up to which the rule may emit words. It is a goal that a
-    rule can miss by a few words.
+    A method `generate_...` appends English words to the sentence and returns their French, which its docstring names. A
+    method `emit_...` appends English words and returns their positions.
+
+    english_end, an argument of many methods: the English position up to which the method may append words. It is a
+    goal that a method can miss by a few words.
     """
 
     def __init__(self, rng: random.Random, rare_words: RareWords) -> None:
@@ -61,32 +65,32 @@ class Derivation:
         """Return one of the entries, all as likely."""
         return self.rng.choices(entries)[0]
 
-    def choose_end(self, end: int, fraction: float) -> int:
-        """Return a position between the next word and this fraction of the way to `end`."""
-        return len(self.english) + 1 + int(self.rng.random() * fraction * self.count_free_words(end))
+    def choose_end(self, english_end: int, fraction: float) -> int:
+        """Return a position between the next word and this fraction of the way to `english_end`."""
+        return len(self.english) + 1 + int(self.rng.random() * fraction * self.count_free_words(english_end))
 
-    def count_free_words(self, end: int) -> int:
-        """Return the number of words left up to `end`."""
-        return max(0, end - len(self.english))
+    def count_free_words(self, english_end: int) -> int:
+        """Return the number of words left up to `english_end`."""
+        return max(0, english_end - len(self.english))
 
     # --- English --------------------------------------------------------------
 
-    def emit(self, *words: str) -> Links:
-        """Append English words, and return their positions."""
+    def emit_english(self, *words: str) -> Links:
+        """Append English words to the sentence, and return their positions."""
         start = len(self.english)
         self.english += words
         return tuple(range(start, len(self.english)))
 
-    def emit_word(self, english: str, french: str) -> list[AlignedWord]:
+    def generate_word(self, english: str, french: str) -> list[AlignedWord]:
         """Append an English word, and return the French word that translates it."""
-        return [(french, self.emit(english))]
+        return [(french, self.emit_english(english))]
 
-    def emit_pair(self, pair: PhrasePair) -> list[AlignedWord]:
+    def generate_phrase_pair(self, pair: PhrasePair) -> list[AlignedWord]:
         """Append the English of a phrase pair, and return its French.
 
         Words are linked one to one if both languages have the same number of words, else all to all.
         """
-        links = self.emit(*pair.english)
+        links = self.emit_english(*pair.english)
         if len(links) == len(pair.french):
             return [(word, (link,)) for word, link in zip(pair.french, links, strict=True)]
         return [(word, links) for word in pair.french]
@@ -117,7 +121,9 @@ class Derivation:
         """
         start = len(self.english)
         for _ in range(3):
-            conjunction = self.emit_pair(self.choose_entry(lexicon.CONJUNCTIONS)) if with_conjunction else []
+            conjunction: list[AlignedWord] = []
+            if with_conjunction:
+                conjunction = self.generate_phrase_pair(self.choose_entry(lexicon.CONJUNCTIONS))
             clause = self.generate_clause(len(self.english) + target_words)
             if len(self.english) <= max_words:
                 return conjunction + clause
@@ -134,46 +140,46 @@ class Derivation:
             opening = self.generate_time(lexicon.OPENING_ADVERBS)
         else:
             opening = self.generate_location(self.choose_end(8, 1))
-        return opening + self.emit_word(",", ",")
+        return opening + self.generate_word(",", ",")
 
-    def generate_clause(self, end: int) -> list[AlignedWord]:
+    def generate_clause(self, english_end: int) -> list[AlignedWord]:
         """Return subject and predicate."""
-        subject = self.generate_subject(self.choose_end(end, 0.6))
-        return subject.french + self.generate_predicate(subject, end)
+        subject = self.generate_subject(self.choose_end(english_end, 0.6))
+        return subject.french + self.generate_predicate(subject, english_end)
 
-    def generate_subject(self, end: int) -> Phrase:
+    def generate_subject(self, english_end: int) -> Phrase:
         """Return a noun phrase or a pronoun."""
         if self.with_probability(0.12):
             pronoun = self.choose_entry(lexicon.SUBJECT_PRONOUNS)
-            french = self.emit_word(pronoun.english, pronoun.french)
+            french = self.generate_word(pronoun.english, pronoun.french)
             return Phrase(french, pronoun.feminine, pronoun.plural)
-        return self.generate_noun_phrase("person", end)
+        return self.generate_noun_phrase("person", english_end)
 
-    def generate_predicate(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_predicate(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with its complement, then a place and a time if there are words left."""
-        french = self.generate_verb_phrase(subject, end)
-        if self.count_free_words(end) >= 3 and self.with_probability(0.7):
-            french += self.generate_location(end)
-        if self.count_free_words(end) >= 1 and self.with_probability(0.4):
+        french = self.generate_verb_phrase(subject, english_end)
+        if self.count_free_words(english_end) >= 3 and self.with_probability(0.7):
+            french += self.generate_location(english_end)
+        if self.count_free_words(english_end) >= 1 and self.with_probability(0.4):
             french += self.generate_time(lexicon.CLOSING_ADVERBS)
         return french
 
     def generate_time(self, adverbs: Sequence[PhrasePair]) -> list[AlignedWord]:
         """Return an adverb or a date."""
         if self.with_probability(0.65):
-            return self.emit_pair(self.choose_entry(adverbs))
+            return self.generate_phrase_pair(self.choose_entry(adverbs))
 
         # in French the day comes before the month: "on March 5" is "le 5 mars"
         month = self.choose_entry(lexicon.MONTHS)
         day = self.choose_entry(lexicon.DAYS)
-        article = self.emit_word("on", "le")
-        french_month = self.emit_pair(month)
-        return article + self.emit_word(day, day) + french_month
+        article = self.generate_word("on", "le")
+        french_month = self.generate_phrase_pair(month)
+        return article + self.generate_word(day, day) + french_month
 
-    def generate_verb_phrase(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_verb_phrase(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with its complement, of a random kind for which there are words left."""
         choice = self.rng.random()
-        free_words = self.count_free_words(end)
+        free_words = self.count_free_words(english_end)
 
         # the only kind that needs no further word
         if free_words < 2 or choice < 0.1:
@@ -184,20 +190,20 @@ class Derivation:
         if choice < 0.2:
             return self.generate_copula(subject)
         if choice < 0.31 and free_words >= 7:
-            return self.generate_report(subject, end)
+            return self.generate_report(subject, english_end)
         if choice < 0.45:
-            return self.generate_indirect(subject, end)
+            return self.generate_indirect(subject, english_end)
         if choice < 0.6 and free_words >= 4:
-            return self.generate_ditransitive(subject, end)
-        return self.generate_transitive(subject, end)
+            return self.generate_ditransitive(subject, english_end)
+        return self.generate_transitive(subject, english_end)
 
-    def generate_report(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_report(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with a clause: says that ..."""
         french = self.generate_verb_group(self.choose_entry(lexicon.REPORTING), subject, "positive")
-        french += self.emit_word("that", "que")
-        return french + self.generate_clause(end)
+        french += self.generate_word("that", "que")
+        return french + self.generate_clause(english_end)
 
-    def generate_indirect(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_indirect(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb that takes its object with a preposition."""
         verb = self.choose_entry(lexicon.INDIRECT)
         polarity = self.choose_polarity()
@@ -210,9 +216,9 @@ class Derivation:
             return self.generate_verb_group(bare_verb, subject, polarity, [recipient])
 
         french = self.generate_verb_group(verb, subject, polarity)
-        return french + self.generate_noun_phrase("person", self.choose_end(end, 1)).french
+        return french + self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french
 
-    def generate_transitive(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_transitive(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with its direct object. French pronouns move before it, and its participle agrees with them."""
         verb = self.choose_entry(lexicon.TRANSITIVE)
         polarity = self.choose_polarity()
@@ -228,10 +234,10 @@ class Derivation:
         # a noun phrase
         french = self.generate_verb_group(verb, subject, polarity)
         kind: NounKind = "person" if self.with_probability(0.35) else "thing"
-        object_end = self.choose_end(end, 1)
+        object_end = self.choose_end(english_end, 1)
         return french + self.generate_noun_phrase(kind, object_end, negated=polarity != "positive").french
 
-    def generate_ditransitive(self, subject: Phrase, end: int) -> list[AlignedWord]:
+    def generate_ditransitive(self, subject: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a verb with direct object and recipient, each a noun or a pronoun: les lui donne."""
         verb = self.choose_entry(lexicon.DITRANSITIVE)
         polarity = self.choose_polarity()
@@ -250,25 +256,25 @@ class Derivation:
             clitics = [PhrasePair((recipient.english,), (recipient.dative,))] if recipient else []
             french = self.generate_verb_group(verb, subject, polarity, clitics)
             object_fraction = 1 if recipient else 0.4  # leaves words for a recipient that follows
-            object_end = self.choose_end(end, object_fraction)
+            object_end = self.choose_end(english_end, object_fraction)
             french += self.generate_simple_phrase("thing", object_end, negated=polarity != "positive").french
 
         # 2. the recipient, if it is no pronoun
         if not recipient:
-            french += self.emit_word("to", "à")
-            french += self.generate_noun_phrase("person", self.choose_end(end, 1)).french
+            french += self.generate_word("to", "à")
+            french += self.generate_noun_phrase("person", self.choose_end(english_end, 1)).french
         return french
 
     def generate_copula(self, subject: Phrase) -> list[AlignedWord]:
         """Return "être" with an adjective that agrees with the subject."""
-        verb = self.emit_word(lexicon.BE.english[subject.plural], lexicon.BE.french[subject.plural])
+        verb = self.generate_word(lexicon.BE.english[subject.plural], lexicon.BE.french[subject.plural])
         polarity = self.choose_polarity()
         french = _negate(verb, polarity, self.emit_negation(polarity))
         if polarity != "never" and self.with_probability(0.25):
-            french += self.emit_word("very", "très")
+            french += self.generate_word("very", "très")
         adjective = self.choose_adjective(after_noun=self.with_probability(0.8))
         form = adjective.inflect(subject.plural, subject.feminine)
-        return french + self.emit_word(adjective.english, form)
+        return french + self.generate_word(adjective.english, form)
 
     # --- verbs ----------------------------------------------------------------
 
@@ -304,9 +310,9 @@ class Derivation:
         french_adverb = self.generate_verb_adverb(polarity)
         has_base_form = subject.plural or modal is not None or polarity == "not"  # "sees", but "will see"
         english_verb = verb.english[has_base_form]  # the plural is the base form
-        verb_links = self.emit(verb.english_participle if is_perfect else english_verb)
-        particle_links = self.emit(*verb.particle)
-        pronouns = [(clitic.french[0], self.emit(*clitic.english)) for clitic in clitics]
+        verb_links = self.emit_english(verb.english_participle if is_perfect else english_verb)
+        particle_links = self.emit_english(*verb.particle)
+        pronouns = [(clitic.french[0], self.emit_english(*clitic.english)) for clitic in clitics]
 
         # 2. an English particle is linked to the French preposition, or else to the verb
         complement = [(word, verb_links) for word in verb.complement]
@@ -343,50 +349,50 @@ class Derivation:
     ) -> tuple[Links, Links]:
         """Append the English auxiliary and negation, and return the positions of each."""
         if polarity == "not" and auxiliary is lexicon.CAN:
-            links = self.emit("cannot")
+            links = self.emit_english("cannot")
             return links, links
         if polarity == "not" and not auxiliary:
             auxiliary = lexicon.DO
-        links = self.emit(auxiliary.english[plural]) if auxiliary else ()
+        links = self.emit_english(auxiliary.english[plural]) if auxiliary else ()
         return links, self.emit_negation(polarity)
 
     def emit_negation(self, polarity: Polarity) -> Links:
         """Append "not" or "never", and return its position; () if there is no negation."""
-        return () if polarity == "positive" else self.emit(polarity)
+        return () if polarity == "positive" else self.emit_english(polarity)
 
     def generate_verb_adverb(self, polarity: Polarity) -> list[AlignedWord]:
         """Return an adverb that precedes the English verb and follows the French one; empty for most verbs."""
         if polarity == "never" or self.with_probability(0.82):
             return []
         adverbs = lexicon.VERB_ADVERBS if polarity == "positive" else lexicon.NEGATED_ADVERBS
-        return self.emit_pair(self.choose_entry(adverbs))
+        return self.generate_phrase_pair(self.choose_entry(adverbs))
 
     # --- noun phrases ---------------------------------------------------------
 
-    def generate_noun_phrase(self, kind: NounKind, end: int, negated: bool = False) -> Phrase:
+    def generate_noun_phrase(self, kind: NounKind, english_end: int, negated: bool = False) -> Phrase:
         """Return a noun phrase.
 
         negated: whether it is the object of a negated verb, in which indefinite articles become "de".
         """
-        if not negated and self.count_free_words(end) >= 5 and self.with_probability(0.15):
-            return self.generate_coordination(kind, end)
-        if kind == "person" and (self.count_free_words(end) < 2 or self.with_probability(0.2)):
+        if not negated and self.count_free_words(english_end) >= 5 and self.with_probability(0.15):
+            return self.generate_coordination(kind, english_end)
+        if kind == "person" and (self.count_free_words(english_end) < 2 or self.with_probability(0.2)):
             return self.generate_name()
 
         # a common noun, with a modifier behind it if there are words left
-        phrase = self.generate_simple_phrase(kind, end, negated)
-        if self.count_free_words(end) >= 3 and self.with_probability(0.75):
-            phrase.french.extend(self.generate_modifier(kind, phrase, end))
+        phrase = self.generate_simple_phrase(kind, english_end, negated)
+        if self.count_free_words(english_end) >= 3 and self.with_probability(0.75):
+            phrase.french.extend(self.generate_modifier(kind, phrase, english_end))
         return phrase
 
-    def generate_coordination(self, kind: NounKind, end: int) -> Phrase:
+    def generate_coordination(self, kind: NounKind, english_end: int) -> Phrase:
         """Return two phrases joined by "et".
 
         No modifier follows them: it could belong to the second phrase or to both.
         """
-        first_phrase = self.generate_simple_phrase(kind, self.choose_end(end, 0.6))
-        conjunction = self.emit_word("and", "et")
-        second_phrase = self.generate_simple_phrase(kind, end)
+        first_phrase = self.generate_simple_phrase(kind, self.choose_end(english_end, 0.6))
+        conjunction = self.generate_word("and", "et")
+        second_phrase = self.generate_simple_phrase(kind, english_end)
         return Phrase(
             french=first_phrase.french + conjunction + second_phrase.french,
             feminine=first_phrase.feminine and second_phrase.feminine,
@@ -396,17 +402,17 @@ class Derivation:
     def generate_name(self) -> Phrase:
         """Return a person's name."""
         name = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.people, lexicon.PEOPLE)
-        return Phrase(self.emit_word(name.english, name.french), name.feminine, plural=False)
+        return Phrase(self.generate_word(name.english, name.french), name.feminine, plural=False)
 
-    def generate_simple_phrase(self, kind: NounKind, end: int, negated: bool = False) -> Phrase:
+    def generate_simple_phrase(self, kind: NounKind, english_end: int, negated: bool = False) -> Phrase:
         """Return determiner or possessor, adjectives and noun, without modifiers behind."""
-        if self.count_free_words(end) >= 3 and self.with_probability(0.12):
-            return self.generate_possession(kind, end)
+        if self.count_free_words(english_end) >= 3 and self.with_probability(0.12):
+            return self.generate_possession(kind, english_end)
         plural = self.with_probability(0.35)
         determiner = self.choose_entry(lexicon.PLURAL_DETERMINERS if plural else lexicon.SINGULAR_DETERMINERS)
-        links = self.emit(determiner.english)
+        links = self.emit_english(determiner.english)
         noun = self.choose_noun(kind)
-        described_noun, has_adjective_before = self.generate_described_noun(noun, kind, plural, end)
+        described_noun, has_adjective_before = self.generate_described_noun(noun, kind, plural, english_end)
 
         # "un" and "des" become "de" under negation, and "des" before an adjective
         article = determiner.french[noun.feminine]
@@ -416,118 +422,118 @@ class Derivation:
         french = [(word, links) for word in article]
         return Phrase(french + described_noun, noun.feminine, plural)
 
-    def generate_possession(self, kind: NounKind, end: int) -> Phrase:
+    def generate_possession(self, kind: NounKind, english_end: int) -> Phrase:
         """Return a noun with its possessor: "Alice 's old book" is "le vieux livre de Alice"."""
         # 1. the possessor, which comes first in English: a name or "the" with a noun
         if self.with_probability(0.5):
             possessor = self.generate_name().french
         else:
             noun = self.choose_noun("person")
-            possessor = self.emit_word("the", "la" if noun.feminine else "le")
-            possessor += self.emit_word(noun.english[0], noun.french[0])
+            possessor = self.generate_word("the", "la" if noun.feminine else "le")
+            possessor += self.generate_word(noun.english[0], noun.french[0])
 
         # 2. the possessed noun; 's becomes its article and "de"
-        links = self.emit("'s")
+        links = self.emit_english("'s")
         plural = self.with_probability(0.35)
         noun = self.choose_noun(kind)
-        described_noun, _ = self.generate_described_noun(noun, kind, plural, end)
+        described_noun, _ = self.generate_described_noun(noun, kind, plural, english_end)
         singular_article = "la" if noun.feminine else "le"
         article = ("les" if plural else singular_article, links)
         french = [article, *described_noun, ("de", links)]
         return Phrase(french + possessor, noun.feminine, plural)
 
     def generate_described_noun(
-        self, noun: Noun, kind: NounKind, plural: bool, end: int
+        self, noun: Noun, kind: NounKind, plural: bool, english_end: int
     ) -> tuple[list[AlignedWord], bool]:
         """Return a noun with adjectives and compound, and whether an adjective comes first in French.
 
         Most words change sides: a "very strange school book" is a "livre de école très étrange".
 
-        end: the English position up to which the phrase may reach.
+        english_end: the English position up to which the phrase may reach.
         """
         adjective_before: list[AlignedWord] = []
         words_after: list[AlignedWord] = []
 
         # 1. an adjective that stands before the French noun, such as "grand"; each step leaves a word for the noun
-        if self.count_free_words(end) >= 2 and self.with_probability(0.3):
+        if self.count_free_words(english_end) >= 2 and self.with_probability(0.3):
             adjective = self.choose_adjective(after_noun=False)
             form = adjective.inflect(plural, noun.feminine)
             if not plural and not noun.feminine and begins_with_vowel(noun.french[0]):
                 form = adjective.before_vowel
-            adjective_before = self.emit_word(adjective.english, form)
+            adjective_before = self.generate_word(adjective.english, form)
 
         # 2. an adjective that stands behind it, such as "rouge"
-        if self.count_free_words(end) >= 2 and self.with_probability(0.4):
+        if self.count_free_words(english_end) >= 2 and self.with_probability(0.4):
             adjective = self.choose_adjective(after_noun=True)
-            has_room_for_very = not adjective_before and self.count_free_words(end) >= 3
+            has_room_for_very = not adjective_before and self.count_free_words(english_end) >= 3
             if has_room_for_very and self.with_probability(0.15):
-                words_after = self.emit_word("very", "très")
+                words_after = self.generate_word("very", "très")
             form = adjective.inflect(plural, noun.feminine)
-            words_after += self.emit_word(adjective.english, form)
+            words_after += self.generate_word(adjective.english, form)
 
         # 3. a place: a "school book" is a "livre de école"
-        if kind == "thing" and self.count_free_words(end) >= 2 and self.with_probability(0.25):
+        if kind == "thing" and self.count_free_words(english_end) >= 2 and self.with_probability(0.25):
             place = self.choose_entry(lexicon.PLACES)
-            links = self.emit(place.english[0])
+            links = self.emit_english(place.english[0])
             words_after = [("de", links), (place.french[0], links), *words_after]
 
-        french_noun = self.emit_word(noun.english[plural], noun.french[plural])
+        french_noun = self.generate_word(noun.english[plural], noun.french[plural])
         return adjective_before + french_noun + words_after, bool(adjective_before)
 
-    def generate_modifier(self, kind: NounKind, head: Phrase, end: int) -> list[AlignedWord]:
+    def generate_modifier(self, kind: NounKind, head: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a prepositional phrase, a participle or a relative clause that stands behind its noun, the head.
 
-        end: the English position up to which it may reach.
+        english_end: the English position up to which it may reach.
         """
         choice = self.rng.random()
 
         # prepositional phrases: of the king, with the king, in the garden
         if choice < 0.35:
-            preposition = self.emit_word("of", "de")
+            preposition = self.generate_word("of", "de")
             owner_kind: NounKind = self.choose_entry(("person", "thing"))
-            return preposition + self.generate_noun_phrase(owner_kind, end).french
+            return preposition + self.generate_noun_phrase(owner_kind, english_end).french
         if choice < 0.5 and kind == "person":
-            french = self.emit_pair(self.choose_entry(lexicon.COMPANY))
-            return french + self.generate_noun_phrase("person", end).french
-        if choice < 0.65 or self.count_free_words(end) < 4:
-            return self.generate_location(end)
+            french = self.generate_phrase_pair(self.choose_entry(lexicon.COMPANY))
+            return french + self.generate_noun_phrase("person", english_end).french
+        if choice < 0.65 or self.count_free_words(english_end) < 4:
+            return self.generate_location(english_end)
 
         # with a verb: found by the king, that the king finds
         if choice < 0.75 and kind != "place":
-            return self.generate_passive(head, end)
-        return self.generate_relative_clause(kind, head, end)
+            return self.generate_passive(head, english_end)
+        return self.generate_relative_clause(kind, head, english_end)
 
-    def generate_passive(self, head: Phrase, end: int) -> list[AlignedWord]:
+    def generate_passive(self, head: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a participle that agrees with the noun before it, the head: the letter found by the king."""
         verb = self.choose_entry([verb for verb in lexicon.TRANSITIVE if not verb.particle])
-        participle = self.emit_word(verb.english_participle, _inflect_participle(verb, head))
-        preposition = self.emit_word("by", "par")
-        return participle + preposition + self.generate_noun_phrase("person", end).french
+        participle = self.generate_word(verb.english_participle, _inflect_participle(verb, head))
+        preposition = self.generate_word("by", "par")
+        return participle + preposition + self.generate_noun_phrase("person", english_end).french
 
-    def generate_relative_clause(self, kind: NounKind, head: Phrase, end: int) -> list[AlignedWord]:
+    def generate_relative_clause(self, kind: NounKind, head: Phrase, english_end: int) -> list[AlignedWord]:
         """Return a relative clause, in which the head is the subject, the direct object or the place."""
         # the place or the subject: the garden where ..., the king who ...
         if kind == "place":
-            return self.emit_word("where", "où") + self.generate_clause(end)
+            return self.generate_word("where", "où") + self.generate_clause(english_end)
         if kind == "person" and self.with_probability(0.6):
-            return self.emit_word("who", "qui") + self.generate_predicate(head, end)
+            return self.generate_word("who", "qui") + self.generate_predicate(head, english_end)
 
         # the direct object, with which the French participle agrees: la lettre que le roi a trouvée
-        relative_pronoun = self.emit_word("that", "que")
-        subject = self.generate_noun_phrase("person", self.choose_end(end, 0.6))
+        relative_pronoun = self.generate_word("that", "que")
+        subject = self.generate_noun_phrase("person", self.choose_end(english_end, 0.6))
         verb = self.choose_entry(lexicon.TRANSITIVE)
         polarity = self.choose_polarity()
         verb_group = self.generate_verb_group(verb, subject, polarity, preceding_object=head)
         return relative_pronoun + subject.french + verb_group
 
-    def generate_location(self, end: int) -> list[AlignedWord]:
+    def generate_location(self, english_end: int) -> list[AlignedWord]:
         """Return a place or a city with its preposition."""
-        if self.count_free_words(end) < 3 or self.with_probability(0.25):
-            french = self.emit_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
+        if self.count_free_words(english_end) < 3 or self.with_probability(0.25):
+            french = self.generate_phrase_pair(self.choose_entry(lexicon.CITY_LOCATIONS))
             city = self.choose_word(RARE_NAME_PROBABILITY, self.rare_words.cities, lexicon.CITIES)
-            return french + self.emit_word(city.english, city.french)
-        french = self.emit_pair(self.choose_entry(lexicon.LOCATIONS))
-        return french + self.generate_noun_phrase("place", end).french
+            return french + self.generate_word(city.english, city.french)
+        french = self.generate_phrase_pair(self.choose_entry(lexicon.LOCATIONS))
+        return french + self.generate_noun_phrase("place", english_end).french
 
     # --- words ------------------------------------------------------------------
 

@@ -88,8 +88,11 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
     updates = max(0, end_update - max(status.update, start_update))
 
     # 3. the rate: that of the run, of the run that it continues, or of the same model at another seed
-    runs_of_model = [name for name, other_run in all_runs.items() if other_run.model == run.model]
-    for name in (run.name, run.base or run.name, *runs_of_model):
+    similar_runs = [run.name]
+    if run.base:
+        similar_runs.append(run.base)
+    similar_runs += [name for name, other_run in all_runs.items() if other_run.model == run.model]
+    for name in similar_runs:
         rate = read_run_status(experiment.find_history(name)).updates_per_second
         if rate:
             return TrainingTime(run.name, updates, 3600 * rate, MEASURED_RATE)

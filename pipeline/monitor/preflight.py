@@ -24,6 +24,8 @@ from pipeline.phrase_based import programs as phrase_based
 
 TIMEOUT_SECONDS = 900
 """Time limit of Snakemake's check. It takes seconds, but a file system may hang."""
+LAST_TEXT_RULES = {"binarize", "moses_phrase_ids"}
+"""The rules that write the ids of sentences or phrases, after which the text of a training is prepared."""
 
 
 # --- problems ---------------------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ def find_untrained_runs(job_list: JobList, folder: Path) -> list[str]:
     As long as the text is not prepared, nobody knows whether a stored model was trained on it.
     """
     pending_rules = {job.rule for job in job_list.pending_jobs}
-    if pending_rules & {"binarize", "moses_phrase_ids"}:
+    if pending_rules & LAST_TEXT_RULES:
         return job_list.runs_to_train
 
     experiment = ExperimentFolder(job_list.config, folder)

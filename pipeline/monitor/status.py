@@ -46,7 +46,7 @@ class TrainingStatus:
         planned_updates: the number of its last update. If it ends after some epochs, this is an upper limit until their
             length is known.
         progress: its update, rate and scores until now.
-        checkpoint: the update from which it can resume.
+        checkpoint_update: the update from which it can resume.
         note: the reason for the state.
     """
 
@@ -54,7 +54,7 @@ class TrainingStatus:
     state: str
     planned_updates: int
     progress: RunStatus
-    checkpoint: int | None
+    checkpoint_update: int | None
     note: str | None = None
 
     @property
@@ -83,7 +83,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
 
     # 1. the folder of its training in the store: the last checkpoint, and the process that holds the lock
     state_folder = experiment.find_training_state(run.name)
-    checkpoint = _find_last_checkpoint(state_folder) if state_folder else None
+    checkpoint_update = _find_checkpoint_update(state_folder) if state_folder else None
     holder = read_holder(state_folder) if state_folder else None
     if holder and not holder.process:  # a damaged lock holds nothing
         holder = None
@@ -99,8 +99,8 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     elif holder and not holder.is_dead:
         silence = format_duration(holder.seconds_silent)
         state, note = "silent", f"process {holder.process} on {holder.host} not heard of for {silence}"
-    elif checkpoint is not None or holder:
-        state, note = "stopped", f"resumes after update {checkpoint or 0:,}"
+    elif checkpoint_update is not None or holder:
+        state, note = "stopped", f"resumes after update {checkpoint_update or 0:,}"
     elif (experiment.model(run.name) / WEIGHTS).is_file():
         state, note = "outdated", "models/ has the model of other settings or text"
     else:
@@ -121,12 +121,12 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
         state=state,
         planned_updates=planned_updates,
         progress=status,
-        checkpoint=checkpoint,
+        checkpoint_update=checkpoint_update,
         note=note,
     )
 
 
-def _find_last_checkpoint(state_folder: Path) -> int | None:
+def _find_checkpoint_update(state_folder: Path) -> int | None:
     """Return the update of the last checkpoint in the folder of a training."""
     matches = [CHECKPOINT_NAME.fullmatch(path.name) for path in state_folder.glob("checkpoint-*")]
     return max((int(match["update"]) for match in matches if match), default=None)

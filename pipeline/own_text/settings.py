@@ -31,7 +31,7 @@ STAR_UPDATES_FACTOR = 2
 
 
 @dataclass(frozen=True)
-class Sizes:
+class Preset:
     """Settings for text of up to `max_pairs` training pairs: an existing experiment, and the keys that differ from it.
 
     Attributes:
@@ -57,8 +57,8 @@ class Sizes:
     differences: Mapping[str, Any]
 
 
-SIZES_FILE = Path(__file__).with_name("sizes.yaml")
-SIZES = [Sizes(**values) for values in yaml.safe_load(SIZES_FILE.read_text(encoding="utf-8"))]
+PRESETS_FILE = Path(__file__).with_name("presets.yaml")
+PRESETS = [Preset(**values) for values in yaml.safe_load(PRESETS_FILE.read_text(encoding="utf-8"))]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Proposal:
     """The settings that suit a text: numbers of words, updates and subwords.
 
     Attributes:
-        sizes: the settings for this amount of text.
+        preset: the settings for this amount of text.
         max_words: the smaller and the greater limit of sentence length.
         vocabulary_sizes: words of source and target.
         updates: the updates of each model but RNNsearch-N*, which continues for longer.
@@ -74,7 +74,7 @@ class Proposal:
         subwords: subword units of each language; None for words.
     """
 
-    sizes: Sizes
+    preset: Preset
     max_words: tuple[int, int]
     vocabulary_sizes: tuple[int, int]
     updates: int
@@ -85,7 +85,7 @@ class Proposal:
     def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Proposal:
         """Return the settings that suit a text. subwords: units of each language; None: the models read words."""
         pairs = statistics.pairs["train"]
-        sizes = next(sizes for sizes in SIZES if pairs <= sizes.max_pairs)
+        preset = next(preset for preset in PRESETS if pairs <= preset.max_pairs)
 
         # 1. limits of length. In subword units sentences are longer than in words, so these get the paper's limits
         max_words = PAPER_MAX_WORDS
@@ -98,19 +98,19 @@ class Proposal:
         target_size = max(1, min(PAPER_VOCABULARY_SIZE, target_word_count))
 
         # 3. the number of updates, in hundreds
-        updates = round(sizes.epochs * pairs / sizes.batch_size, -2)
+        updates = round(preset.epochs * pairs / preset.batch_size, -2)
 
         # 4. their rate, which falls with the length of the sentences. An estimate deserves two digits: 17432 -> 17000
-        relative_speed = sizes.measured_mean_length / max(1.0, statistics.mean_length)
+        relative_speed = preset.measured_mean_length / max(1.0, statistics.mean_length)
         updates_per_hour = {}
-        for model_type, rate in sizes.updates_per_hour.items():
+        for model_type, rate in preset.updates_per_hour.items():
             updates_per_hour[model_type] = int(float(f"{rate * relative_speed:.1e}"))
 
         return cls(
-            sizes=sizes,
+            preset=preset,
             max_words=(round(0.6 * max_words), max_words),  # in the ratio of the paper's limits, 30 and 50
             vocabulary_sizes=(source_size, target_size),
-            updates=int(min(sizes.max_updates, max(sizes.min_updates, updates))),
+            updates=int(min(preset.max_updates, max(preset.min_updates, updates))),
             updates_per_hour=updates_per_hour,
             subwords=subwords,
         )
@@ -253,7 +253,7 @@ def _read_language(file: Path) -> str:
 def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
     """Return the text of config.yaml for the experiment in a folder: comments, and settings."""
     # 1. the experiment that is extended, and the text
-    base = str(REPOSITORY / "experiments" / proposal.sizes.extends)
+    base = str(REPOSITORY / "experiments" / proposal.preset.extends)
     if folder.resolve().is_relative_to(REPOSITORY):
         base = os.path.relpath(base, folder.resolve())
     settings: dict[str, Any] = {
@@ -265,7 +265,7 @@ def format_config(folder: Path, text: OwnText, proposal: Proposal) -> str:
     }
 
     # 2. models, training and figures
-    for blocks in (proposal.sizes.differences, _model_settings(proposal)):
+    for blocks in (proposal.preset.differences, _model_settings(proposal)):
         for block, keys in blocks.items():
             settings[block] = settings.get(block, {}) | keys
     yaml_text = yaml.safe_dump(
@@ -363,7 +363,7 @@ def _format_comments(text: OwnText, proposal: Proposal) -> str:
         origin += f" Left out of train, since they share a sentence with a sampled set: {statistics.left_out:,} pairs."
 
     # 2. how the numbers were chosen
-    trained_pairs = proposal.updates * proposal.sizes.batch_size
+    trained_pairs = proposal.updates * proposal.preset.batch_size
     epochs = trained_pairs / statistics.pairs["train"]
     choices = (
         f"Sizes, vocabularies, limits and updates ({epochs:.1f} passes over the text) were chosen from the amount of"

@@ -83,6 +83,7 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
     times = [0.0, *sorted({line["seconds"] for line in lines})]
     longest_gap = max(next_time - time for time, next_time in pairwise(times))
     seconds_after_history = 3600 * summary["hours"] - times[-1]
-    most_seconds = longest_gap + 60 + 0.1 * times[-1]
-    if not -1 <= seconds_after_history <= most_seconds:  # a second less is a matter of rounding
+    max_seconds = longest_gap + 60 + 0.1 * times[-1]
+    min_seconds = -1  # for rounding
+    if seconds_after_history < min_seconds or seconds_after_history > max_seconds:
         yield f"{summary_path}: hours is {summary['hours']:.4f}, {history} says {times[-1] / 3600:.4f}"

@@ -1,4 +1,4 @@
-"""The names of the tables and figures that a run makes from its replication package, for the rules and `build`."""
+"""The names of the tables and figures that a run makes from its replication package, for rules and checks."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Result = dict[str, Any]
 Results = Mapping[str, Sequence[Result]]
 """The results of all runs, by model."""
 
-LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
+TRAINING_NUMBERS = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 """Numbers of a summary that become means over seeds."""
 
 
@@ -59,8 +59,8 @@ def group_by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
 def merge_summaries(summaries: Sequence[Result]) -> Result:
     """Return the summaries of a model's runs as one.
 
-    The numbers of `LEARNING` become a `Mean`. Any other key keeps its value, or the distinct values joined by commas;
-    `seed` has all seeds, and `seeds` is their number.
+    Each of the `TRAINING_NUMBERS` becomes a `Mean`. Any other key keeps its value, or the distinct values joined by
+    commas; `seed` has all seeds, and `seeds` is their number.
     """
     # 1. all keys
     merged: Result = {}
@@ -69,7 +69,7 @@ def merge_summaries(summaries: Sequence[Result]) -> Result:
         merged[key] = summaries[0][key] if len(distinct_texts) == 1 else ", ".join(distinct_texts)
 
     # 2. numbers and seeds
-    for name in LEARNING:
+    for name in TRAINING_NUMBERS:
         merged[name] = Mean.from_values([summary.get(name) for summary in summaries])
     merged["seed"] = " ".join(str(summary["seed"]) for summary in summaries)
     merged["seeds"] = len(summaries)

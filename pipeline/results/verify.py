@@ -29,7 +29,6 @@ from pipeline.config.text import Cleaning
 from pipeline.download.extraction import Side, extract_corpus
 from pipeline.grammar.corpus import write_corpus
 from pipeline.preparation import prepare_shard
-from pipeline.results.build import list_text_files
 from pipeline.results.evidence import UNPROVEN, find_inconsistent_runs
 from pipeline.results.inputs import Inputs
 from pipeline.results.outputs import TABLES_PROVENANCE
@@ -37,6 +36,7 @@ from pipeline.results.package import ReplicationPackage, belongs_to_package
 from pipeline.results.papers import PAPERS_FOLDER, read_paper
 from pipeline.results.provenance import find_contradictions
 from pipeline.results.ro_crate import RECORD, REPORT
+from pipeline.results.tables_and_figures import list_text_files
 
 _TABLE_EXTENSIONS = (".csv", ".md", ".tex", ".json")
 _MAX_QUOTED_CHARACTERS = 120
@@ -95,7 +95,7 @@ def verify_results(results: Path, scratch: Path, archives: Path | None = None) -
     verdict.problems += find_altered_files(results, checksums, files)
     verdict.conclusion = f"OK: {len(checksums)} files match {RECORD} (sha256 {sha256(results / RECORD)})"
 
-    # 2. everything that follows from the package, unless there are links and special files, which are not read
+    # 2. what follows from the package, if all of its files may be read
     for name in special_files:
         verdict.problems.append(
             f"{results / name}: a link or special file; remove it: only plain files are read"

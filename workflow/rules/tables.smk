@@ -23,7 +23,7 @@ rule compare:
         mem_mb=4000,
         runtime=60,
     script:
-        "../scripts/build.py"
+        "../scripts/tables_and_figures.py"
 
 
 rule tables:
@@ -39,7 +39,7 @@ rule tables:
         "logs/results/tables.log",
     localrule: True
     script:
-        "../scripts/build.py"
+        "../scripts/tables_and_figures.py"
 
 
 use rule tables as figures with:

@@ -8,10 +8,10 @@ with job(snakemake) as (inputs, outputs):
     import yaml
 
     from pipeline.results import page
-    from pipeline.results.build import make_table
     from pipeline.results.inputs import Inputs
     from pipeline.results.package import ReplicationPackage
     from pipeline.results.tables.attention import make_attention_table
+    from pipeline.results.tables_and_figures import make_table
 
     params, results = snakemake.params, Path("results")
     comparison = results / "comparison.json"

@@ -35,7 +35,9 @@ _GLYPHS = str.maketrans(
 _NOT_IN_T1 = re.compile("[^ -~¡-ſ–—‘’‚“”„†‡•…‰‹›€™]|[ĦħĸĿŀŉŦŧſ]")
 """Characters that T1 fonts, with the symbols of every LaTeX since 2018, do not have."""
 
-_PACKAGES = r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
+_HEAD_COMMENT = (
+    r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
+)
 _DOCUMENT = r"""\documentclass{article}
 \usepackage[a4paper,landscape,margin=15mm]{geometry}
 \usepackage[T1]{fontenc}
@@ -67,7 +69,7 @@ def make_tabular(
     for row in sorted(group_starts, reverse=True):
         lines.insert(first_row + row, r"\midrule")
     comments = [f"% {_escape_latex(note)}" for note in notes]
-    return "\n".join([_PACKAGES, *comments, *lines, ""])
+    return "\n".join([_HEAD_COMMENT, *comments, *lines, ""])
 
 
 def _escape_latex(text: str) -> str:

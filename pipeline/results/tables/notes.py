@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
 
 from pipeline.config.display import ReportSettings
 from pipeline.results.seeds import Result, Results
@@ -42,23 +43,20 @@ def seeds_note(seed_counts: Mapping[str, int], settings: ReportSettings) -> list
     ]
 
 
-def variance_note(statistic: str, bias: str, run_counts: Collection[int]) -> str:
+def variance_note(statistic: Literal["interval", "p-value"], run_counts: Collection[int]) -> str:
     """Return the note that says whether an interval or a p-value covers sentences alone, or seeds as well.
 
-    Args:
-        statistic: the word for the interval or p-value in the note: "it" or "p".
-        bias: the direction in which few seeds distort it: "narrow" or "small".
-        run_counts: the number of runs of each system.
+    run_counts: the number of runs of each system.
     """
     note = []
+    # few seeds make the interval too narrow, or p too small
+    subject, bias = ("it", "narrow") if statistic == "interval" else ("p", "small")
     if max(run_counts, default=1) > 1:
         note.append(
-            f"Of several seeds {statistic} is of their mean, over sentences and seeds; few seeds make it too {bias}."
+            f"Of several seeds {subject} is of their mean, over sentences and seeds; few seeds make it too {bias}."
         )
     if min(run_counts, default=1) == 1:
-        note.append(
-            f"Of one run {statistic} is over sentences alone: what another seed changes is not in it."
-        )
+        note.append(f"Of one run {subject} is over sentences alone: what another seed changes is not in it.")
     return " ".join(note)
 
 

@@ -73,8 +73,8 @@ class SystemRow(NamedTuple):
     """sacrebleu's signature of BLEU on tokens; "" without scores."""
 
 
-def is_of_whole_test_set(column: ScoreColumn) -> bool:
-    """Return whether a column has sentences of any length of the test set."""
+def has_modern_metrics(column: ScoreColumn) -> bool:
+    """Return whether a column has modern metrics: those of the test set, without a limit of length."""
     return column.set == "test" and column.words is None
 
 
@@ -191,8 +191,8 @@ def _measure_cell(
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. the whole test set: the scores of the runs have BLEU, and the result of `compare` has the rest
-    if is_of_whole_test_set(column):
+    # 1. a column that `compare` has measured. The scores of the runs have BLEU under the name of its mode: bleu_no_unk
+    if has_modern_metrics(column):
         comparison = measurements.comparison[column.mode]["systems"].get(system, {})
         has_interval = comparison.get("low") is not None
         return Cell(
@@ -204,7 +204,7 @@ def _measure_cell(
             chrf=Mean(comparison.get("chrf"), comparison.get("chrf_std")),
         )
 
-    # 2. some of its sentences, the same for each run: BLEU is computed from their n-gram counts
+    # 2. any other column, whose sentences are the same for each run: BLEU is computed from their n-gram counts
     counts = [_select_counts(run, column, settings) for run in runs]
     if not counts[0]:
         return Cell(reported_bleu, sentences=0)
@@ -254,7 +254,7 @@ def _make_csv_record(row: SystemRow, spec: ScoreTable) -> Result:
         low, high = cell.interval or (None, None)
         record[f"low_{name}"] = format_number(low, 2)
         record[f"high_{name}"] = format_number(high, 2)
-        if is_of_whole_test_set(spec.columns[name]):
+        if has_modern_metrics(spec.columns[name]):
             record[f"sacrebleu_{name}"] = format_number(cell.sacrebleu.value, 2)
             record[f"chrf_{name}"] = format_number(cell.chrf.value, 2)
     for name, cell in row.cells.items():
@@ -307,10 +307,10 @@ def _interval_note(
     if run_counts:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
         note.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
-        note.append(variance_note(statistic="it", bias="narrow", run_counts=run_counts))
+        note.append(variance_note("interval", run_counts))
 
     # 2. modern metrics
-    if any(is_of_whole_test_set(column) for column in spec.columns.values()):
+    if any(has_modern_metrics(column) for column in spec.columns.values()):
         signatures = measurements.comparison["all"]["signatures"]
         note.append(
             f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "

@@ -75,5 +75,5 @@ def _make_note(results: Mapping[str, Any], settings: ReportSettings) -> str:
         f"chance alone makes a difference of at least that size in either direction (two-sided), by paired bootstrap "
         f"({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed}; Koehn, 2004); n.s.: not significant "
         f"at {SIGNIFICANCE_LEVEL}. sacrebleu's p is one-sided, about half as large. Not corrected for the number of "
-        f"pairs. {variance_note(statistic='p', bias='small', run_counts=run_counts)}"
+        f"pairs. {variance_note('p-value', run_counts)}"
     )

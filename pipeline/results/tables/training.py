@@ -8,7 +8,7 @@ import pandas as pd
 
 from pipeline.config.display import ReportSettings
 from pipeline.results.papers import ReportedTraining, TrainingTable
-from pipeline.results.seeds import LEARNING, Mean, Result, Results, merge_summaries
+from pipeline.results.seeds import TRAINING_NUMBERS, Mean, Result, Results, merge_summaries
 from pipeline.results.tables.notes import group_labels, reported_note, seeds_note, training_note
 from pipeline.results.tables.writer import Table, choose_decimals, format_number, make_frame
 
@@ -40,7 +40,7 @@ def make_training_table(
         records.append(_make_csv_record(summary, label, paper_row, run_summaries=summaries[name]))
         rows.append(_format_row(label, summary, summary.get("device")))
         if name in spec.reported:
-            reported_means = {key: Mean(getattr(paper_row, key)) for key in LEARNING}
+            reported_means = {key: Mean(getattr(paper_row, key)) for key in TRAINING_NUMBERS}
             rows.append(_format_row(f"{label}, reported", reported_means, paper_row.device))
         updates = _describe_kept_updates(summaries[name])
         if updates:
@@ -86,18 +86,20 @@ def _make_csv_record(
     record: Result = {"model": label}
     for name in _STATISTICS:
         record[name] = summary.get(name)
-        if name in LEARNING:
+        if name in TRAINING_NUMBERS:
             record[name] = format_number(summary[name].value, _CSV_DECIMALS[name])
 
     for name in _STATISTICS:
         value = getattr(paper_row, name)
-        record[f"reported_{name}"] = format_number(value, _DECIMALS[name]) if name in LEARNING else value
+        record[f"reported_{name}"] = (
+            format_number(value, _DECIMALS[name]) if name in TRAINING_NUMBERS else value
+        )
 
     # 2. the model and its seeds
     for name in _FACTS:
         record[name] = summary.get(name)
     record["id"] = summary["model"]
-    for name in LEARNING:
+    for name in TRAINING_NUMBERS:
         record[f"{name}_std"] = format_number(summary[name].std, 4)
     record["seeds"] = summary["seeds"]
     best_updates = [str(run["best_update"]) for run in run_summaries if run.get("best_update") is not None]

@@ -85,7 +85,9 @@ class RunProgress:
             job = self._jobs.get(log)
             if job and job.stage == "train":
                 status = read_training_status(self._config, self._folder, self._runs[str(job.run)])
-                start = f"resumes after {status.checkpoint:,}" if status.checkpoint else "begins"
+                start = (
+                    f"resumes after {status.checkpoint_update:,}" if status.checkpoint_update else "begins"
+                )
                 self._print_job_line(job, f"{start}, {status.planned_updates:,} updates")
 
     def finish_job(self, log: str) -> None:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from nmt.plots.style import save_figure
-from pipeline.results.build import describe_figure
+from pipeline.results.tables_and_figures import describe_figure
 
 
 def make_figure() -> Figure:

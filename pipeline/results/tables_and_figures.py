@@ -1,6 +1,6 @@
-"""Tables and figures as one function of the replication package: `build`.
+"""All tables and figures, which follow from the replication package alone.
 
-The rules of the workflow call it with the package of their run, `nmt verify` with somebody's.
+The rules of the workflow make them from the package of their run, `nmt verify` from somebody's.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> Se
     """Return the reference of a set, and the translations by the models and the other systems of the table."""
     mode = "no_unk" if spec.no_unk else "all"
     translations = {}
-    for model in inputs.settings.table3_models:
+    for model in inputs.settings.table3_models:  # Table 3 of the paper: sentences with their translations
         translations[model] = inputs.system_translations(model, mode, set_name)
     plain_text_translations = {}
     for system, path in inputs.plain_text_files(set_name).items():
@@ -145,7 +145,9 @@ def _collect_set_texts(set_name: str, spec: SentenceTable, inputs: Inputs) -> Se
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def build(inputs: Inputs, folder: Path, requested_files: Collection[str] | None = None) -> None:
+def write_tables_and_figures(
+    inputs: Inputs, folder: Path, requested_files: Collection[str] | None = None
+) -> None:
     """Make tables and figures from a package.
 
     Args:
@@ -178,12 +180,13 @@ def describe_figure(figure: Figure) -> str:
     """
     sentences = []
     for axes in figure.axes:
-        title = " ".join([axes.get_title(), *axes.get_ylabel().split("\n")]).strip()
+        y_label = axes.get_ylabel().replace("\n", " ")
+        axes_name = f"{axes.get_title()} {y_label}".strip()
         for line in axes.get_lines():
             points = np.asarray(line.get_xydata(), dtype=float)
             points = points[np.isfinite(points).all(axis=1)]
             label = str(line.get_label())
             if len(points) and not label.startswith("_"):  # matplotlib's own labels start with _
                 ends = [f"{y:.3g} at {x:,.6g}" for x, y in points[[0, -1]].tolist()]
-                sentences.append(f"{title}, {label}: {', '.join(ends)}.")
+                sentences.append(f"{axes_name}, {label}: {', '.join(ends)}.")
     return " ".join(sentences)
