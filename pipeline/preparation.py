@@ -54,7 +54,7 @@ class Cleaner:
         names = ("pairs", "kept", *REASONS, "kept_source_words", "kept_target_words")
         self.counts = dict.fromkeys(names, 0)
 
-    def __call__(self, source: str, target: str) -> tuple[str, str] | None:
+    def clean_pair(self, source: str, target: str) -> tuple[str, str] | None:
         """Return the pair with its malformed characters repaired, or None if the pair is removed."""
         source, target = repair_line(source), repair_line(target)
         source_words = len(source.split())
@@ -96,7 +96,7 @@ def repair_line(line: str) -> str:
 # --- overlap ----------------------------------------------------------------------------------------------------------
 
 _NOT_LETTERS = re.compile(r"[\W_]+")
-WAYS_OF_MATCHING = ("same", "alike")
+MATCH_KINDS = ("same", "alike")
 """Sentences are the same if their tokens are equal, and alike if their matching keys are equal."""
 
 
@@ -125,7 +125,7 @@ class HeldOutSentences:
 
     Attributes:
         names: names of all counts of `count_overlap`: SET_{same,alike}_{source,target,both}.
-        sets: (way, side, sentence or key) -> names of the sets that have it.
+        sets: (match_kind, side, sentence or key) -> names of the sets that have it.
     """
 
     def __init__(self, corpora: Corpora) -> None:
@@ -133,8 +133,12 @@ class HeldOutSentences:
         self.names: list[str] = []
         self.sets: dict[tuple[str, str, str], set[str]] = {}
         for name, shards in corpora.items():
-            for way in WAYS_OF_MATCHING:
-                self.names += [f"{name}_{way}_source", f"{name}_{way}_target", f"{name}_{way}_both"]
+            for match_kind in MATCH_KINDS:
+                self.names += [
+                    f"{name}_{match_kind}_source",
+                    f"{name}_{match_kind}_target",
+                    f"{name}_{match_kind}_both",
+                ]
             for source_file, target_file in shards:
                 self._add_sentences(name, "source", source_file)
                 self._add_sentences(name, "target", target_file)
@@ -157,12 +161,12 @@ def count_overlap(held_out: HeldOutSentences, tokens: SideFiles) -> Counter[str]
     with Progress.over_files(tokens, f"overlap {tokens[0]}") as progress:
         for source, target in read_pairs(*tokens, progress):
             keys = {"same": (source, target), "alike": (matching_key(source), matching_key(target))}
-            for way, (source_key, target_key) in keys.items():
-                source_sets = held_out.sets.get((way, "source", source_key), no_sets)
-                target_sets = held_out.sets.get((way, "target", target_key), no_sets)
-                counts.update(f"{name}_{way}_source" for name in source_sets)
-                counts.update(f"{name}_{way}_target" for name in target_sets)
-                counts.update(f"{name}_{way}_both" for name in source_sets & target_sets)
+            for match_kind, (source_key, target_key) in keys.items():
+                source_sets = held_out.sets.get((match_kind, "source", source_key), no_sets)
+                target_sets = held_out.sets.get((match_kind, "target", target_key), no_sets)
+                counts.update(f"{name}_{match_kind}_source" for name in source_sets)
+                counts.update(f"{name}_{match_kind}_target" for name in target_sets)
+                counts.update(f"{name}_{match_kind}_both" for name in source_sets & target_sets)
     return counts
 
 
@@ -221,7 +225,7 @@ def prepare_shard(
     cleaning: Cleaning,
     tokenization: Tokenization | None,
     tokens: SideFiles,
-    words: SideFiles,
+    word_counts: SideFiles,
     counts: Path,
 ) -> None:
     """Clean and tokenize a shard, and write its counts.
@@ -232,10 +236,10 @@ def prepare_shard(
         cleaning: limits for pairs.
         tokenization: settings of the tokenizer; None for text that consists of tokens.
         tokens: output files for both sides.
-        words: output files for the word counts of both sides.
+        word_counts: output files for the word counts of both sides.
         counts: JSON file for the counts of cleaning (`clean`) and of the tokens (`stage`).
     """
-    clean, stage_counts = Cleaner(cleaning), StageCounts()
+    cleaner, stage_counts = Cleaner(cleaning), StageCounts()
     tokenizers = None
     if tokenization:
         tokenizers = Tokenizer(languages.source, tokenization), Tokenizer(languages.target, tokenization)
@@ -247,24 +251,24 @@ def prepare_shard(
         write_lines(tokens[1]) as target_writer,
     ):
         for raw_pair in read_pairs(*raw, progress, errors="surrogateescape"):
-            source, target = clean(*raw_pair) or ("", "")
+            source, target = cleaner.clean_pair(*raw_pair) or ("", "")
             if tokenizers:
                 source, target = tokenizers[0](source), tokenizers[1](target)
             source_writer.write(source)
             target_writer.write(target)
             stage_counts.add(source, target)
-    stage_counts.write_words(words[0], words[1])
-    write_json(counts, {"clean": clean.counts, "stage": stage_counts.as_dict("tokens")})
+    stage_counts.write_words(word_counts[0], word_counts[1])
+    write_json(counts, {"clean": cleaner.counts, "stage": stage_counts.as_dict("tokens")})
 
 
 def prepare_monolingual_shard(
     raw: Path, language: str, cleaning: Cleaning, tokenization: Tokenization, tokens: Path
 ) -> None:
     """Clean and tokenize a shard of text in one language. Lines that are too long become empty."""
-    clean, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
+    cleaner, tokenize = Cleaner(cleaning), Tokenizer(language, tokenization)
     with Progress.over_files([raw], f"prepare {raw}") as progress, write_lines(tokens) as writer:
         for line in read_lines(raw, progress, errors="surrogateescape"):
-            sentence, _ = clean(line, line) or ("", "")  # as a pair of the line with itself
+            sentence, _ = cleaner.clean_pair(line, line) or ("", "")  # as a pair of the line with itself
             writer.write(tokenize(sentence))
 
 

@@ -97,15 +97,15 @@ def use_default_partition(workflow: Any, rule_names: Iterable[str]) -> None:
 
     rule_names: the rules whose jobs need no GPU. In a workflow that imports this one, their names have a prefix.
     """
-    # The profile names no partition for the rule `all`, so this rule has the default.
+    # The profile names no partition for the rule `all`, so this rule has the default. With an underscore before it, a
+    # name ends in _all whether it has a prefix or not.
     endings = tuple(f"_{name}" for name in rule_names)
     default_resources = next(rule.resources for rule in workflow.rules if f"_{rule.name}".endswith("_all"))
     for rule in workflow.rules:
         if f"_{rule.name}".endswith(endings):
-            resources = {
-                key: value for key, value in rule.resources.items() if key not in PARTITION_RESOURCES
-            }
+            resources = dict(rule.resources)
             for key in PARTITION_RESOURCES:
+                resources.pop(key, None)
                 if key in default_resources:
                     resources[key] = default_resources[key]
             rule.resources = type(default_resources)(resources)  # a class of Snakemake
@@ -134,6 +134,6 @@ def _describe_job(job: Any, is_pending: bool) -> Job:
         outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
         is_pending=is_pending,
-        local=job.rule.name in job.rule.workflow._localrules,
+        is_local=job.rule.name in job.rule.workflow._localrules,
         resources=known_resources,
     )

@@ -99,12 +99,12 @@ def join_pieces(folder: Path, archives: Sequence[Path]) -> int:
                 file.extractall(folder, filter="data")
         except tarfile.TarError:
             raise UserError(f"{archive}: no archive of a run, or a damaged one; copy it again") from None
-    targets = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
-    return run_snakemake(folder, targets, dict(os.environ))
+    options = ["results/ro-crate-metadata.json", "--allowed-rules", *RULES_WITHOUT_WEIGHTS]
+    return run_snakemake(folder, options, dict(os.environ))
 
 
 def run_snakemake(folder: Path, options: Sequence[str], environment: dict[str, str]) -> int:
-    """Run the experiment with these options of Snakemake, and return its exit code."""
+    """Run the experiment with these targets and options of Snakemake, and return its exit code."""
     command = [sys.executable, str(ROOT / "workflow" / "run.py"), str(folder), *options]
     return subprocess.run(command, env=environment, check=False).returncode
 

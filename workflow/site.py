@@ -53,7 +53,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     settings |= {"docs_dir": str(source), "site_dir": str(site / "pages"), "repo_url": address}
     (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
 
-    # 3. the build, without -q, with which --strict ignores warnings; mkdocs 1.6 is pinned, so version 2 does not matter
+    # 3. the build. With -q, --strict would ignore warnings. That on version 2 is turned off, since 1.6 is pinned.
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     return subprocess.run(command, check=False, env=environment).returncode

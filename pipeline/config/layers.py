@@ -224,13 +224,14 @@ def load_config(layers: Sequence[Layer]) -> Config:
     """
     try:
         config = Config.model_validate(_fill_entries(merge_layers(layers)))
-        faults = find_contradictions(config)
+        problems = find_contradictions(config)
     except ValidationError as error:
-        faults = [
-            fault for fault in list_problems(error, Config) if not _repeats_shared_error(fault.path, layers)
-        ]
-    if faults:
-        raise UserError(*sorted({_format_problem(fault, layers) for fault in faults}))
+        problems = []
+        for problem in list_problems(error, Config):
+            if not _repeats_shared_error(problem.path, layers):
+                problems.append(problem)
+    if problems:
+        raise UserError(*sorted({_format_problem(problem, layers) for problem in problems}))
     return config
 
 

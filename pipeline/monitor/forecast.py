@@ -106,7 +106,7 @@ def estimate_training_time(config: Config, run: Run, folder: Path) -> TrainingTi
 def estimate_updates_per_hour(config: Config, model: str) -> float:
     """Return the updates per hour that `resources` has for the type of a model or, without that, an estimate.
 
-    The estimate is the rate of an H100, scaled by the operations of an update and by the peak rates of both GPUs.
+    The estimate is the rate of an H100, scaled by the operations of an update and by `resources.gpu_teraflops`.
     """
     entry = config.models[model]
     configured_rate = config.resources.updates_per_hour.get(entry.model_type)
@@ -200,12 +200,15 @@ def estimate_disk_bytes(
     Archives of unknown size count as 0.
     """
     all_runs = collect_runs(config)
-    weights = 0
+    weight_count = 0
     for run in runs:
         model = config.models[all_runs[run].model]
-        weights += MODEL_TYPES[model.model_type].estimate_weights(model.architecture, config.vocabulary.sizes)
+        weight_count += MODEL_TYPES[model.model_type].estimate_weights(
+            model.architecture, config.vocabulary.sizes
+        )
     text_bytes = round(TEXT_PER_ARCHIVE_BYTE * _count_source_bytes(config, folder, corpora))
-    return _count_archive_bytes(config, archives) + text_bytes + 4 * WEIGHT_COPIES * weights
+    weight_bytes = 4 * WEIGHT_COPIES * weight_count  # a weight has 32 bits
+    return _count_archive_bytes(config, archives) + text_bytes + weight_bytes
 
 
 def _count_archive_bytes(config: Config, archives: Iterable[str]) -> int:

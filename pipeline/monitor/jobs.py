@@ -22,7 +22,7 @@ class Job:
         outputs: files it makes. Paths start at the folder of the experiment.
         log: logs/STAGE/NAME.log.
         is_pending: whether Snakemake will run it.
-        local: whether it runs next to Snakemake even if other jobs are submitted to a cluster.
+        is_local: whether it runs next to Snakemake even if other jobs are submitted to a cluster.
         resources: the requested resources by name, without those that are not known yet.
     """
 
@@ -31,7 +31,7 @@ class Job:
     outputs: tuple[str, ...]
     log: str
     is_pending: bool
-    local: bool
+    is_local: bool
     resources: Mapping[str, Any]
 
     @property

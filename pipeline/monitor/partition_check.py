@@ -52,7 +52,7 @@ def find_unsatisfiable_jobs(jobs: Iterable[Job]) -> list[str]:
     # of a rule's jobs with equal requests, only the longest is checked: it comes last, and replaces the others
     longest_jobs: dict[tuple[object, ...], Job] = {}
     for job in sorted(jobs, key=lambda job: job.resources.get("runtime", 0)):
-        if not job.local:
+        if not job.is_local:
             requests = [job.resources.get(name) for name in ("slurm_partition", "gpu", "qos")]
             longest_jobs[job.rule, *requests] = job
 

@@ -328,7 +328,7 @@ class _Reproduction:
             cleaning=Cleaning(),
             tokenization=None if corpus.tokenized else config.tokenization,
             tokens=(folder / f"tokens.{source_language}", folder / f"tokens.{target_language}"),
-            words=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
+            word_counts=(folder / f"words.{source_language}", folder / f"words.{target_language}"),
             counts=counts,
         )
         return True

@@ -100,15 +100,15 @@ LIMITS = Cleaning(max_words=4, max_ratio=2.0)
     ],
 )
 def test_reasons_to_remove_a_pair(source: str, target: str, reason: str | None) -> None:
-    clean = Cleaner(LIMITS)
-    assert (clean(source, target) is None) == (reason is not None)
-    assert {name for name in REASONS if clean.counts[name]} == {reason} - {None}
+    cleaner = Cleaner(LIMITS)
+    assert (cleaner.clean_pair(source, target) is None) == (reason is not None)
+    assert {name for name in REASONS if cleaner.counts[name]} == {reason} - {None}
 
 
 def test_without_limits_empty_pairs_are_removed() -> None:
-    clean = Cleaner(Cleaning())
-    assert clean("a " * 500, "b" * 10_000)
-    assert clean("a", "") is None
+    cleaner = Cleaner(Cleaning())
+    assert cleaner.clean_pair("a " * 500, "b" * 10_000)
+    assert cleaner.clean_pair("a", "") is None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_without_limits_empty_pairs_are_removed() -> None:
 )
 def test_malformed_characters_are_repaired(text: bytes, expected: str) -> None:
     pair = text.decode("utf-8", "surrogateescape"), "deux «b»"
-    assert Cleaner(Cleaning())(*pair) == (expected, pair[1])
+    assert Cleaner(Cleaning()).clean_pair(*pair) == (expected, pair[1])
 
 
 def test_matching_key() -> None:

@@ -18,7 +18,7 @@ RUNS = ("rnnencdec-50", "rnnsearch-50")
 
 
 def make_job(rule: str, log: str, output: str, **wildcards: str) -> Job:
-    return Job(rule, wildcards, (output,), log, is_pending=True, local=False, resources={})
+    return Job(rule, wildcards, (output,), log, is_pending=True, is_local=False, resources={})
 
 
 def make_job_list() -> JobList:

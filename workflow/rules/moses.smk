@@ -104,7 +104,7 @@ if CONFIG.moses.enabled:
                 {
                     "order": CONFIG.moses.lm_order,
                     "discount_fallback": True,
-                    "min_count": None,
+                    "min_count": None,  # all words of the text are known
                     "max_extra_words": CONFIG.moses.lm_words,
                 },
             ),

@@ -15,6 +15,6 @@ with job(snakemake) as (inputs, outputs):
         cleaning=Cleaning.model_validate(settings["cleaning"]),
         tokenization=Tokenization.model_validate(tokenization) if tokenization else None,
         tokens=(outputs.source, outputs.target),
-        words=(outputs.source_words, outputs.target_words),
+        word_counts=(outputs.source_words, outputs.target_words),
         counts=outputs.counts,
     )

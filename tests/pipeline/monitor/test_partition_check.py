@@ -30,7 +30,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def make_job(rule: str, partition: str = "", minutes: int = 0, **resources: object) -> Job:
     resources |= {"slurm_partition": partition, "runtime": minutes}
     log = f"logs/{rule}/a.log"
-    return Job(rule, {}, (), log, is_pending=True, local=False, resources=resources)
+    return Job(rule, {}, (), log, is_pending=True, is_local=False, resources=resources)
 
 
 def training_job(partition: str = "gpu", minutes: int = 2880, **resources: object) -> Job:
@@ -41,7 +41,7 @@ def test_jobs_that_fit_have_no_problems() -> None:
     assert find_unsatisfiable_jobs([training_job(), training_job("long", 60_000)]) == []
     jobs = [make_job("prepare", "cpu,gpu", 2880), make_job("extract", minutes=720)]
     assert find_unsatisfiable_jobs(jobs) == []
-    assert find_unsatisfiable_jobs([replace(make_job("tables", "cpus"), local=True)]) == []
+    assert find_unsatisfiable_jobs([replace(make_job("tables", "cpus"), is_local=True)]) == []
     # a quality of service may grant more time
     assert find_unsatisfiable_jobs([training_job(minutes=7200, qos="long")]) == []
 

@@ -20,7 +20,7 @@ from tests.trainings import finish, prepare_text
 def download_job(config: Config, name: str, is_pending: bool = True) -> Job:
     path = config.archives[name].path
     log = f"logs/download/{path}.log"
-    return Job("download", {"archive": path}, (path,), log, is_pending, local=True, resources={})
+    return Job("download", {"archive": path}, (path,), log, is_pending, is_local=True, resources={})
 
 
 def test_job_list_has_pending_jobs(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_missing_gpu_is_a_problem(
 ) -> None:
     monkeypatch.setattr(gpu_pool, "has_gpu_evidence", lambda: False)
     config = paper(tmp_path, decoding={"device": "cuda"})
-    job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", is_pending, local=False, resources={"gpu": 1})
+    job = Job(rule, {}, ("a",), f"logs/{rule}/a.log", is_pending, is_local=False, resources={"gpu": 1})
     problems = find_problems(JobList(config, (job,)))
     assert any("no NVIDIA GPU" in problem for problem in problems) == is_pending
 
