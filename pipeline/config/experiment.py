@@ -109,7 +109,6 @@ def _collect_named_files(config: Config) -> list[tuple[str, str]]:
         files += [("moses.lm_text", file) for file in moses.lm_text]
     else:
         files.append(("artifacts.moses_translations", artifacts.moses_translations))
-        files.append(("artifacts.moses_dev_translations", artifacts.moses_dev_translations))
 
     return [(key, file) for key, file in files if file]
 

@@ -40,7 +40,6 @@ PATH_KEYS = (
     "pretrained.models",
     "artifacts.gold_alignments",
     "artifacts.moses_translations",
-    "artifacts.moses_dev_translations",
     "moses.lm_text",
     "n_best_lists.*",
     "corpora.*.source.file",

@@ -125,15 +125,11 @@ def select_text_only_systems(config: Config, set_name: str) -> list[str]:
     """Return the systems that have only the text of their translations of a set, unlike runs and ensembles.
 
     These are Moses and, of the test set, the systems whose n-best lists are rescored.
-    The translations of Moses are made by this run, or are a file of the user's (`artifacts.moses_translations`).
+    The translations of Moses are made by this run; those of the test set may also be a file of the user's
+    (`artifacts.moses_translations`).
     """
-    user_files = {
-        "test": config.artifacts.moses_translations,
-        "dev": config.artifacts.moses_dev_translations,
-    }
-
     names = []
-    if config.measures_moses or user_files[set_name]:
+    if config.measures_moses or (set_name == "test" and config.artifacts.moses_translations):
         names.append(PHRASE_BASED)
     if config.measures_moses and config.moses.phrase_model:
         names.append(PHRASE_BASED_WITH_RNNENC)

@@ -114,11 +114,7 @@ def plain_text_translations(set_name, system):
         return f"rescored/{system}.{TARGET}"
     if CONFIG.moses.enabled:
         return str(FOLDER.moses_translations(set_name, system))
-    given_files = {
-        "test": CONFIG.artifacts.moses_translations,
-        "dev": CONFIG.artifacts.moses_dev_translations,
-    }
-    return given_files[set_name]
+    return CONFIG.artifacts.moses_translations
 
 
 def result_file(name, report_category):
