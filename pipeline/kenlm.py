@@ -1,7 +1,5 @@
 """The programs of KenLM for language models: found on the PATH, or built from the source archive of PyPI's package."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

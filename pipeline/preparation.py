@@ -6,8 +6,6 @@ two ways: by equal tokens, and by equal letters and digits without case. Memory 
 sets. A table of word counts has a word and its count on each line.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Programs of others: runs them, and extracts archives of their source code."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Additions to Snakemake's executor for Slurm: priorities of trainings, and wrappers (docs/cluster.md)."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The GPUs of this machine, which jobs share: each job on a GPU gets its own."""
 
-from __future__ import annotations
-
 import os
 import re
 

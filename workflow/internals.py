@@ -4,8 +4,6 @@ If a version of Snakemake moves one of these attributes, only this module change
 calls each function in a running Snakemake.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Options of `nmt`'s commands as parts of a shell line, and constraints of wildcards."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable

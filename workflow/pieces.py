@@ -8,8 +8,6 @@ summary, history and settings, no weights. Joined, they become the tables, figur
 `nmt verify` checks.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The runs and systems of an experiment, for its rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from pipeline.config.experiment import select_playground_models

@@ -7,8 +7,6 @@ tables are made again; `nmt verify results/packages/NAME` checks it in any clone
 then has the tables of all packages; the rest of the page is written by hand.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -4,8 +4,6 @@ Snakemake compares the content of such a file with its content when an output wa
 copied run, it compares dates: the file of a changed setting is newer than the outputs.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping

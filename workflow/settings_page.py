@@ -1,7 +1,5 @@
 """Write docs/settings.md: every key of the settings, its default, and its description in the code."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Mapping

@@ -7,8 +7,6 @@ page with its stored outputs. There are two additions: a page per package, made 
 the pages that finished experiments have in `results/`.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

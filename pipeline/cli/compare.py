@@ -1,7 +1,5 @@
 """The subcommand that shows two systems' translations side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """The subcommands `nmt status` and `nmt preflight`, which report on a whole experiment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """The subcommand `nmt new`, which starts an experiment on the text of the user."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

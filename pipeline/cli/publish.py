@@ -1,7 +1,5 @@
 """The subcommand `nmt verify`, which checks published results."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Entries of the catalogues: where text comes from, which systems translate it."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, Field, model_validator
@@ -111,7 +109,7 @@ class Member(Settings):
     """Checksum of the member as it lies in the archive."""
 
     @model_validator(mode="after")
-    def _check_one_origin(self) -> Member:
+    def _check_one_origin(self) -> Self:
         if (self.archive is None) == (self.file is None):
             raise ValueError("a side of a corpus is in either an `archive` or a `file`")
         return self
@@ -149,7 +147,7 @@ class Corpus(Settings):
         return {name: side for name, side in sides.items() if side}
 
     @model_validator(mode="after")
-    def _check_one_origin(self) -> Corpus:
+    def _check_one_origin(self) -> Self:
         expected_sides = 2 if self.grammar is None else 0
         if len(self.sides) != expected_sides:
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")

@@ -1,7 +1,5 @@
 """Contradictions between settings each of which is valid by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Settings of tables, figures and pages."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator

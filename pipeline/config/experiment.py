@@ -1,7 +1,5 @@
 """The corpora, shards, archives and models that an experiment uses."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

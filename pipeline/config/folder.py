@@ -1,7 +1,5 @@
 """The folder of an experiment: where each file of its run lies, and the keys of its trainings."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

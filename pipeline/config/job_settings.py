@@ -1,7 +1,5 @@
 """Settings of single jobs. They have only keys that the job's output depends on, so other changes run nothing again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,13 +5,11 @@ merged settings are checked by `Config`, then for contradictions (`pipeline.conf
 all of its problems at once, one line each, with the layer that states the value.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError
 
@@ -60,7 +58,7 @@ class Layer:
     values: Mapping[str, Any]
 
     @classmethod
-    def create(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Layer:
+    def create(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Self:
         """Return a layer of values whose paths are still relative to `folder`."""
         for key in PATH_KEYS:
             values = _convert_paths(values, folder, key.split("."))

@@ -1,7 +1,5 @@
 """Settings of the phrase-based system that the models are compared with."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 A system translates the test text: it is a run, or an entry of the catalogue `systems`, which trains nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

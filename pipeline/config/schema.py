@@ -1,7 +1,5 @@
 """What `config.yaml` may say: keys, types and limits. Unknown keys are refused, so that a typo is an error."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import AfterValidator, Field

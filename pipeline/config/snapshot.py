@@ -1,7 +1,5 @@
 """The settings of a finished run as one file beside its results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Settings of an experiment's text: cleaning, selection, vocabularies."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

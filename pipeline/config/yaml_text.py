@@ -1,7 +1,5 @@
 """Reads YAML 1.2. Unlike in YAML 1.1, `1e-6` is a number, `010` is ten, and `yes` and `1:30` are text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ruamel.yaml import YAML

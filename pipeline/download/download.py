@@ -1,14 +1,12 @@
 """Downloads of archives from mirrors, their official address or other archives, with checks and resumption."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -54,7 +52,7 @@ class FileFacts:
     sha256: str
 
     @classmethod
-    def read(cls, path: Path) -> FileFacts:
+    def read(cls, path: Path) -> Self:
         """Return size and checksums of a file, which is read once."""
         md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
         with path.open("rb") as file:

@@ -4,8 +4,6 @@ Archives are read as streams, so that only the lines of the corpus are written t
 archive or a member, not its name, tell its format. The bytes of lines stay as they are, since cleaning is another step.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import sys

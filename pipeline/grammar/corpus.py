@@ -3,8 +3,6 @@
 A hash of the English text decides the split of a pair, so that splits are disjoint, whatever their sizes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Iterator, Sequence

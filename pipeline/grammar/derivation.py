@@ -5,8 +5,6 @@ French, as words with the positions of their English words. No sentence is ambig
 attached in two ways.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """French elision (l'homme), contraction (du, aux), and forms before a vowel (cet)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 Links = tuple[int, ...]

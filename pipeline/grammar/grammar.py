@@ -4,8 +4,6 @@ It has difficulties of real translation: agreement at a distance, adjectives tha
 the verb, phrases that translate as a whole, a tail of rare words. One English sentence has one French translation.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

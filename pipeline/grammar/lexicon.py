@@ -3,8 +3,6 @@
 Tables have one word per row. French forms are written out and not derived, so that irregular forms need no rules.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -3,8 +3,6 @@
 The rarest of them are unknown to a vocabulary of limited size, as in real text.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator, Sequence

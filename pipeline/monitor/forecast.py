@@ -1,7 +1,5 @@
 """Forecasts of the hours of training and the disk space of an experiment, and time limits of training jobs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

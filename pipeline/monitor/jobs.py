@@ -1,7 +1,5 @@
 """The jobs of a run of Snakemake, as the workflow lists them when it starts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

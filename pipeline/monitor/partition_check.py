@@ -3,8 +3,6 @@
 Otherwise Slurm would refuse a job hours later, or the job would wait forever.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

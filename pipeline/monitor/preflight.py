@@ -1,7 +1,5 @@
 """Checks before a long run of what it needs, and a forecast of its time and disk space."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ This works during a run, from another machine that shares the file system, and a
 nothing.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

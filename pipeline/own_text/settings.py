@@ -1,7 +1,5 @@
 """The settings of an experiment on the text of a user, with sizes and updates that suit the amount of text."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -9,7 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -82,7 +80,7 @@ class Proposal:
     subwords: int | None = None
 
     @classmethod
-    def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Proposal:
+    def from_statistics(cls, statistics: TextStatistics, subwords: int | None = None) -> Self:
         """Return the settings that suit a text. subwords: units of each language; None: the models read words."""
         pairs = statistics.pairs["train"]
         preset = next(preset for preset in PRESETS if pairs <= preset.max_pairs)

@@ -3,8 +3,6 @@
 A cell with a quote, a tab or a line break is in quotes, and its own quotes are doubled.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from functools import cache

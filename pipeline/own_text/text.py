@@ -6,8 +6,6 @@ side, and training pairs that share a side with them are left out. Memory holds 
 which sizes are chosen.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

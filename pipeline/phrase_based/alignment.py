@@ -4,8 +4,6 @@ eflomal (Östling and Tiedemann, 2016) chooses its own random seed, so that alig
 follows from the file of alignments can be repeated.
 """
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A phrase-based system, and the decoder's configuration (moses.ini): tables, language model, weights."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Translations and n-best lists by Moses' decoder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from nmt.errors import UserError

@@ -3,8 +3,6 @@
 A model of sentences would take a phrase for a whole sentence, so this model learns only from phrases.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A phrase table with a model's probability of each pair as one more score (Cho et al., 2014a)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Phrase and reordering tables from aligned text, by Moses' own training script."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 The word aligner eflomal, a Python package that only this part needs, is installed beside them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Text for training and tuning a phrase-based system: plain token files with words on both sides."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Tuning by minimum error rate training (Och, 2003) or batch MIRA (Cherry and Foster, 2012) with Moses' script."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -21,11 +21,10 @@ Runs of different models are sampled independently of each other. If the runs of
 model, seed by seed, they are correlated, which makes the p-value of these two models too large, not too small.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,7 @@ class Bootstrap:
     seed: int
 
     @classmethod
-    def from_settings(cls, settings: ReportSettings) -> Bootstrap:
+    def from_settings(cls, settings: ReportSettings) -> Self:
         """Return the bootstrap of tables and figures."""
         return cls(settings.bootstrap_samples, settings.bootstrap_seed)
 
@@ -82,7 +81,7 @@ class SampledBleu:
         low, high = np.percentile(means, [2.5, 97.5])
         return float(low), float(high)
 
-    def compute_p_value(self, other_system: SampledBleu) -> float | None:
+    def compute_p_value(self, other_system: Self) -> float | None:
         """Return the two-sided p-value of the difference between the means of two systems; None without samples.
 
         The observed difference counts as one more sample, so that p is never 0.

@@ -3,8 +3,6 @@
 Scores of a model with several runs are means. Intervals and p-values are those of `bootstrap`, over sentences and runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Corpus statistics: pairs and words of every corpus at every stage, removed pairs, and unknown words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

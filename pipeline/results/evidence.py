@@ -3,8 +3,6 @@
 Nobody can compute these numbers again without the training, but a package states most of them twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Example sentences of the test set: the paper's own if the set has them, others sampled with a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

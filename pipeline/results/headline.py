@@ -1,7 +1,5 @@
 """The headline of a run: a sentence on how the models score on the longest sentences (results/headline.txt)."""
 
-from __future__ import annotations
-
 import statistics
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu

@@ -1,7 +1,5 @@
 """Pages in one HTML file that a browser opens from the file system: templates beside this module, filled in once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The inputs of tables, figures and pages: a replication package, read once, and the scores of its translations."""
 
-from __future__ import annotations
-
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property

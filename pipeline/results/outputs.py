@@ -1,7 +1,5 @@
 """The names of the tables and figures that a run makes from its replication package, for rules and checks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ and for each run the translations of both columns of Table 1 with their provenan
 history. Equal inputs give equal bytes.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass

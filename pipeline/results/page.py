@@ -1,7 +1,5 @@
 """A run's results as one HTML page that needs nothing else: the headline, figures, tables, settings, versions."""
 
-from __future__ import annotations
-
 import base64
 import platform
 from collections.abc import Mapping, Sequence

@@ -1,11 +1,9 @@
 """Tables, figures and reported numbers of a paper, from its file in workflow/papers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -95,7 +93,7 @@ class ScoreTable(_PaperTable):
     reported: dict[str, ReportedScores] = {}
 
     @model_validator(mode="after")
-    def _check_reported_columns(self) -> ScoreTable:
+    def _check_reported_columns(self) -> Self:
         for system, row in self.reported.items():
             if unknown_columns := sorted(row.scores.keys() - self.columns.keys()):
                 raise ValueError(

@@ -3,8 +3,6 @@
 A run checks its package before it makes tables from it, and `nmt verify` checks packages of others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path

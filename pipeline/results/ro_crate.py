@@ -5,8 +5,6 @@ packages, and the program that made tables and figures. Settings, seeds and time
 same files give the same bytes: the date is that of the newest file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import mimetypes
 from collections.abc import Sequence

@@ -1,11 +1,9 @@
 """Results of several runs of a model, one for each seed: grouped by model, with means over the seeds."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 Result = dict[str, Any]
 """A JSON file about one run: its scores, its summary or its settings."""
@@ -26,7 +24,7 @@ class Mean(NamedTuple):
     std: float | None = None
 
     @classmethod
-    def from_values(cls, values: Sequence[float | None]) -> Mean:
+    def from_values(cls, values: Sequence[float | None]) -> Self:
         """Return the mean of the values of a model's runs. If all are equal, it has exactly their value."""
         numbers = [value for value in values if value is not None]
         if len(numbers) < len(values):

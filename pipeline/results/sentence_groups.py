@@ -1,11 +1,9 @@
 """BLEU of groups of sentences: by length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), and ranks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from nmt.evaluation.bleu import BleuCounts, corpus_bleu
 from pipeline.config.text import SentenceLength
@@ -30,7 +28,7 @@ class BleuPoint:
     """95% bootstrap interval over these sentences."""
 
     @classmethod
-    def from_sentences(cls, x: float, sentences: ScoredSentences, bootstrap: Bootstrap) -> BleuPoint:
+    def from_sentences(cls, x: float, sentences: ScoredSentences, bootstrap: Bootstrap) -> Self:
         """Compute the BLEU of some sentences."""
         if len(sentences) < MIN_SENTENCES:
             return cls(x, len(sentences), None, None)

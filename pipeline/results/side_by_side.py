@@ -1,7 +1,5 @@
 """Two systems' translations of the test set side by side, the sentences with the greatest difference in BLEU first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

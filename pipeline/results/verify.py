@@ -6,8 +6,6 @@ somebody else, so it decides nothing of what is read or run: only plain files in
 pipes; what papers report, and entries of corpora and archives that this checkout has, are the checkout's.
 """
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, suppress

@@ -1,7 +1,5 @@
 """Welch's t-test: whether the means of two models' runs differ by more than their seeds explain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

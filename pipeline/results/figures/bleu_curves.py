@@ -3,8 +3,6 @@
 A panel below shows the number of sentences of each point; bands are 95% bootstrap intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

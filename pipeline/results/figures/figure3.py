@@ -1,7 +1,5 @@
 """Figure 3: matrices of attention between source and generated words, and the choice of their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The learning curves of all runs: NLL against updates, on the development text and on training batches."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

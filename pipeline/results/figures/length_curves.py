@@ -1,7 +1,5 @@
 """BLEU against length as in Figures 4 (a, b) and 5 of Cho et al. (2014b): a panel per system, a curve per side."""
 
-from __future__ import annotations
-
 import math
 
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """The figures that a run can have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """BLEU of groups of equally many sentences, sorted by length and by rank of words (Sutskever et al., 2014, Fig. 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Sentences in the plane of their vectors' principal components (Sutskever et al., 2014, Fig. 2)."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 

@@ -1,7 +1,5 @@
 """Parts of several figures: the line of a model, the grid, curves of BLEU, and labels of points that do not overlap."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 or 8 bits.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import struct

@@ -1,7 +1,5 @@
 """The rules that text.js needs: normalization, abbreviations of a language, and classes of characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

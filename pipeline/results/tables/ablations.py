@@ -1,7 +1,5 @@
 """The table of ablations: models that differ from a baseline in one or two settings, where a paper is ambiguous."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """The table of statistics of attention, which say whether a model has learned where to look."""
 
-from __future__ import annotations
-
 from nmt.evaluation.attention import ATTENTION_HEADERS, format_attention
 from nmt.evaluation.translations import read_provenance
 from pipeline.config.runs import format_run_label

@@ -1,7 +1,5 @@
 """Tables as LaTeX: a bare tabular for `\\input`, and a document with several tables."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence

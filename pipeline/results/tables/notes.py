@@ -1,7 +1,5 @@
 """Notes of several tables: the training of models, the meaning of ±, the source of reported numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 

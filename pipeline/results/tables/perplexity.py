@@ -1,7 +1,5 @@
 """Tables of perplexity on the test set, with a row per system."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from pipeline.config.display import ReportSettings

@@ -1,7 +1,5 @@
 """Tables of scores as in a paper's file: systems by columns. A column is BLEU on some sentences of a set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

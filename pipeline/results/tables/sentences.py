@@ -1,7 +1,5 @@
 """Tables of sentences (Table 3, App. C; 2014b, Table 2): source, reference, and the systems' translations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The table of paired significance: difference in BLEU and p-value for each pair of systems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of learning statistics, with a row per model, and one for the paper's numbers of the same model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Output of tables as CSV for programs, Markdown for readers, and LaTeX for a paper."""
 
-from __future__ import annotations
-
 import html
 import math
 import re

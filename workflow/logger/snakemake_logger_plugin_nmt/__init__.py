@@ -7,8 +7,6 @@ lines are in `.snakemake/log`, and the output of jobs in their logs.
 Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil
