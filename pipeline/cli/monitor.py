@@ -14,7 +14,7 @@ folder_argument = click.argument(
 @click.command()
 @folder_argument
 def status(folder: Path) -> None:
-    """Show how far the trainings of the experiment in FOLDER are: which run, wait or have failed.
+    """Show how far the trainings of the experiment in FOLDER are, and which of them run, wait or have failed.
 
     Without FOLDER, the experiment is in the working directory. The development score is the NLL in nats per sentence,
     or BLEU if training.dev_score says so. To repeat the command regularly, call `watch nmt status FOLDER`.

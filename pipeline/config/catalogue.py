@@ -36,7 +36,7 @@ def check_address(url: str) -> str:
     Raises:
         ValueError: it is no valid address, such as http://[x/
     """
-    urlsplit(url)
+    urlsplit(url)  # for its error
     return url
 
 

@@ -142,9 +142,9 @@ def find_outside_folders(config: Config, folder: Path) -> list[Path]:
             paths.append(os.path.realpath(entry))
     paths.append(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
 
-    inside = folder.resolve()
+    real_folder = folder.resolve()  # without links
     folders = [folder / path for path in paths]
-    return [path for path in folders if not path.resolve().is_relative_to(inside)]
+    return [path for path in folders if not path.resolve().is_relative_to(real_folder)]
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------

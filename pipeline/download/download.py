@@ -183,8 +183,8 @@ class _Transfer:
     def _copy(self, path: Path) -> None:
         """Copy a file of this machine, always from its beginning.
 
-        It is no link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the user's
-        file. And if the user changed the file, the archive would change after its checksums were compared.
+        The copy is no link, for two reasons. Snakemake sets the times of a job's outputs, and would set those of the
+        user's file. And if the user changed the file, the archive would change after its checksums were compared.
         """
         if not path.is_file():
             raise SourceError("no such file")

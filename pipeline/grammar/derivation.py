@@ -29,7 +29,7 @@ NOUNS: dict[NounKind, tuple[Noun, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phrase:
     """The French of a noun phrase, with its gender and number."""
 

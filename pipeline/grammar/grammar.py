@@ -16,7 +16,7 @@ MIN_TARGET_LENGTH = 4  # in tokens
 LENGTH_SKEW = 1.5  # above 1: more short sentences than long ones
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SentencePair:
     """Tokens of both sides, unescaped, and the links (English position, French position), sorted."""
 

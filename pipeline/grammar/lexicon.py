@@ -12,7 +12,7 @@ Forms = tuple[str, str]
 """The singular and the plural of a word: `forms[plural]`, or the masculine and the feminine: `forms[feminine]`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Noun:
     """A common noun: forms by number, French gender."""
 
@@ -21,7 +21,7 @@ class Noun:
     feminine: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Name:
     """A proper name of a person or a city, without article."""
 
@@ -30,7 +30,7 @@ class Name:
     feminine: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Adjective:
     """An adjective: French forms by `[plural][feminine]`, and its form before a masculine vowel (un vieil ami)."""
 
@@ -43,7 +43,7 @@ class Adjective:
         return self.french[plural][feminine]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verb:
     """A verb in the third person: present tense by number, past participle, French infinitive.
 
@@ -63,7 +63,7 @@ class Verb:
     with_be: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Auxiliary:
     """To be, to have, to do or a modal in the present tense, third person, by number."""
 
@@ -71,7 +71,7 @@ class Auxiliary:
     french: Forms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Determiner:
     """A determiner of one number, with its French words by gender."""
 
@@ -79,7 +79,7 @@ class Determiner:
     french: tuple[tuple[str, ...], tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PhrasePair:
     """Words that translate each other as a whole: adverbs, prepositions, conjunctions."""
 
@@ -87,7 +87,7 @@ class PhrasePair:
     french: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pronoun:
     """A personal pronoun of the third person. As an object, `french` is the direct one."""
 

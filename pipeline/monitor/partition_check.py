@@ -80,9 +80,9 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
         return
 
     # 2. GPUs
-    names = f"partition {partition}" if partition else "the default partition"
+    location = f"partition {partition}" if partition else "the default partition"
     if resources.get("gpu") and not any(group.has_gpus for group in groups):
-        yield f"jobs with a GPU: no node of {names} has one, as sinfo tells: set another slurm_partition"
+        yield f"jobs with a GPU: no node of {location} has one, as sinfo tells: set another slurm_partition"
         return
 
     # 3. time; a quality of service may lift the limits
@@ -97,6 +97,6 @@ def _find_problems(node_groups: Mapping[str, Sequence[NodeGroup]], job: Job) -> 
         if limit_key:
             remedy = f"set resources.{limit_key} to {granted_hours} or less, or {remedy}"
         yield (
-            f"{job.rule}: a job asks for {minutes / 60:,.3g} hours, but {names} grants"
+            f"{job.rule}: a job asks for {minutes / 60:,.3g} hours, but {location} grants"
             f" {granted_hours}: {remedy}"
         )

@@ -107,6 +107,7 @@ def read_training_status(config: Config, folder: Path, run: Run) -> TrainingStat
     # 3. its progress; the progress file of a job is more recent than the history
     status = read_run_status(experiment.find_history(run.name), entry.training.dev_score)
     planned_updates = count_planned_updates(entry.training, status.updates_per_epoch)
+    # if the training ends after some epochs, its last update is not known before the history says how long one is
     end_is_known = status.epoch or entry.training.epochs is None
     if state == "running" and job_progress and job_progress.total and end_is_known:
         status = replace(
