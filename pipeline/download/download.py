@@ -90,6 +90,7 @@ def download_file(
 
     An interrupted download lies in `output`.part. The next call resumes it if a checksum is known, which would show
     wrong bytes, and otherwise starts again.
+
     `output`.json records the location, the size and the checksums of the file, and which of them were compared.
 
     Args:

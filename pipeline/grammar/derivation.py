@@ -426,9 +426,9 @@ class Derivation:
         if self.with_probability(0.5):
             possessor = self.generate_name().french
         else:
-            noun = self.choose_noun("person")
-            possessor = self.generate_word("the", "la" if noun.feminine else "le")
-            possessor += self.generate_word(noun.english[0], noun.french[0])
+            person = self.choose_noun("person")
+            possessor = self.generate_word("the", "la" if person.feminine else "le")
+            possessor += self.generate_word(person.english[0], person.french[0])
 
         # 2. the possessed noun; 's becomes its article and "de"
         links = self.emit_english("'s")

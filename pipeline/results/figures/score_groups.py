@@ -49,7 +49,7 @@ def make_score_groups(
         mean_ranks: by line; lines without words are left out.
         settings: number of groups, labels, bootstrap.
     """
-    first_sentences, *_ = sentences.values()  # lengths of the source are the same for every system
+    first_sentences = next(iter(sentences.values()))  # lengths of the source are the same for every system
     lengths = [float(sentence["source_length"]) for sentence in first_sentences]
     with figure_style():
         figure = Figure(figsize=(9.6, 4.0), layout="constrained")
