@@ -41,7 +41,7 @@ def prepare_text(
         cleaning=Cleaning(**limits),
         tokenization=None if tokenized else Tokenization(),
         tokens=tokens,
-        words=words,
+        word_counts=words,
         counts=folder / "counts.json",
     )
     pairs = [*zip(*map(read_lines, tokens), strict=True)]
