@@ -65,6 +65,8 @@ class Display(Settings):
     """File with Moses' translations of the test set, tokenized, one per line, which Table 1 then measures."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = newer_key(8)
     """Number of equal groups of test sentences in Figure 3 of Sutskever et al. (2014)."""
+    rank_of: Literal["source", "reference"] = newer_key("source")
+    """Side whose words sort the sentences there by average rank of frequency: source or reference."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = newer_key([FIRST_PAPER])
     """Papers whose tables and figures are made (workflow/papers/PAPER.yaml)."""
     ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None

@@ -16,9 +16,12 @@ from pipeline.results.sentence_groups import ScoredSentences, bleu_by_rank
 
 
 def plot_score_groups(inputs: Inputs) -> Figure:
-    """Plot BLEU of groups of sentences of a replication package, by length and rank of the words of the source."""
-    vocabulary = Vocabulary.read(inputs.package.vocabulary(inputs.config.languages.source))
-    mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text("source")]
+    """Plot BLEU of groups of sentences of a package; the settings say on which side words are ranked."""
+    side = inputs.settings.rank_of
+    languages = inputs.config.languages
+    language = languages.source if side == "source" else languages.target
+    vocabulary = Vocabulary.read(inputs.package.vocabulary(language))
+    mean_ranks = [mean_rank(vocabulary, split_words(line)) for line in inputs.read_text(side)]
     sentences = {system: scores["by_sentence"] for system, scores in inputs.figure2_scores().items()}
     return make_score_groups(sentences, mean_ranks, inputs.settings)
 
