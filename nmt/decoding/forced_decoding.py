@@ -89,7 +89,7 @@ class Scorer:
     @torch.no_grad()
     def score_batch(self, targets: Sequence[tuple[int, Tokens]], keep_attention: bool) -> list[WordScores]:
         """Return the scores of a batch of translations, each of which comes with the index of its source."""
-        # 1. the scores of each model: log p (P,) and attention (T, B, S)
+        # 1. the scores of each model: log p of the P words, (P,), and attention (T, B, S)
         first_model = self.models[0]
         target_tokens = [target for _, target in targets]
         batch = first_model.make_batch([()] * len(targets), target_tokens)  # the sources are encoded already
@@ -104,7 +104,7 @@ class Scorer:
             attention_list.append(weights)
 
         # 2. their averages
-        model_log_probs = torch.stack(log_prob_list)  # (E, P)
+        model_log_probs = torch.stack(log_prob_list)  # (models, P)
         if self.average == "probability":
             mean_log_probs = model_log_probs.logsumexp(dim=0) - math.log(len(self.models))
         else:
@@ -113,7 +113,7 @@ class Scorer:
         mean_weights = compute_mean_attention(attention_list)
         attention_of_batch = None if mean_weights is None else mean_weights.cpu().numpy()
 
-        # 3. the scores of each sentence. Position p of the T * B belongs to sentence p % B.
+        # 3. the scores of each sentence. `positions` counts through (T, B), so position p belongs to sentence p % B.
         sentence_of_position = batch.positions.cpu().numpy() % len(batch)
         word_scores = []
         for column, (row, target) in enumerate(targets):

@@ -108,7 +108,7 @@ def _read_json_lists(path: Path) -> Iterator[NBestList]:
     for record in read_translations(path):
         if not record.n_best:
             raise UserError(
-                f"{path}: sentence {record.line} has no n-best list of `nmt test-set decode` (results keep none)"
+                f"{path}: sentence {record.line} has no n-best list; expected what `nmt test-set decode` writes"
             )
         entries = []
         for translation in record.n_best:

@@ -74,7 +74,7 @@ class Translation:
         return matrix
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """Plot the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
+        """Plot the attention as in Figure 3: source words along x, words of the translation along y, 0 black, 1 white.
 
         Args:
             path: a file that the figure is also written to: .png, .pdf or .svg. Its folder is made if it is missing.

@@ -58,10 +58,10 @@ class GoldLinks:
 
 
 def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks]:
-    """Return the gold links of a test set with this number of sentences, by line of the test set, from 0."""
+    """Return the gold links of each sentence of a test set. A key is the number of a line of the test set, from 0."""
     lines = [line.strip() for line in read_lines(path)]
     first_nonempty_line = next(filter(None, lines), "")  # it tells the format
-    is_wpt = _WPT_LINK.fullmatch(first_nonempty_line)
+    is_wpt = _WPT_LINK.fullmatch(first_nonempty_line) is not None
 
     gold_links: dict[int, GoldLinks] = {}
     for index, line in enumerate(lines):
@@ -80,7 +80,8 @@ def read_gold_alignments(path: Path, sentence_count: int) -> dict[int, GoldLinks
     last_sentence = max(gold_links, default=-1) + 1
     if last_sentence > sentence_count:
         raise UserError(
-            f"{path}: has sentence {last_sentence}, the test set {sentence_count} sentences; it belongs to another text"
+            f"{path}: has links of sentence {last_sentence}, but the test set has {sentence_count} sentences; "
+            "it belongs to another text"
         )
     return gold_links
 

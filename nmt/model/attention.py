@@ -21,7 +21,7 @@ from nmt.model.weights import create_weight
 
 ACTIVATIONS_PER_BLOCK = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
-SEARCH_FACTOR = 4
+CPU_SEARCH_FACTOR = 4
 """Factor of `ACTIVATIONS_PER_BLOCK` in a search on a CPU, where hypotheses share their keys. Training does without it,
 since its gradients would have other last digits."""
 
@@ -258,10 +258,11 @@ def iterate_activations(
     B, K, A = queries.shape
     S = keys.shape[1]
 
-    # A block has as many whole sentences as the limit allows or, if one is too large, some hypotheses of one sentence.
+    # A block has as many whole sentences as the limit allows. If one sentence is too large, a block has some of its
+    # hypotheses.
     limit = ACTIVATIONS_PER_BLOCK[keys.device.type]
     if K > 1 and keys.device.type == "cpu":
-        limit *= SEARCH_FACTOR
+        limit *= CPU_SEARCH_FACTOR
     hypotheses_limit = max(1, limit // (S * A))
     block_sentences = min(B, max(1, hypotheses_limit // K))
     block_hypotheses = min(hypotheses_limit, K)

@@ -92,7 +92,7 @@ class GatedReference(ABC):
         return (1 - z) * h + z * candidate
 
     def output(self, s: Tensor, previous_word: Tensor, c: Tensor) -> Tensor:
-        """Return p(y_i | ...), (V,), from a deep output with a layer of maxout units: App. A.2.2."""
+        """Return p(y_i | ...), (V,), given s, E y_{i-1} and c_i: a deep output with maxout units, App. A.2.2."""
         t_tilde = (
             self.times("readout.U_o", s)
             + self.times("readout.V_o", previous_word)

@@ -83,7 +83,7 @@ class AttentionPanel:
             top_edge: the upper edge of the source words, in inches from the bottom.
             letter: the text below the matrix, such as "(a)".
         """
-        # place the matrix: left, bottom, width and height are fractions of the figure
+        # place the matrix, whose sizes are in inches here and in `box` fractions of the figure
         rows, columns = self.weights.shape
         width, height = columns * self.cell_inches, rows * self.cell_inches
         total_width, total_height = figure.get_size_inches()
@@ -95,7 +95,8 @@ class AttentionPanel:
         axes.set_xticks(range(columns), self.source_labels, rotation=90, fontsize=self.font_size)
         axes.set_yticks(range(rows), self.target_labels, fontsize=self.font_size)
         axes.tick_params(length=2, pad=2, top=True, labeltop=True, bottom=False, labelbottom=False)
-        axes.text(0.5, -0.08 / height, letter, transform=axes.transAxes, ha="center", va="top", fontsize=11)
+        letter_y = -0.08 / height  # 0.08 inches below the matrix, whose height is 1
+        axes.text(0.5, letter_y, letter, transform=axes.transAxes, ha="center", va="top", fontsize=11)
 
 
 def _make_labels(words: Sequence[str], count: int) -> list[str]:

@@ -93,11 +93,12 @@ def _list_font_names() -> list[str]:
 def save_figure(figure: Figure, path: Path, description: str = "") -> None:
     """Write a figure atomically, in the format of the suffix (.pdf, .svg or .png).
 
-    A .png holds the description, for those who cannot see it.
+    A .png holds the description as text, for those who cannot see the figure.
     """
     file_format = path.suffix[1:]
     if file_format not in _OMITTED_METADATA_KEY:
         raise UserError(f"{path}: expected a name that ends in .pdf, .svg or .png")
+    # matplotlib leaves out a key whose value is None
     metadata: dict[str, str | None] = {_OMITTED_METADATA_KEY[file_format]: None}
     if file_format == "png":
         metadata["Description"] = description

@@ -124,7 +124,7 @@ class Threshold(Settings):
     def is_selected(
         self, scores: NDArray[np.int32], corpus: str, line_numbers: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return whether each pair of a corpus is selected, (n,), given its score and its line number in all shards."""
+        """Return whether each pair of a corpus is selected, (n,), given its score and its line number in the corpus."""
         # A pair with the threshold's score is selected if it comes before the pair at `self.line` of `self.corpus`.
         is_selected: NDArray[np.bool_] = scores < self.score
         if corpus == self.corpus:

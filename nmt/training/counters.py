@@ -38,7 +38,8 @@ class LogWindow:
         finite_updates = self.updates - statistics.nonfinite_updates
         mean_nll, mean_norm = None, None
         if finite_updates:
-            # The NLL is a sum over the updates with a finite gradient, whose number of sentences is estimated.
+            # The NLL is a sum over the updates with a finite gradient. Their share of the sentences is estimated as
+            # their share of the updates.
             mean_nll = statistics.nll / (self.sentences * finite_updates / self.updates)
             mean_norm = statistics.gradient_norm / finite_updates
         return {

@@ -119,7 +119,7 @@ class GraphedUpdates:
     def _capture(self, update: Callable[[Batch], object], batch: Batch) -> CapturedUpdate:
         """Capture an update as a graph. It does not run before its replay."""
         captured = CapturedUpdate(torch.cuda.CUDAGraph(), batch.to(self.device))
-        # Only the calls of this thread are captured: the prefetching thread pins memory meanwhile.
+        # Calls that a capture forbids are errors in this thread only: the prefetching thread pins memory meanwhile.
         with torch.cuda.graph(
             captured.graph, pool=self._memory_pool, stream=self._stream, capture_error_mode="thread_local"
         ):

@@ -108,7 +108,7 @@ def make_gradients_dense(weights: Iterable[Tensor]) -> None:
 
 @torch.no_grad()
 def replace_nonfinite_gradients(weights: Iterable[Tensor], norm: Tensor) -> None:
-    """Replace a gradient whose norm is not finite by the weights times 0.1, as in the authors' code."""
+    """If the norm of all gradients is not finite, replace each by 0.1 times its weights, as the paper's authors did."""
     if norm.is_cuda:
         # Compute the result in any case: to ask whether the norm is finite would mean to wait for the GPU.
         for weight in weights:

@@ -13,7 +13,7 @@ PREFETCHED_BATCHES = 16
 
 
 def prefetch_batches(batches: Iterator[Batch]) -> Generator[Batch]:
-    """Yield endless batches in pinned memory, prepared in advance by a thread, so that a GPU need not wait for them.
+    """Yield the batches of an endless iterator in pinned memory, prepared in advance by a thread.
 
     If a batch cannot be prepared, the error is raised in its place. Closing the generator ends the thread.
     """

@@ -140,7 +140,8 @@ def find_layers(
 
 
 def find_module_layers(directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
-    """Return the layers of a run that another workflow imports: the defaults, then the module statement.
+    """Return the layers where another workflow imports this one as a module: the defaults, those that its settings
+    extend, and the settings themselves.
 
     Args:
         directory: the folder in which the other workflow runs; paths start there.

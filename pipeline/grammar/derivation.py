@@ -298,7 +298,7 @@ class Derivation:
             subject: agrees with the finite verb.
             polarity: whether and how the verb is negated.
             clitics: pronouns, which stand behind the English verb, and before the French one.
-            preceding_object: the direct object if it precedes the French participle, which agrees with it then.
+            preceding_object: a direct object that precedes the French participle. The participle agrees with it.
         """
         # 1. English, from left to right
         modal, is_perfect = self.choose_tense()
@@ -307,24 +307,27 @@ class Derivation:
         )
         french_adverb = self.generate_verb_adverb(polarity)
         has_base_form = subject.plural or modal is not None or polarity == "not"  # "sees", but "will see"
-        english_verb = verb.english[has_base_form]  # the plural is the base form
+        third_person, base_form = verb.english  # "sees", "see"
+        english_verb = base_form if has_base_form else third_person
         verb_links = self.emit_english(verb.english_participle if is_perfect else english_verb)
         particle_links = self.emit_english(*verb.particle)
-        pronouns = [(clitic.french[0], self.emit_english(*clitic.english)) for clitic in clitics]
+        words_before_verb = []  # a clitic is one French word
+        for clitic in clitics:
+            words_before_verb.append((clitic.french[0], self.emit_english(*clitic.english)))
 
         # 2. an English particle is linked to the French preposition, or else to the verb
+        if not verb.preposition:
+            verb_links = verb_links + particle_links
         complement = [(word, verb_links) for word in verb.complement]
         if verb.preposition:
             complement.append((verb.preposition, particle_links or verb_links))
-        else:
-            verb_links += particle_links
 
         # 3. French: the negation encloses the finite verb
         if modal:
             finite_verb = (modal.french[subject.plural], auxiliary_links)
             infinitive = [(verb.infinitive, verb_links)]
             negated_verb = _negate([finite_verb], polarity, negation_links)
-            return negated_verb + french_adverb + pronouns + infinitive + complement
+            return negated_verb + french_adverb + words_before_verb + infinitive + complement
 
         if is_perfect:
             french_auxiliary = lexicon.BE if verb.with_be else lexicon.HAVE
@@ -333,8 +336,8 @@ class Derivation:
             complement.insert(0, (participle, verb_links))
         else:
             finite_verb = (verb.french[subject.plural], auxiliary_links + verb_links)
-        pronouns.append(finite_verb)
-        return _negate(pronouns, polarity, negation_links) + french_adverb + complement
+        negated_words = [*words_before_verb, finite_verb]
+        return _negate(negated_words, polarity, negation_links) + french_adverb + complement
 
     def choose_tense(self) -> tuple[Auxiliary | None, bool]:
         """Return a modal or None, and whether the verb is in the perfect."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.config.schema import Config
 
-CHECK_ONLY = "NMT_PREFLIGHT"
+CHECK_ONLY_VARIABLE = "NMT_PREFLIGHT"
 """If this environment variable is set, Snakemake ends after the check before its first job."""
 
 

@@ -16,7 +16,7 @@ from pipeline.config.folder import ExperimentFolder
 from pipeline.config.runs import collect_runs
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import describe_training_times, estimate_disk_bytes, estimate_training_times
-from pipeline.monitor.jobs import CHECK_ONLY, JobList
+from pipeline.monitor.jobs import CHECK_ONLY_VARIABLE, JobList
 from pipeline.monitor.partition_check import find_unsatisfiable_jobs
 from pipeline.phrase_based import programs as phrase_based
 
@@ -149,7 +149,9 @@ def _format_bytes(size: int) -> str:
 
 
 def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Let Snakemake list the jobs of an experiment and check them. Return the lines of its forecast, and its problems.
+    """Let Snakemake list the jobs of an experiment and check them, without running one.
+
+    Returns the lines of Snakemake's forecast of time and disk, and the problems that the check has found.
 
     Args:
         folder: the experiment.
@@ -160,7 +162,7 @@ def run_preflight(folder: Path, options: Sequence[str]) -> tuple[list[str], list
     command += ["--quiet", "host", "progress", "rules", "reason", *options, "--", "all", "preflight"]
     result = subprocess.run(
         command,
-        env={**os.environ, **child_environment(folder), CHECK_ONLY: "1"},
+        env={**os.environ, **child_environment(folder), CHECK_ONLY_VARIABLE: "1"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

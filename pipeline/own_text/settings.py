@@ -353,12 +353,12 @@ def _format_comments(text: OwnText, proposal: Proposal) -> str:
     # 1. where the text is from
     statistics, languages = text.statistics, text.languages
     pairs = ", ".join(f"{split} {count:,}" for split, count in statistics.pairs.items())
-    files = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
-    origin = (
-        f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
-    )
+    file_list = printable("; ".join(f"{split}: {files}" for split, files in text.texts.items()))
+    origin = f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {file_list}."
     if statistics.left_out:
-        origin += f" Left out of train, since they share a sentence with a sampled set: {statistics.left_out:,} pairs."
+        origin += (
+            f" Left out of train: {statistics.left_out:,} pairs that share a sentence with the sampled text."
+        )
 
     # 2. how the numbers were chosen
     trained_pairs = proposal.updates * proposal.preset.batch_size

@@ -18,7 +18,7 @@ from nmt.io.text_files import read_pairs
 from pipeline.phrase_based.programs import Moses
 from pipeline.programs import run_program
 
-MODEL = 3
+EFLOMAL_MODEL = 3
 """eflomal's default model: HMM and fertilities."""
 
 
@@ -65,7 +65,7 @@ def _align_block(
         if priors_file.exists():
             priors = priors_file.read_text(encoding="utf-8").split("\n")[:-1]
         try:
-            eflomal.Aligner(model=MODEL).align(
+            eflomal.Aligner(model=EFLOMAL_MODEL).align(
                 sources, targets, str(forward), str(reverse), priors_input=priors
             )
         except subprocess.CalledProcessError as error:

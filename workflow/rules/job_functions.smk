@@ -342,7 +342,7 @@ def tree_options(wildcards, output):
 
 
 def files_of_run(wildcards):
-    """The files of the package that a run makes: translations, files of its training, attention, perplexity."""
+    """The files that a run adds to the package: translations, files of its training, attention, perplexity."""
     run = wildcards.run
     translations = [str(FOLDER.translations(set_name, run, mode)) for set_name in SETS for mode in MODES]
     files = translations + provenance_files(translations)

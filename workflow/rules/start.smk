@@ -7,7 +7,7 @@ Out: settings/*.json.
 from pipeline.monitor import jobs
 
 # Whether Snakemake only checks and ends, as `nmt preflight` asks.
-CHECK_ONLY = jobs.CHECK_ONLY in os.environ
+CHECK_ONLY = jobs.CHECK_ONLY_VARIABLE in os.environ
 
 if not IS_SUBMITTED_JOB:
     try:

@@ -27,7 +27,7 @@ rule compare:
 
 
 rule tables:
-    """Write every table, the alignment error rates, and the headline result in a sentence."""
+    """Write every table, the alignment error rates, and one sentence with the headline result."""
     input:
         package=REPLICATION_PACKAGE,
         scores=SCORES,

@@ -74,7 +74,7 @@ def plot_bleu_by_length(inputs: Inputs) -> Figure:
 
 
 def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
-    """Plot BLEU on the sentences with at most so many unknown source words.
+    """Plot BLEU against x: BLEU on the sentences with at most x unknown source words.
 
     The vocabulary of the first model of Figure 2 says which words are unknown, since Moses has none.
     """
@@ -96,12 +96,14 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
 
     # 2. the panels
     with figure_style():
-        figure = _make_panels(sentence_counts, "Sentences\nwith at most")
+        figure = _make_panels(sentence_counts, "Sentences\nwith at most x")
         curve_axes, bar_axes = figure.axes
         bar_axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         bar_axes.set_xlabel("Unknown words in the source")
         curve_axes.set_xlim(-0.5, len(sentence_counts) - 0.5)
-        _draw_curves(curve_axes, curves, "Sentences with at most so many", settings, marker="o")
+        _draw_curves(
+            curve_axes, curves, "Sentences with at most x unknown words in the source", settings, marker="o"
+        )
     return figure
 
 

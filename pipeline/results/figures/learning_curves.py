@@ -70,8 +70,8 @@ def make_learning_curves(runs: Sequence[RunRecord], settings: ReportSettings) ->
 def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
     """Return the curve of each run: the finite values of a key, which only some lines of the history have.
 
-    The curve of a run that continues another begins with the last point of the other's curve, since its own history
-    begins after it.
+    The history of a run that continues another begins after the other's last point. This point is also the first of the
+    run's curve, so that there is no gap between both curves.
     """
     # 1. the points of each history
     points_by_run: dict[tuple[str, int], Points] = {}
@@ -85,7 +85,8 @@ def _collect_curves(runs: Sequence[RunRecord], key: str) -> list[Points]:
 
     # 2. the last point of the run that is continued, if there is a gap after it
     curves = []
-    for (summary, _), points in zip(runs, points_by_run.values(), strict=True):
+    for summary, _ in runs:
+        points = points_by_run[summary["model"], summary["seed"]]
         base_points = points_by_run.get((summary["continue_from"], summary["seed"]), [])
         if base_points and (not points or points[0][0] > base_points[-1][0]):
             curves.append(base_points[-1:] + points)

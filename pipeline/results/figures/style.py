@@ -68,7 +68,7 @@ def write_labels(
         labels: the texts and their points.
         max_line_length: characters of a line of text; longer texts are broken.
         line_height_fraction: height of a line of text, as a fraction of the y axis.
-        margin_fraction: a fraction of the x axis at its end. The texts of points in it stand to the right of the axis.
+        margin_fraction: points in this last fraction of the x axis have their text to the right of the axis.
         fontsize: the size of the texts.
     """
     x_start, x_end = axes.get_xlim()

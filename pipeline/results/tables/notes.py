@@ -13,7 +13,7 @@ def reported_note(paper_name: str, table: str) -> str:
 
 
 def training_note(summaries: Sequence[Result], settings: ReportSettings) -> str:
-    """Return the note on the training of models, whose merged summaries are given."""
+    """Return the note on the training of models. `summaries` has one for each model, with means over its seeds."""
     recipes = []
     for summary in summaries:
         updates = summary["updates"]

@@ -123,12 +123,12 @@ def make_score_table(
 
 
 def _select_scores(spec: ScoreTable, measurements: Measurements) -> Results:
-    """Return the scores of the table's systems, each on the first of the table's sets that the system has translated.
+    """Return the scores of each of the table's systems on the first set, in the table's order, that has the system.
 
     Systems of the last set come first, in that set's order.
     """
+    # A dict keeps the place of a key. So the last set gives the order, and earlier sets replace the scores.
     scores: dict[str, Sequence[Result]] = {}
-    # The last set comes first. If an earlier set has the same system, its scores replace these, at the same place.
     for set_name in reversed(spec.sets):
         for system, runs in measurements.scores[set_name].items():
             if spec.find_row(system) is not None:
@@ -189,7 +189,7 @@ def _measure_cell(
     if not runs:
         return Cell(reported_bleu)
 
-    # 1. a column that `compare` has measured. The scores of the runs have BLEU under the name of its mode: bleu_no_unk
+    # 1. a column with modern metrics, which are in the comparison. BLEU of a run has a key for each mode: bleu_no_unk
     if has_modern_metrics(column):
         comparison = measurements.comparison[column.mode]["systems"].get(system, {})
         has_interval = comparison.get("low") is not None
@@ -202,7 +202,7 @@ def _measure_cell(
             chrf=Mean(comparison.get("chrf"), comparison.get("chrf_std")),
         )
 
-    # 2. any other column, whose sentences are the same for each run: BLEU is computed from their n-gram counts
+    # 2. any other column: BLEU is computed from the n-gram counts of its sentences
     counts = [_select_counts(run, column, settings) for run in runs]
     if not counts[0]:
         return Cell(reported_bleu, sentences=0)

@@ -199,7 +199,7 @@ class RunProgress:
                 self.refresh_line()
 
     def _name_job(self, job: jobs.Job) -> str:
-        """Return what a job works on: the label of a model and the job's other wildcards, or a text."""
+        """Return what a job works on: the label of its model and its other wildcards, or else the job's name."""
         if job.run not in self._runs:
             return job.name
         model = self._runs[job.run].model
