@@ -156,7 +156,7 @@ def train(
             sys.exit(STOPPED_EARLY)
 
     # 4. link the finished model into the output folder
-    summary = link_model(model_folder, output, run)
+    summary = link_model(store, model_folder, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {summary['stopped_by']})",

@@ -157,6 +157,12 @@ def link_file(source: Path, target: Path) -> None:
             shutil.copyfile(source, temporary)
 
 
+def copy_file(source: Path, target: Path) -> None:
+    """Make `target` a copy of `source`, atomically."""
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)
+
+
 def _flush_to_disk(path: Path) -> None:
     """Wait until the bytes of a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import link_file, read_json, sha256, write_json
+from nmt.io.files import copy_file, link_file, read_json, sha256, write_json
 from nmt.settings.base import FlatSettings, describe_differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.store.model_folder import (
@@ -125,19 +125,23 @@ def finished_model_folder(state_folder: Path, key: str) -> Path:
     return state_folder / f"finished-{key}"
 
 
-def link_model(stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
+def link_model(store: TrainingStore, stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
     """Link the files of a finished model into a folder. Its settings and summary are written, with its current names.
 
     Args:
-        stored_model: the model's folder in the store.
+        store: the store of this experiment.
+        stored_model: the model's folder in this store or in that of another experiment.
         output: the folder with the links.
         run: the model's settings, with its current id and label.
 
     Returns:
         The summary.
     """
+    # Snakemake sets the times of its outputs. Through a link, the other experiment's files would also have new times,
+    # and its jobs would run again.
+    provide_file = link_file if stored_model.is_relative_to(store.folder) else copy_file
     for name in LINKED_FILES:
-        link_file(stored_model / name, output / name)
+        provide_file(stored_model / name, output / name)
     write_json(output / SETTINGS, run.model_dump())
     summary: dict[str, Any] = read_json(stored_model / SUMMARY) | run.summary_fields()
     write_json(output / SUMMARY, summary)
