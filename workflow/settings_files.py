@@ -4,6 +4,7 @@ Snakemake compares the content of such a file with its content when an output wa
 copied run, it compares dates: the file of a changed setting is newer than the outputs.
 """
 
+import atexit
 import json
 import time
 from collections.abc import Mapping
@@ -64,6 +65,9 @@ class SettingsFiles:
             try:
                 self.run_lock.enter_context(hold_folder(RUN_LOCK, "refuse"))
                 self.has_run_lock = True
+                # Closed later, when Python takes its objects apart, it would wait forever for the thread of the
+                # heartbeat: from Python 3.13 on, such threads no longer end then.
+                atexit.register(self.run_lock.close)
             except UserError:
                 if time.monotonic() > deadline:
                     return
