@@ -65,8 +65,8 @@ class SettingsFiles:
             try:
                 self.run_lock.enter_context(hold_folder(RUN_LOCK, "refuse"))
                 self.has_run_lock = True
-                # Closed later, when Python takes its objects apart, it would wait forever for the thread of the
-                # heartbeat: from Python 3.13 on, such threads no longer end then.
+                # The lock is released before Python shuts down. Later the heartbeat's thread, a daemon, no longer
+                # runs, and Python 3.13 would wait forever for its end.
                 atexit.register(self.run_lock.close)
             except UserError:
                 if time.monotonic() > deadline:

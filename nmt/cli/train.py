@@ -61,9 +61,7 @@ STOPPED_EARLY = 75
     type=FOLDER,
     help="Store of another experiment, whose finished models are used, too. Repeat it for several stores.",
 )
-@click.option(
-    "--output", required=True, type=FOLDER, help="Folder for the finished model: links into the store."
-)
+@click.option("--output", required=True, type=FOLDER, help="Folder for the finished model.")
 @click.option(
     "--if-locked",
     type=click.Choice(["wait", "refuse"]),
@@ -155,7 +153,7 @@ def train(
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
             sys.exit(STOPPED_EARLY)
 
-    # 4. link the finished model into the output folder
+    # 4. link or copy the finished model into the output folder
     summary = link_model(store, model_folder, output, run)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "

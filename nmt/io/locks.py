@@ -147,11 +147,11 @@ class Heartbeat(threading.Thread):
 
 
 class _Attempt:
-    """The attempt of a waiting process to take a folder: it calls `take` until this succeeds.
+    """The attempt of a waiting process to take a folder: it calls `take_lock` until this succeeds.
 
     Attributes:
         lock: the path of the lock.
-        heard_heartbeat: whether the lock of another process changed between two calls of `take`.
+        heard_heartbeat: whether the lock of another process changed between two calls of `take_lock`.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -57,7 +57,7 @@ class WordProbabilities:
     def __init__(
         self, output_layer: OutputLayer, vocabulary_size: int, candidates: Candidates | None
     ) -> None:
-        """Prepare the weights of all words or of the candidates. `vocabulary_size` is V without padding."""
+        """Prepare the weights of all words or of the candidates. `vocabulary_size` is V without `unused_ids`."""
         self.backend = output_layer.backend
         self.vocabulary_size = vocabulary_size
         self.candidates = candidates
@@ -65,7 +65,7 @@ class WordProbabilities:
         if candidates is None:
             self.weights = output_layer.prepared_W_o()
         else:
-            candidate_weights = output_layer.W_o.index_select(1, candidates.ids)  # (features, candidates)
+            candidate_weights = output_layer.W_o.index_select(1, candidates.ids)  # (F, W)
             self.weights = self.backend.prepare_weight(candidate_weights)
             self.bias = self.bias[candidates.ids]
 
@@ -84,7 +84,7 @@ class WordProbabilities:
             is_omitted = self.candidates.mask[active_hypotheses // beam_size]  # (R, W)
             logits.masked_fill_(is_omitted, -torch.inf)
 
-        # The unused ids take part in the softmax, but no search writes them.
+        # The `unused_ids` take part in the softmax, but no search writes them.
         return logits.log_softmax(dim=1)[:, : self.vocabulary_size]
 
     def select_sentences(self, rows: Tensor) -> None:

@@ -126,19 +126,21 @@ def finished_model_folder(state_folder: Path, key: str) -> Path:
 
 
 def link_model(store: TrainingStore, stored_model: Path, output: Path, run: ModelRun) -> dict[str, Any]:
-    """Link the files of a finished model into a folder. Its settings and summary are written, with its current names.
+    """Link the files of a finished model into a folder, or copy them from the store of another experiment.
+
+    Its settings and summary are written, with its current names.
 
     Args:
         store: the store of this experiment.
         stored_model: the model's folder in this store or in that of another experiment.
-        output: the folder with the links.
+        output: the folder.
         run: the model's settings, with its current id and label.
 
     Returns:
         The summary.
     """
-    # Snakemake sets the times of its outputs. Through a link, the other experiment's files would also have new times,
-    # and its jobs would run again.
+    # Snakemake sets the times of its outputs. Through a link, it would also set those of the other experiment's files,
+    # whose jobs would then run again.
     provide_file = link_file if stored_model.is_relative_to(store.folder) else copy_file
     for name in LINKED_FILES:
         provide_file(stored_model / name, output / name)

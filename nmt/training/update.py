@@ -122,9 +122,8 @@ class Updater:
         nll = self._compute_gradients(batch)
         norm, scale = measure_gradient(weights, self.training_settings.clip_norm)
         self._add_statistics(nll.detach(), norm)
-        if (
-            self.training_settings.not_finite == "groundhog"
-        ):  # as in GroundHog, the code of the paper's authors
+        # GroundHog, the code of the paper's authors, replaces gradients that are not finite
+        if self.training_settings.not_finite == "groundhog":
             replace_nonfinite_gradients(weights, norm)
         self.optimizer.step(scale)
 

@@ -83,5 +83,5 @@ def _compare_with_history(summary_path: Path, summary: Summary, history: Path) -
     seconds_after_history = 3600 * summary["hours"] - times[-1]
     max_seconds = longest_gap + 60 + 0.1 * times[-1]
     min_seconds = -1  # for rounding
-    if seconds_after_history < min_seconds or seconds_after_history > max_seconds:
+    if not min_seconds <= seconds_after_history <= max_seconds:  # also if it is NaN
         yield f"{summary_path}: hours is {summary['hours']:.4f}, {history} says {times[-1] / 3600:.4f}"

@@ -19,8 +19,9 @@ for run in plan.runs.values():
 rule train:
     """Train a model, or resume its training, in store/, and link to it. No rule has files of store/ as outputs.
 
-    The rule runs again if the settings of the model or its text change: its inputs are a file of the settings, and in
-    data/binary the ids of the text with checksums. A job of Slurm stops before its time limit; it is submitted again, and resumes the training.
+    The rule runs again if the settings of the model or its text change: its inputs are a file of the settings, and the
+    ids of the text with their checksums (data/binary). A job of Slurm stops before its time limit, is submitted again,
+    and resumes the training.
     """
     input:
         **VOCABULARIES,

@@ -101,9 +101,7 @@ def plot_bleu_by_unknown_words(inputs: Inputs) -> Figure:
         bar_axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         bar_axes.set_xlabel("Unknown words in the source")
         curve_axes.set_xlim(-0.5, len(sentence_counts) - 0.5)
-        _draw_curves(
-            curve_axes, curves, "Sentences with at most x unknown words in the source", settings, marker="o"
-        )
+        _draw_curves(curve_axes, curves, "Sentences with at most x unknown words", settings, marker="o")
     return figure
 
 
